@@ -1,0 +1,69 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One row a room: its folder, the rooms and C libraries it may import, and whether it holds kernels
+/// (compiled with optimisation in debug builds too, so that tests run at release speed).
+struct Room {
+    var name: String, path: String, uses: [String], kernels = false, tested = true
+}
+
+let rooms = [
+    Room(name: "FirnBytes", path: "Sources/Bytes", uses: ["CXXHash"], kernels: true),
+    Room(name: "FirnCodecs", path: "Sources/Codecs", uses: ["FirnBytes", "CZstd"], kernels: true),
+    Room(name: "FirnDisk", path: "Sources/Disk", uses: ["FirnBytes"]),
+    Room(name: "FirnStore", path: "Sources/Store", uses: ["FirnBytes", "FirnDisk", "FirnCodecs"]),
+    Room(name: "FirnModel", path: "Sources/Model", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal"], kernels: true),
+    Room(name: "FirnQuery", path: "Sources/Query", uses: ["FirnBytes", "FirnModel"], kernels: true),
+    Room(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnModel"], kernels: true),
+    Room(name: "FirnExchange", path: "Formats/Exchange", uses: ["FirnBytes", "FirnDisk", "FirnModel", "CZstd", "CZlib"], kernels: true),
+    Room(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnModel", "FirnExchange"], kernels: true),
+    Room(name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"], kernels: true),
+    Room(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
+]
+
+let house: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+let kernel: [SwiftSetting] = house + [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
+let libraries: [Target] = [
+    .systemLibrary(name: "CZstd", path: "Sources/CLibraries/CZstd", pkgConfig: "libzstd",
+                   providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
+    .systemLibrary(name: "CXXHash", path: "Sources/CLibraries/CXXHash", pkgConfig: "libxxhash",
+                   providers: [.apt(["libxxhash-dev"]), .brew(["xxhash"])]),
+    .systemLibrary(name: "CJSON", path: "Sources/CLibraries/CJSON", pkgConfig: "json-c",
+                   providers: [.apt(["libjson-c-dev"]), .brew(["json-c"])]),
+    .systemLibrary(name: "CZlib", path: "Sources/CLibraries/CZlib", pkgConfig: "zlib",
+                   providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+    // C++ behind a C header; no pkg-config, whose -D flag SwiftPM refuses.
+    .target(name: "CSimdJSON", path: "Sources/CLibraries/CSimdJSON",
+            cxxSettings: [.unsafeFlags(["-O3"], .when(configuration: .debug))], linkerSettings: [.linkedLibrary("simdjson")]),
+    .target(name: "CDecimal", path: "Sources/CLibraries/CDecimal", linkerSettings: [.linkedLibrary("bidgcc000"), .linkedLibrary("m", .when(platforms: [.linux]))]),
+]
+
+let tools: [Target] = [
+    .executableTarget(name: "firn-tool",
+                      dependencies: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
+                                     "FirnJSON", "FirnCommandLine"],
+                      path: "Tools/firn", exclude: ["README.md"], swiftSettings: house),
+    .executableTarget(name: "firn-bench",
+                      dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery"],
+                      path: "Tools/bench", swiftSettings: kernel),
+]
+
+let tests: [Target] = rooms.filter(\.tested).map { room in
+    .testTarget(name: room.name + "Tests", dependencies: [.init(stringLiteral: room.name), "FirnKit"] + room.uses.map { .init(stringLiteral: $0) },
+                path: "Tests/" + room.name.dropFirst("Firn".count), swiftSettings: house)
+} + [
+    .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnModel"], path: "Tests/Kit", swiftSettings: house),
+    .testTarget(name: "HouseTests", dependencies: ["FirnKit"], path: "Tests/House", swiftSettings: house),
+    .testTarget(name: "FirnToolTests", dependencies: ["FirnKit", "FirnBytes", "firn-tool"], path: "Tests/Tool", swiftSettings: house),
+]
+
+let package = Package(
+    name: "firn",
+    products: [.executable(name: "firn", targets: ["firn-tool"])],
+    targets: libraries
+        + rooms.map { .target(name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
+                              swiftSettings: $0.kernels ? kernel : house) }
+        + tools + tests,
+    cxxLanguageStandard: .cxx17
+)

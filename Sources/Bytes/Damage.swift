@@ -1,0 +1,23 @@
+/// What is wrong with stored bytes, and where. The only error that rooms below `Firn` throw about a file's contents.
+@usableFromInline
+package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The fault, as a clause that follows "damaged: ", such as "vector offset outside the chunk".
+    @usableFromInline package var what: String
+    /// Offset in bytes within the structure that was read (within the file once the store has placed it).
+    @usableFromInline package var offset: UInt64
+
+    @inlinable
+    package init(_ what: String, at offset: Int = 0) {
+        self.what = what
+        self.offset = UInt64(clamping: offset)
+    }
+
+    /// The same fault, seen from a structure that begins `base` bytes earlier.
+    package func shifted(by base: UInt64) -> Damage {
+        var moved = self
+        moved.offset &+= base
+        return moved
+    }
+
+    @usableFromInline package var description: String { "damaged: \(what) (byte \(offset))" }
+}

@@ -1,0 +1,37 @@
+import CXXHash
+
+/// A 128-bit XXH3 hash: what the file keeps for every extent.
+@usableFromInline
+package struct Hash128: Hashable, Sendable, CustomStringConvertible {
+    @usableFromInline package var low: UInt64
+    @usableFromInline package var high: UInt64
+
+    @inlinable package init(low: UInt64, high: UInt64) {
+        self.low = low
+        self.high = high
+    }
+
+    /// XXH3-128, seed 0, of the bytes.
+    package init(of bytes: UnsafeRawBufferPointer) {
+        let hash = XXH3_128bits(bytes.baseAddress, bytes.count)
+        low = hash.low64
+        high = hash.high64
+    }
+
+    package init(of bytes: [UInt8]) {
+        self = bytes.withUnsafeBytes { Hash128(of: $0) }
+    }
+
+    @usableFromInline package var description: String {
+        func hex(_ value: UInt64) -> String {
+            let text = String(value, radix: 16)
+            return String(repeating: "0", count: 16 - text.count) + text
+        }
+        return hex(high) + hex(low)
+    }
+}
+
+/// XXH3-64 of the bytes, for hash tables in memory.
+package func hash64(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
+    XXH3_64bits_withSeed(bytes.baseAddress, bytes.count, seed)
+}

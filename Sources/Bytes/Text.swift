@@ -1,0 +1,81 @@
+/// Variable-length byte strings end to end: string i is `bytes[offsets[i] ..< offsets[i + 1]]`.
+/// `offsets` always holds `count + 1` entries and begins with 0.
+@usableFromInline
+package struct Text: Hashable, Sendable {
+    @usableFromInline package var offsets: [Int]
+    @usableFromInline package var bytes: [UInt8]
+
+    @inlinable
+    package init() {
+        offsets = [0]
+        bytes = []
+    }
+
+    @inlinable
+    package init(offsets: [Int], bytes: [UInt8]) {
+        self.offsets = offsets
+        self.bytes = bytes
+    }
+
+    package init(_ strings: some Sequence<String>) {
+        self.init()
+        for string in strings { append(string) }
+    }
+
+    @inlinable package var count: Int { offsets.count &- 1 }
+    @inlinable package func range(_ index: Int) -> Range<Int> { offsets[index]..<offsets[index &+ 1] }
+    @inlinable package func length(_ index: Int) -> Int { offsets[index &+ 1] &- offsets[index] }
+
+    @inlinable
+    package mutating func append(_ value: UnsafeRawBufferPointer) {
+        bytes.append(contentsOf: value)
+        offsets.append(bytes.count)
+    }
+
+    @inlinable
+    package mutating func append(_ value: [UInt8]) {
+        bytes.append(contentsOf: value)
+        offsets.append(bytes.count)
+    }
+
+    package mutating func append(_ value: String) {
+        bytes.append(contentsOf: value.utf8)
+        offsets.append(bytes.count)
+    }
+
+    /// Appends an empty string.
+    @inlinable package mutating func appendEmpty() { offsets.append(bytes.count) }
+
+    @inlinable
+    package mutating func removeAll(keepingCapacity: Bool = true) {
+        bytes.removeAll(keepingCapacity: keepingCapacity)
+        offsets.removeAll(keepingCapacity: keepingCapacity)
+        offsets.append(0)
+    }
+
+    package mutating func append(contentsOf other: Text) {
+        let base = bytes.count
+        bytes.append(contentsOf: other.bytes)
+        offsets.reserveCapacity(offsets.count + other.count)
+        for i in 1..<(other.count + 1) { offsets.append(base + other.offsets[i]) }
+    }
+
+    package mutating func append(contentsOf other: Text, range: Range<Int>) {
+        let base = bytes.count - other.offsets[range.lowerBound]
+        bytes.append(contentsOf: other.bytes[other.offsets[range.lowerBound]..<other.offsets[range.upperBound]])
+        for i in range { offsets.append(base + other.offsets[i + 1]) }
+    }
+
+    /// The bytes of one string, as an array.
+    package func array(_ index: Int) -> [UInt8] { Array(bytes[range(index)]) }
+
+    /// One string as UTF-8 text; malformed bytes become U+FFFD.
+    package func string(_ index: Int) -> String { String(decoding: bytes[range(index)], as: UTF8.self) }
+
+    /// Calls `body` with the bytes of one string, in place.
+    @inlinable
+    package func withBytes<R>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        let range = range(index)
+        return try bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+}

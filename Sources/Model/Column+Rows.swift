@@ -1,0 +1,81 @@
+import FirnBytes
+
+extension Column {
+    /// Appends rows `range` of a column of the same type.
+    package mutating func append(contentsOf other: Column, range: Range<Int>) {
+        if present != nil || other.present != nil {
+            var bits = present ?? Bits(repeating: true, count: count)
+            if let more = other.present { bits.append(contentsOf: more.slice(range)) } else { bits.append(contentsOf: Bits(repeating: true, count: range.count)) }
+            present = bits
+        }
+        count += range.count
+        if type.isCollection {
+            let elements = other.offsets[range.lowerBound]..<other.offsets[range.upperBound]
+            let shift = offsets.last! - elements.lowerBound
+            for i in range { offsets.append(other.offsets[i + 1] + shift) }
+            for i in children.indices { children[i].append(contentsOf: other.children[i], range: elements) }
+            return
+        }
+        if !other.words.isEmpty { words.append(contentsOf: other.words[range]) }
+        if !other.extra.isEmpty { extra.append(contentsOf: other.extra[range]) }
+        if !other.reals.isEmpty { reals.append(contentsOf: other.reals[range]) }
+        if !other.tags.isEmpty { tags.append(contentsOf: other.tags[range]) }
+        if other.text.count > 0 { text.append(contentsOf: other.text, range: range) }
+        if type.kind == .embedded {
+            if children.isEmpty { children = other.children.map { $0.emptyCopy } }
+            for i in children.indices where i < other.children.count { children[i].append(contentsOf: other.children[i], range: range) }
+        }
+    }
+
+    package mutating func append(contentsOf other: Column) { append(contentsOf: other, range: 0..<other.count) }
+
+    /// A column of the same type without rows.
+    package var emptyCopy: Column {
+        var copy = Column(type)
+        copy.children = children.map(\.emptyCopy)
+        return copy
+    }
+
+    package func slice(_ range: Range<Int>) -> Column {
+        var out = emptyCopy
+        out.append(contentsOf: self, range: range)
+        return out
+    }
+
+    /// The rows at the given positions, in that order.
+    package func gather(_ rows: some Sequence<Int>) -> Column {
+        var out = emptyCopy
+        out.appendGathered(self, rows: Array(rows))
+        return out
+    }
+
+    /// Appends the rows of a column of the same type at the given positions, in that order.
+    package mutating func appendGathered(_ other: Column, rows: [Int]) {
+        if present != nil || other.present != nil {
+            var bits = present ?? Bits(repeating: true, count: count)
+            if let more = other.present { for row in rows { bits.append(more[row]) } } else { bits.append(contentsOf: Bits(repeating: true, count: rows.count)) }
+            present = bits
+        }
+        count += rows.count
+        if type.isCollection {
+            var elements: [Int] = []
+            var end = offsets.last!
+            for row in rows {
+                elements.append(contentsOf: other.offsets[row]..<other.offsets[row + 1])
+                end += other.offsets[row + 1] - other.offsets[row]
+                offsets.append(end)
+            }
+            for i in children.indices { children[i].appendGathered(other.children[i], rows: elements) }
+            return
+        }
+        if !other.words.isEmpty { for row in rows { words.append(other.words[row]) } }
+        if !other.extra.isEmpty { for row in rows { extra.append(other.extra[row]) } }
+        if !other.reals.isEmpty { for row in rows { reals.append(other.reals[row]) } }
+        if !other.tags.isEmpty { for row in rows { tags.append(other.tags[row]) } }
+        if other.text.count > 0 { for row in rows { text.append(contentsOf: other.text, range: row..<(row + 1)) } }
+        if type.kind == .embedded {
+            if children.isEmpty { children = other.children.map(\.emptyCopy) }
+            for i in children.indices where i < other.children.count { children[i].appendGathered(other.children[i], rows: rows) }
+        }
+    }
+}

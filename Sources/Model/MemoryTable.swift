@@ -1,0 +1,70 @@
+import FirnBytes
+
+/// A table held in memory as batches: one segment a batch, row ids ascending from 0.
+package final class MemoryTable: Table {
+    package let type: TypeSchema
+    package let schema: Schema
+    package let rowCount: Int
+    private let segments: [MemorySegment]
+
+    package init(_ type: TypeSchema, schema: Schema, batches: [Batch]) {
+        self.type = type
+        self.schema = schema
+        var first: Int64 = 0
+        var segments: [MemorySegment] = []
+        for batch in batches where batch.count > 0 {
+            segments.append(MemorySegment(batch, firstRowID: first))
+            first += Int64(batch.count)
+        }
+        self.segments = segments
+        rowCount = Int(first)
+    }
+
+    package var segmentCount: Int { segments.count }
+    package func segment(_ index: Int) throws(Damage) -> any Segment { segments[index] }
+    package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
+        segments.firstIndex { rowID >= $0.firstRowID && rowID < $0.firstRowID + Int64($0.rowCount) }
+    }
+}
+
+/// A segment held in memory.
+package final class MemorySegment: Segment {
+    package let rowCount: Int
+    package let live: Bits?
+    let firstRowID: Int64
+    private let readers: [MemoryColumnReader]
+
+    package init(_ batch: Batch, firstRowID: Int64, live: Bits? = nil) {
+        rowCount = batch.count
+        self.live = live
+        self.firstRowID = firstRowID
+        readers = batch.columns.map(MemoryColumnReader.init)
+    }
+
+    package func rowID(at position: Int) throws(Damage) -> Int64 { firstRowID + Int64(position) }
+    package func position(of rowID: Int64) throws(Damage) -> Int? {
+        rowID >= firstRowID && rowID < firstRowID + Int64(rowCount) ? Int(rowID - firstRowID) : nil
+    }
+    package func column(_ index: Int) throws(Damage) -> any ColumnReader { readers[index] }
+}
+
+/// Reads a column held in memory.
+package final class MemoryColumnReader: ColumnReader {
+    private let column: Column
+
+    package init(_ column: Column) { self.column = column }
+
+    package var type: ColumnType { column.type }
+    package var rowCount: Int { column.count }
+    package func zone() -> Zone? { nil }
+    package func zone(ofVector vector: Int) -> Zone? { nil }
+    package func read(vector: Int, into out: inout Column) throws(Damage) {
+        out.removeAll()
+        out.append(contentsOf: column, range: vector * vectorSize..<min((vector + 1) * vectorSize, column.count))
+    }
+    package func value(at row: Int) throws(Damage) -> Value { column.value(at: row) }
+    package func dictionary() throws(Damage) -> Text? { nil }
+    package func readCodes(vector: Int, into column: inout Column) throws(Damage) {
+        preconditionFailure("this segment has no dictionary: ask dictionary() first")
+    }
+}

@@ -1,0 +1,86 @@
+/// How the values of a column were written where they came from, so that writing them again gives the same text.
+/// The codes are written to files and never change.
+package struct Notation: Hashable, Sendable {
+    package var code: UInt8
+    package var parameter: UInt8
+
+    package init(code: UInt8, parameter: UInt8 = 0) {
+        self.code = code
+        self.parameter = parameter
+    }
+
+    /// The shortest text that reads back as the same value; whole doubles without a point ("1", "1.5").
+    package static let plain = Notation(code: 0)
+    /// Doubles with exactly n digits after the point ("1.50").
+    package static func fixed(_ digits: UInt8) -> Notation { Notation(code: 1, parameter: digits) }
+    /// Doubles: whole ones end in ".0" ("1.0").
+    package static let pointZero = Notation(code: 2)
+    /// Bools as `True` and `False`.
+    package static let capitalised = Notation(code: 3)
+    /// Bools as `TRUE` and `FALSE`.
+    package static let upperCase = Notation(code: 4)
+    /// Dates as `2016-09-29`.
+    package static let dateOnly = Notation(code: 5)
+    /// Dates as `2016-09-29 10:11:12`, without zone (taken as UTC); parameter: digits of the second's fraction.
+    package static func dateTimeSpace(_ digits: UInt8) -> Notation { Notation(code: 6, parameter: digits) }
+    /// Dates as `2016-09-29T10:11:12Z`; parameter: digits of the second's fraction.
+    package static func dateTimeZ(_ digits: UInt8) -> Notation { Notation(code: 7, parameter: digits) }
+    /// Dates as `2016-09-29T10:11:12`, without zone (taken as UTC).
+    package static func dateTimeT(_ digits: UInt8) -> Notation { Notation(code: 8, parameter: digits) }
+    /// UUIDs in upper case.
+    package static let uuidUpper = Notation(code: 9)
+}
+
+/// One column of a type.
+package struct ColumnSchema: Hashable, Sendable {
+    /// Given at creation, never reused within the type; what a file refers to (the name may change).
+    package var id: UInt32
+    package var name: String
+    package var type: ColumnType
+    package var notation: Notation
+    /// JSON: null was written as `null` rather than by leaving the key out.
+    package var writesNull: Bool
+
+    package init(_ name: String, _ type: ColumnType, id: UInt32 = 0, notation: Notation = .plain, writesNull: Bool = false) {
+        self.id = id
+        self.name = name
+        self.type = type
+        self.notation = notation
+        self.writesNull = writesNull
+    }
+}
+
+/// One type: the shape of its rows.
+package struct TypeSchema: Hashable, Sendable {
+    package var id: UInt32
+    package var name: String
+    /// Its rows belong to an owner and are not listed by themselves.
+    package var isEmbedded: Bool
+    package var columns: [ColumnSchema]
+    /// Positions in `columns` of the primary key; empty if there is none.
+    package var key: [Int]
+    /// What surrounded the rows where they came from (a format's own text, such as the JSON around an array of rows); nil if nothing did.
+    package var envelope: String?
+
+    package init(_ name: String, columns: [ColumnSchema], key: [Int] = [], isEmbedded: Bool = false, id: UInt32 = 0, envelope: String? = nil) {
+        self.id = id
+        self.name = name
+        self.columns = columns
+        self.key = key
+        self.isEmbedded = isEmbedded
+        self.envelope = envelope
+    }
+
+    package func index(of column: String) -> Int? { columns.firstIndex { $0.name == column } }
+}
+
+/// The types of a file or a stream.
+package struct Schema: Hashable, Sendable {
+    package var types: [TypeSchema]
+
+    package init(_ types: [TypeSchema] = []) { self.types = types }
+
+    package subscript(_ name: String) -> TypeSchema? { types.first { $0.name == name } }
+    /// The types whose rows are listed by themselves.
+    package var roots: [TypeSchema] { types.filter { !$0.isEmbedded } }
+}

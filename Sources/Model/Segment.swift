@@ -1,0 +1,78 @@
+import FirnBytes
+
+/// How many rows (or, in a child stream, elements) a vector holds, and how many rows a full segment.
+package let vectorSize = 1024
+package let segmentSize = 65_536
+
+/// A run of rows of one table at one version: up to 65,536 rows with ascending row ids. Usable from any thread.
+///
+/// Positions count physical rows, deleted ones too; `live` tells which are there.
+package protocol Segment: AnyObject, Sendable {
+    var rowCount: Int { get }
+    /// Nil: all rows are there.
+    var live: Bits? { get }
+    func rowID(at position: Int) throws(Damage) -> Int64
+    /// The position of a row id, or nil if the segment does not hold it (deleted rows are found).
+    func position(of rowID: Int64) throws(Damage) -> Int?
+    /// The reader of one column, by its position in the type's schema. Cheap after the first call.
+    func column(_ index: Int) throws(Damage) -> any ColumnReader
+}
+
+extension Segment {
+    package var vectorCount: Int { (rowCount + vectorSize - 1) / vectorSize }
+    /// The physical rows of a vector.
+    package func rows(ofVector vector: Int) -> Range<Int> { vector * vectorSize..<min((vector + 1) * vectorSize, rowCount) }
+    package var liveCount: Int { live?.ones ?? rowCount }
+}
+
+/// What is known of a run of values without decoding it. Bounds are inclusive, over the values that are present.
+package struct Zone: Sendable, Equatable {
+    package enum Bounds: Sendable, Equatable {
+        /// Nothing is known (strings without a zone, any, collections), or no value is present.
+        case none
+        /// bool, int, link, date (seconds), uuid and objectID (first word).
+        case words(Int64, Int64)
+        /// float, double; never NaN, and absent if a value is.
+        case reals(Double, Double)
+    }
+    package var mayHaveNulls: Bool
+    package var allNull: Bool
+    package var bounds: Bounds
+
+    package init(mayHaveNulls: Bool, allNull: Bool, bounds: Bounds) {
+        self.mayHaveNulls = mayHaveNulls
+        self.allNull = allNull
+        self.bounds = bounds
+    }
+}
+
+/// Reads one column of one segment, a vector or a value at a time. Usable from any thread.
+package protocol ColumnReader: AnyObject, Sendable {
+    var type: ColumnType { get }
+    var rowCount: Int { get }
+    /// Over the whole segment, or over one vector; nil if nothing is known.
+    func zone() -> Zone?
+    func zone(ofVector vector: Int) -> Zone?
+    /// Replaces the contents of `column` by the rows of a vector (deleted rows included). `column` keeps its capacity.
+    func read(vector: Int, into column: inout Column) throws(Damage)
+    /// One value; decodes as little as its encoding allows.
+    func value(at row: Int) throws(Damage) -> Value
+    /// For string and data columns whose values are codes into a dictionary: that dictionary, sorted by bytes, distinct.
+    /// Nil if this segment's values are stored otherwise.
+    func dictionary() throws(Damage) -> Text?
+    /// Only where `dictionary()` is not nil: as `read`, but `column` (of kind int, same optionality) receives codes in `words`.
+    func readCodes(vector: Int, into column: inout Column) throws(Damage)
+}
+
+/// All rows of one type at one version. Usable from any thread.
+package protocol Table: AnyObject, Sendable {
+    var type: TypeSchema { get }
+    /// The schema that embedded and linked types are looked up in.
+    var schema: Schema { get }
+    /// Live rows.
+    var rowCount: Int { get }
+    var segmentCount: Int { get }
+    func segment(_ index: Int) throws(Damage) -> any Segment
+    /// Which segment holds (or would hold) a row id; nil if it lies outside every segment.
+    func segmentIndex(of rowID: Int64) throws(Damage) -> Int?
+}

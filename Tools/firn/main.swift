@@ -1,0 +1,2 @@
+import FirnBytes
+print("firn")
