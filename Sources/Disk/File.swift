@@ -1,0 +1,161 @@
+import FirnBytes
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+#if os(Linux)
+// The Glibc module hides it (it wants _GNU_SOURCE); the C and Swift conventions agree for these types.
+@_silgen_name("fallocate")
+private func fallocate(_ descriptor: Int32, _ mode: Int32, _ offset: Int, _ length: Int) -> Int32
+#endif
+
+/// One open file: reads and writes are whole or an error, at explicit offsets, from any thread. Closed when released.
+package final class File: Sendable {
+    package enum Access: Sendable {
+        case read, readWrite
+        /// Creates it; an error if it is there already.
+        case createNew
+        /// Creates it, or empties what is there.
+        case createOrTruncate
+    }
+
+    package let path: String
+    package let descriptor: Int32
+    package let isWritable: Bool
+    let calls: (any DiskCalls)?
+
+    package init(path: String, _ access: Access, mode: UInt32 = 0o666, calls: (any DiskCalls)? = nil) throws(FirnError) {
+        let flags: Int32 = switch access {
+        case .read: O_RDONLY
+        case .readWrite: O_RDWR
+        case .createNew: O_RDWR | O_CREAT | O_EXCL
+        case .createOrTruncate: O_RDWR | O_CREAT | O_TRUNC
+        }
+        let result = retrying { Int(open(path, flags | O_CLOEXEC, mode_t(mode))) }
+        guard result >= 0 else { throw systemError(Int32(-result), "cannot open", path) }
+        self.path = path
+        descriptor = Int32(result)
+        isWritable = access != .read
+        self.calls = calls
+    }
+
+    /// Takes over an open descriptor.
+    init(adopting descriptor: Int32, path: String, isWritable: Bool) {
+        self.path = path
+        self.descriptor = descriptor
+        self.isWritable = isWritable
+        calls = nil
+    }
+
+    deinit { close(descriptor) }
+
+    // MARK: Reading
+
+    /// Fills `into` from `offset`; returns how many bytes there were (fewer only at the end of the file).
+    @discardableResult
+    package func read(into: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FirnError) -> Int {
+        var done = 0
+        while done < into.count {
+            let got = retrying { pread(descriptor, into.baseAddress! + done, into.count - done, off_t(offset) + off_t(done)) }
+            if got < 0 { throw systemError(Int32(-got), "cannot read", path) }
+            if got == 0 { break }
+            done += got
+        }
+        return done
+    }
+
+    /// `count` bytes from `offset`, or as many as the file has.
+    package func read(count: Int, at offset: UInt64) throws(FirnError) -> [UInt8] {
+        var failure: FirnError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(FirnError) { filled = try read(into: UnsafeMutableRawBufferPointer(buffer), at: offset) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    /// The whole file.
+    package func readAll() throws(FirnError) -> [UInt8] { try read(count: Int(try size()), at: 0) }
+
+    // MARK: Changing
+
+    package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FirnError) {
+        if let calls, let code = calls.before(.write(offset: offset, bytes: bytes)) { throw systemError(code, "cannot write", path) }
+        var done = 0
+        while done < bytes.count {
+            let put = retrying { pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + off_t(done)) }
+            if put <= 0 { throw systemError(put == 0 ? EIO : Int32(-put), "cannot write", path) }
+            done += put
+        }
+    }
+
+    package func write(_ bytes: [UInt8], at offset: UInt64) throws(FirnError) {
+        var failure: FirnError?
+        bytes.withUnsafeBytes { do throws(FirnError) { try write($0, at: offset) } catch { failure = error } }
+        if let failure { throw failure }
+    }
+
+    /// Makes what was written durable, the file's length included. Never retried: after a failed sync the kernel may
+    /// have dropped the pages, so a second call that succeeds would promise too much.
+    package func sync() throws(FirnError) {
+        if let calls, let code = calls.before(.sync) { throw systemError(code, "cannot sync", path) }
+        #if canImport(Glibc)
+        let result = fdatasync(descriptor)
+        #else
+        let result = fcntl(descriptor, F_FULLFSYNC) == -1 ? fsync(descriptor) : 0
+        #endif
+        if result != 0 { throw systemError(errno, "cannot sync", path) }
+    }
+
+    package func truncate(to length: UInt64) throws(FirnError) {
+        if let calls, let code = calls.before(.truncate(length: length)) { throw systemError(code, "cannot set the length", path) }
+        let result = retrying { Int(ftruncate(descriptor, off_t(length))) }
+        if result < 0 { throw systemError(Int32(-result), "cannot set the length", path) }
+    }
+
+    /// Reserves blocks and extends the length to cover them. False where the medium cannot; nothing has changed then.
+    package func allocate(offset: UInt64, length: UInt64) throws(FirnError) -> Bool {
+        if let calls, let code = calls.before(.allocate(offset: offset, length: length)) { throw systemError(code, "cannot allocate", path) }
+        #if os(Linux)
+        let result = retrying { Int(fallocate(descriptor, 0, off_t(offset), off_t(length))) }
+        if result >= 0 { return true }
+        if result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS) { return false }
+        throw systemError(Int32(-result), "cannot allocate", path)
+        #else
+        return false
+        #endif
+    }
+
+    /// Gives blocks back to the medium; they read as zero from then on. False where the medium cannot.
+    package func punchHole(offset: UInt64, length: UInt64) throws(FirnError) -> Bool {
+        if let calls, let code = calls.before(.punch(offset: offset, length: length)) { throw systemError(code, "cannot punch a hole", path) }
+        #if os(Linux)
+        let keepSize: Int32 = 1, punch: Int32 = 2   // FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE
+        return retrying { Int(fallocate(descriptor, keepSize | punch, off_t(offset), off_t(length))) } >= 0
+        #else
+        return false
+        #endif
+    }
+
+    // MARK: Asking
+
+    package func size() throws(FirnError) -> UInt64 { UInt64(try status().st_size) }
+    package var isRegular: Bool { kind == S_IFREG }
+    package var isDirectory: Bool { kind == S_IFDIR }
+
+    private var kind: mode_t? { (try? status()).map { $0.st_mode & S_IFMT } }
+
+    /// Which file this is, whatever its names: device and inode.
+    package func identity() throws(FirnError) -> [UInt64] {
+        let status = try status()
+        return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
+    }
+
+    func status() throws(FirnError) -> stat {
+        var status = stat()
+        if fstat(descriptor, &status) != 0 { throw systemError(errno, "cannot look at", path) }
+        return status
+    }
+}

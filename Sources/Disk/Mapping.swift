@@ -1,0 +1,33 @@
+import FirnBytes
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A file's bytes in memory, read-only. Reaches beyond the file's end so that a file that grows stays visible without a new
+/// mapping; bytes past the end must not be touched (the process would die), which is the caller's to see to.
+package final class Mapping: @unchecked Sendable {
+    package let base: UnsafeRawPointer
+    /// Bytes of address space.
+    package let reach: Int
+
+    /// Reserves at least `minimum` bytes: never less than 64 MiB, nor than twice the file.
+    package init(_ file: File, minimum: Int = 0) throws(FirnError) {
+        let size = Int(try file.size())
+        let length = (max(64 << 20, 2 * size, minimum) + 0xFFFF) & ~0xFFFF
+        guard let memory = mmap(nil, length, PROT_READ, MAP_SHARED, file.descriptor, 0), memory != MAP_FAILED else {
+            throw systemError(errno, "cannot map", file.path)
+        }
+        base = UnsafeRawPointer(memory)
+        reach = length
+    }
+
+    deinit { munmap(UnsafeMutableRawPointer(mutating: base), reach) }
+
+    /// Bytes `offset ..< offset + count`, which the caller knows to be in the file.
+    package func bytes(at offset: Int, count: Int) -> UnsafeRawBufferPointer {
+        precondition(offset >= 0 && count >= 0 && offset <= reach - count, "ask for bytes inside the mapping")
+        return UnsafeRawBufferPointer(start: base + offset, count: count)
+    }
+}

@@ -1,0 +1,74 @@
+import FirnBytes
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Files by name.
+package enum Paths {
+    package enum Kind: Sendable { case file, directory, other }
+
+    /// What is at `path` (links followed), nil if nothing.
+    package static func kind(_ path: String) -> Kind? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .directory
+        default: return .other
+        }
+    }
+
+    package static func exists(_ path: String) -> Bool { kind(path) != nil }
+
+    package static func remove(_ path: String) throws(FirnError) {
+        if unlink(path) != 0 { throw systemError(errno, "cannot remove", path) }
+    }
+
+    package static func makeDirectory(_ path: String) throws(FirnError) {
+        if mkdir(path, 0o777) != 0 { throw systemError(errno, "cannot make the directory", path) }
+    }
+
+    /// Names in a directory, sorted by bytes, without "." and "..".
+    package static func list(_ path: String) throws(FirnError) -> [String] {
+        guard let directory = opendir(path) else { throw systemError(errno, "cannot list", path) }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
+    }
+
+    package static func size(_ path: String) throws(FirnError) -> UInt64 {
+        var status = stat()
+        if stat(path, &status) != 0 { throw systemError(errno, "cannot look at", path) }
+        return UInt64(status.st_size)
+    }
+
+    package static func rename(_ from: String, to: String) throws(FirnError) {
+        if renameCall(from, to) != 0 { throw systemError(errno, "cannot rename to \(to)", from) }
+    }
+
+    /// The directory a path names something in.
+    package static func directory(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Makes a rename, creation or removal in the directory durable.
+    package static func syncDirectory(of path: String) throws(FirnError) {
+        let name = directory(of: path)
+        let descriptor = open(name, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw systemError(errno, "cannot open", name) }
+        defer { close(descriptor) }
+        // Some media cannot sync a directory and say EINVAL: nothing more can be done there.
+        if fsync(descriptor) != 0, errno != EINVAL { throw systemError(errno, "cannot sync", name) }
+    }
+}
+
+private func renameCall(_ from: String, _ to: String) -> Int32 { rename(from, to) }

@@ -1,0 +1,30 @@
+import FirnBytes
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What the system said when it refused a call, as an error for users: errno's words, the path as place.
+package func systemError(_ code: Int32, _ doing: String, _ path: String) -> FirnError {
+    let words = String(cString: strerror(code))
+    let place = FirnError.Place(file: path)
+    switch code {
+    case ENOENT: return FirnError(.notFound, "\(doing): \(words)", at: place)
+    case EEXIST: return FirnError(.exists, "\(doing): \(words)", at: place)
+    case ENOSPC, EDQUOT: return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "free some space and try again; the file is as it was")
+    case EACCES, EPERM, EROFS: return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "check who may read and write it")
+    default: return FirnError(.inputOutput, "\(doing): \(words)", at: place)
+    }
+}
+
+/// Repeats a call that a signal cut short. Returns the result, or minus errno.
+@inline(__always)
+func retrying(_ call: () -> Int) -> Int {
+    while true {
+        let result = call()
+        if result >= 0 { return result }
+        let code = errno
+        if code != EINTR { return -Int(code) }
+    }
+}
