@@ -46,11 +46,16 @@ package final class MemorySegment: Segment {
         rowID >= firstRowID && rowID < firstRowID + Int64(rowCount) ? Int(rowID - firstRowID) : nil
     }
     package func column(_ index: Int) throws(Damage) -> any ColumnReader { readers[index] }
+    package func column(path: [Int]) throws(Damage) -> any ColumnReader {
+        guard let first = path.first, readers.indices.contains(first) else { throw Damage("no column at this path") }
+        if path.count == 1 { return readers[first] }
+        return MemoryColumnReader(try readers[first].column.field(path.dropFirst()))
+    }
 }
 
 /// Reads a column held in memory.
 package final class MemoryColumnReader: ColumnReader {
-    private let column: Column
+    let column: Column
 
     package init(_ column: Column) { self.column = column }
 

@@ -16,6 +16,12 @@ package protocol Segment: AnyObject, Sendable {
     func position(of rowID: Int64) throws(Damage) -> Int?
     /// The reader of one column, by its position in the type's schema. Cheap after the first call.
     func column(_ index: Int) throws(Damage) -> any ColumnReader
+    /// The reader of a field within embedded objects: `path[0]` is a position in the type's columns, each further number one in the
+    /// fields of the embedded target before it. One number is `column(_:)`. Through embedded objects that stand alone the leaf keeps
+    /// its type, made optional (null wherever an object on the way is); through a collection of them the rows are lists of the leaf,
+    /// one element an object (as many as a leaf that is itself a collection has), end to end; no elements where an object on the way
+    /// is null.
+    func column(path: [Int]) throws(Damage) -> any ColumnReader
 }
 
 extension Segment {
