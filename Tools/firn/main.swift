@@ -1,2 +1,3 @@
-import FirnBytes
-print("firn")
+import FirnCommandLine
+
+print(CommandLine.arguments.dropFirst().first == "reference" ? Program.firn.reference : Program.firn.help(nil, isLong: false), terminator: "")

@@ -1,0 +1,77 @@
+import FirnBytes
+import Testing
+@testable import FirnCommandLine
+
+private func arguments(_ words: String...) throws -> Arguments {
+    guard case .run(let arguments) = try Program.firn.parse(words) else { throw FirnError(.usage, "not a command to run: \(words)") }
+    return arguments
+}
+
+private func refusal(_ words: String...) -> FirnError? {
+    do {
+        _ = try Program.firn.parse(words)
+        return nil
+    } catch {
+        return error
+    }
+}
+
+@Suite struct ParserTests {
+    @Test func `values are taken attached, apart and by short name`() throws {
+        for words in [["query", "a", "--limit=5"], ["query", "--limit", "5", "a"], ["query", "-n", "5", "a"], ["query", "a", "-n5"], ["query", "a", "-n=5"]] {
+            guard case .run(let arguments) = try Program.firn.parse(words) else { Issue.record("\(words)"); continue }
+            #expect(try arguments.count("limit") == 5)
+            #expect(arguments.operands == ["a"])
+        }
+    }
+
+    @Test func `an attached value may be empty or hold equals signs`() throws {
+        #expect(try arguments("query", "a", "--where=x == 1").text("where") == "x == 1")
+        #expect(try arguments("convert", "a", "b", "--null=").text("null") == "")
+    }
+
+    @Test func `switches join behind one dash`() throws {
+        let arguments = try arguments("convert", "-fq", "a", "b")
+        #expect(arguments.has("force") && arguments.has("quiet") && !arguments.has("json"))
+    }
+
+    @Test func `a dash is an operand, and so is everything after two dashes`() throws {
+        #expect(try arguments("convert", "-", "out.firn").operands == ["-", "out.firn"])
+        #expect(try arguments("convert", "--", "-f", "--to").operands == ["-f", "--to"])
+    }
+
+    @Test func `names split at commas, and an escaped comma stays`() throws {
+        #expect(try arguments("diff", "a", "b", "-k", "year, name", "-k", "sex").names("key") == ["year", "name", "sex"])
+        #expect(try arguments("diff", "a", "b", "-k", #"a\,b,c"#).names("key") == ["a,b", "c"])
+    }
+
+    @Test func `what is not known is refused with what may have been meant`() {
+        #expect(refusal("conver", "a", "b")?.advice == "did you mean 'firn convert'?")
+        #expect(refusal("convert", "--lossles", "a", "b")?.advice == "did you mean --lossless?")
+        #expect(refusal("query", "a", "--fromat", "csv")?.advice == "did you mean --format?")
+        #expect(refusal("convert", "--profile", "smal", "a", "b")?.advice == "did you mean small?")
+        #expect(refusal("convert", "--profile=smal", "a", "b")?.message == #"--profile takes fast, default or small, not "smal""#)
+        #expect(refusal("--force", "convert")?.code == .usage)
+    }
+
+    @Test func `missing and surplus words are refused`() {
+        #expect(refusal("convert", "a")?.code == .usage)
+        #expect(refusal("info", "a", "b")?.message == "\"b\" is one operand too many")
+        #expect(refusal("query", "a", "-n")?.message == "--limit needs a value: N")
+        #expect(refusal("query", "a", "-n", "1", "--limit", "2")?.message == "--limit is given twice")
+        #expect(refusal("query", "a", "--json=yes")?.message == "--json takes no value")
+    }
+
+    @Test func `a number that is none is refused when it is asked for`() throws {
+        let arguments = try arguments("query", "a", "--limit", "ten")
+        #expect(throws: FirnError.self) { try arguments.count("limit") }
+    }
+
+    @Test func `help is found wherever it stands, and no operand is missed then`() throws {
+        for (words, long) in [(["convert", "-h"], false), (["convert", "--help"], true), (["help", "convert"], true), (["convert", "x", "-fh"], false)] {
+            guard case .help(let command, let isLong) = try Program.firn.parse(words) else { Issue.record("\(words)"); continue }
+            #expect(command?.name == "convert" && isLong == long)
+        }
+        guard case .version = try Program.firn.parse(["--version"]) else { Issue.record("--version"); return }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@Suite struct HouseTests {
+    @Test func `every room has a README`() throws {
+        for parent in ["Sources", "Formats", "Tools"] {
+            for folder in try folders(of: parent) where !folder.hasSuffix("CLibraries") && !folder.hasSuffix("bench") {
+                #expect(exists("\(folder)/README.md"), "\(folder) has no README.md")
+            }
+        }
+    }
+
+    @Test func `every room has tests`() throws {
+        for parent in ["Sources", "Formats"] {
+            for folder in try folders(of: parent) where !folder.hasSuffix("CLibraries") {
+                let tests = "Tests/" + folder.split(separator: "/").last!
+                #expect(exists(tests), "\(folder) has no \(tests)")
+            }
+        }
+    }
+
+    /// A longer file says why in a line that begins with "// Long because".
+    @Test func `no file is longer than 500 lines without a reason`() throws {
+        for folder in ["Sources", "Formats", "Tools", "Tests"] {
+            for file in try files(under: folder, ending: [".swift", ".c", ".cpp", ".h"]) {
+                let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false).count
+                if lines > 500, !file.text.contains("// Long because") { Issue.record("\(file.path) has \(lines) lines") }
+            }
+        }
+    }
+
+    @Test func `nothing is left for later in the code`() throws {
+        let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X:", "not " + "implemented", "not yet " + "implemented"]
+        for folder in ["Sources", "Formats", "Tools", "Tests"] {
+            for file in try files(under: folder, ending: [".swift", ".c", ".cpp", ".h"]) {
+                for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                    for mark in marks where line.contains(mark) { Issue.record("\(file.path):\(number + 1): \(mark)") }
+                }
+            }
+        }
+    }
+
+    @Test func `names say what they are`() throws {
+        let empty = ["Utils", "Util", "Helper", "Helpers", "Manager", "Impl", "Common", "Misc"]
+        for folder in ["Sources", "Formats", "Tools", "Tests"] {
+            for file in try swiftFiles(under: folder) {
+                let stem = file.name.dropLast(".swift".count)
+                if empty.contains(where: stem.hasSuffix) { Issue.record("\(file.path) is named after nothing") }
+            }
+        }
+    }
+
+    @Test func `no test stands in for one that is missing`() throws {
+        for file in try swiftFiles(under: "Tests") where file.name == "Placeholder.swift" {
+            let room = file.path.split(separator: "/")[1]
+            let others = try swiftFiles(under: "Tests/\(room)").count
+            #expect(others == 1, "\(file.path) can go: the room has tests")
+        }
+    }
+
+    @Test func `the documents that the README names are there`() throws {
+        guard exists("README.md") else { Issue.record("no README.md"); return }
+        let text = try contents("README.md")
+        #expect(text.split(separator: "\n", omittingEmptySubsequences: false).count <= 250)
+        for part in text.components(separatedBy: "](").dropFirst() {
+            let target = part.prefix { $0 != ")" && $0 != "#" }
+            if !target.isEmpty, !target.hasPrefix("http") { #expect(exists(String(target)), "README.md points to \(target)") }
+        }
+    }
+}

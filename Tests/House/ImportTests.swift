@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+
+/// The house as docs/architecture.md draws it: who may import whom. SwiftPM's own check lets transitive imports pass; this one does not.
+private let rooms: [(folder: String, module: String, imports: Set<String>)] = [
+    ("Sources/Bytes", "FirnBytes", ["CXXHash"]),
+    ("Sources/Codecs", "FirnCodecs", ["FirnBytes", "CZstd"]),
+    ("Sources/Disk", "FirnDisk", ["FirnBytes", "Glibc", "Darwin", "Synchronization"]),
+    ("Sources/Store", "FirnStore", ["FirnBytes", "FirnDisk", "FirnCodecs", "Synchronization"]),
+    ("Sources/Model", "FirnModel", ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal", "Synchronization"]),
+    ("Sources/Query", "FirnQuery", ["FirnBytes", "FirnModel", "Synchronization"]),
+    ("Sources/Change", "FirnChange", ["FirnBytes", "FirnModel", "Synchronization"]),
+    ("Formats/Exchange", "FirnExchange", ["FirnBytes", "FirnDisk", "FirnModel", "CZstd", "CZlib", "Synchronization"]),
+    ("Formats/CSV", "FirnCSV", ["FirnBytes", "FirnModel", "FirnExchange", "Synchronization"]),
+    ("Formats/JSON", "FirnJSON", ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON", "Synchronization"]),
+    ("Tools/CommandLine", "FirnCommandLine", ["FirnBytes"]),
+    ("Tools/firn", "firn_tool", ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCommandLine"]),
+]
+
+/// The only file of the tool that may know the formats by name.
+private let formatShelf = "FormatShelf.swift"
+private let formats: Set = ["FirnCSV", "FirnJSON"]
+
+/// Modules of the system that rooms other than Disk may use, for mathematics and threads' shared values only.
+private let system: Set = ["Glibc", "Darwin", "Musl"]
+
+@Suite struct ImportTests {
+    @Test func `imports go downwards only, as the house allows`() throws {
+        for room in rooms {
+            for file in try swiftFiles(under: room.folder) {
+                let allowed = room.imports.union(file.name == formatShelf ? formats : [])
+                for (line, module) in imports(of: file.text) where module != "Swift" && !allowed.contains(module) && !system.contains(module) {
+                    Issue.record("\(file.path):\(line): \(room.module) may not import \(module)")
+                }
+            }
+        }
+    }
+
+    @Test func `Foundation stays out of the library, the formats and the tool`() throws {
+        for folder in ["Sources", "Formats", "Tools"] {
+            for file in try swiftFiles(under: folder) {
+                for (line, module) in imports(of: file.text) where module.hasPrefix("Foundation") { Issue.record("\(file.path):\(line): imports \(module)") }
+            }
+        }
+    }
+
+    @Test func `the package lists the rooms that this test knows, with the same arrows`() throws {
+        let text = try contents("Package.swift")
+        var listed: Set<String> = []
+        for line in text.split(separator: "\n") where line.trimmingCharacters(in: .whitespaces).hasPrefix("Room(name:") {
+            let words = line.split(separator: "\"").enumerated().filter { $0.offset % 2 == 1 }.map { String($0.element) }
+            let name = words[0], folder = words[1], uses = Set(words.dropFirst(2))
+            listed.insert(name)
+            guard let room = rooms.first(where: { $0.module == name }) else { Issue.record("\(name) is not in this test's table"); continue }
+            #expect(room.folder == folder)
+            #expect(uses == room.imports.subtracting(system).subtracting(["Synchronization"]), "\(name)")
+        }
+        #expect(listed == Set(rooms.map(\.module)).subtracting(["firn_tool"]))
+    }
+
+    @Test func `the arrows make no circle`() {
+        var done: Set<String> = []
+        for room in rooms {
+            let uses = room.imports.filter { $0.hasPrefix("Firn") }
+            #expect(uses.isSubset(of: done), "\(room.module) stands before something it uses")
+            done.insert(room.module)
+        }
+    }
+
+    /// Module names of `import` lines, with their line numbers.
+    private func imports(of text: String) -> [(Int, String)] {
+        var found: [(Int, String)] = []
+        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let words = line.split(separator: " ")
+            guard let at = words.firstIndex(of: "import"), words[..<at].allSatisfy({ $0.hasPrefix("@") || ["package", "public", "internal", "private"].contains($0) }) else { continue }
+            let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+            guard let module = words[(at + 1)...].first(where: { !kinds.contains($0) }) else { continue }
+            found.append((number + 1, String(module.prefix { $0 != "." })))
+        }
+        return found
+    }
+}

@@ -1,0 +1,106 @@
+/// One option of a command: everything that the parser, the help, the reference and the completions need to know of it.
+package struct Flag: Sendable {
+    /// Headings under which help lists flags, in this order.
+    package enum Group: String, Sendable, CaseIterable {
+        case reading = "Reading", choosing = "Choosing rows and columns", writing = "Writing", comparing = "Comparing", working = "Working", shared = "Every command"
+    }
+
+    /// How often a value may be given.
+    package enum Repetition: Sendable { case once, many }
+
+    package let name: String
+    package let short: Character?
+    /// What stands for the value in help; nil for a switch.
+    package let metavar: String?
+    package let group: Group
+    /// One line of help, without a full stop.
+    package let summary: String
+    /// What `--help` says beyond the summary; empty if that says it all.
+    package let detail: String
+    /// What holds when the flag is not given, as help shows it.
+    package let preset: String?
+    /// The only values allowed; empty: any.
+    package let choices: [String]
+    package let repetition: Repetition
+
+    package init(_ name: String, _ short: Character? = nil, _ metavar: String? = nil, in group: Group, _ summary: String, detail: String = "",
+                 preset: String? = nil, choices: [String] = [], repetition: Repetition = .once) {
+        self.name = name
+        self.short = short
+        self.metavar = metavar ?? (choices.isEmpty ? nil : choices.joined(separator: "|"))
+        self.group = group
+        self.summary = summary
+        self.detail = detail
+        self.preset = preset
+        self.choices = choices
+        self.repetition = repetition
+    }
+
+    /// `-k, --key NAMES`
+    package var spelling: String {
+        (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (metavar.map { " \($0)" } ?? "")
+    }
+
+    package var takesValue: Bool { metavar != nil }
+}
+
+/// One command of the program.
+package struct Command: Sendable {
+    package struct Example: Sendable {
+        package let line: String
+        package let does: String
+
+        package init(_ line: String, _ does: String) {
+            self.line = line
+            self.does = does
+        }
+    }
+
+    package let name: String
+    /// The operands as usage shows them: `IN... OUT`.
+    package let operands: String
+    package let operandCount: ClosedRange<Int>
+    package let summary: String
+    /// Paragraphs of `--help`, separated by empty lines.
+    package let detail: String
+    package let examples: [Example]
+    package let flags: [Flag]
+    /// What exit codes 0 and 1 mean here.
+    package let exit: String
+    package let isHidden: Bool
+
+    package init(_ name: String, operands: String, count: ClosedRange<Int>, _ summary: String, detail: String, examples: [Example], flags: [Flag],
+                 exit: String = "", isHidden: Bool = false) {
+        self.name = name
+        self.operands = operands
+        operandCount = count
+        self.summary = summary
+        self.detail = detail
+        self.examples = examples
+        self.flags = flags
+        self.exit = exit
+        self.isHidden = isHidden
+    }
+}
+
+/// A program made of commands: the one table that parsing and all help come from.
+package struct Program: Sendable {
+    package let name: String
+    package let version: String
+    package let summary: String
+    package let commands: [Command]
+    /// Flags that every command takes.
+    package let shared: [Flag]
+
+    package init(name: String, version: String, summary: String, commands: [Command], shared: [Flag]) {
+        self.name = name
+        self.version = version
+        self.summary = summary
+        self.commands = commands
+        self.shared = shared
+    }
+
+    package func command(named name: String) -> Command? { commands.first { $0.name == name } }
+    package func flags(of command: Command) -> [Flag] { command.flags + shared }
+    package var visibleCommands: [Command] { commands.filter { !$0.isHidden } }
+}

@@ -1,0 +1,35 @@
+import FirnBytes
+
+/// What the program tells its caller. The numbers never change.
+package enum ExitCode: Int32, Sendable, CaseIterable {
+    case done = 0
+    case no = 1
+    case usage = 2
+    case rejected = 3
+    case damaged = 4
+    case inputOutput = 5
+    case interrupted = 130
+
+    package var meaning: String {
+        switch self {
+        case .done: "done; the files are the same; rows matched"
+        case .no: "the answer is no: differences found, nothing matched, damage found"
+        case .usage: "the command line is wrong"
+        case .rejected: "data was rejected"
+        case .damaged: "a file is damaged or not of the expected format"
+        case .inputOutput: "reading or writing failed"
+        case .interrupted: "interrupted; the target is untouched"
+        }
+    }
+
+    /// The code for an error that ends a command.
+    package init(_ code: FirnError.Code) {
+        self = switch code {
+        case .usage: .usage
+        case .rejected, .duplicateKey, .schema: .rejected
+        case .damaged, .notThisFormat, .unsupported: .damaged
+        case .interrupted: .interrupted
+        default: .inputOutput
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import FirnBytes
+
+extension Program {
+    /// Takes the words after the program's name apart. Throws `.usage`, with advice, for whatever the table does not know.
+    package func parse(_ words: [String]) throws(FirnError) -> Invocation {
+        guard let first = words.first else { return .help(nil, isLong: false) }
+        switch first {
+        case "-h": return .help(nil, isLong: false)
+        case "--help": return .help(nil, isLong: true)
+        case "--version", "-V": return .version
+        case "help": return try parseHelp(Array(words.dropFirst()))
+        default: break
+        }
+        guard let command = command(named: first) else {
+            let known = Suggestion.nearest(to: first, among: visibleCommands.map(\.name))
+            let what = first.hasPrefix("-") ? "a command is expected before \(first)" : "there is no command \"\(first)\""
+            throw FirnError(.usage, what, advice: known.map { "did you mean '\(name) \($0)'?" } ?? "'\(name) -h' lists the commands")
+        }
+        return try parse(Array(words.dropFirst()), for: command)
+    }
+
+    private func parseHelp(_ words: [String]) throws(FirnError) -> Invocation {
+        let names = words.filter { !$0.hasPrefix("-") }
+        guard let topic = names.first else { return .help(nil, isLong: true) }
+        guard let command = command(named: topic) else {
+            let known = Suggestion.nearest(to: topic, among: visibleCommands.map(\.name))
+            throw FirnError(.usage, "there is no command \"\(topic)\"",
+                            advice: known.map { "did you mean '\(name) help \($0)'?" } ?? "'\(name) -h' lists the commands")
+        }
+        return .help(command, isLong: true)
+    }
+
+    private func parse(_ words: [String], for command: Command) throws(FirnError) -> Invocation {
+        var scan = ArgumentScan(program: self, command: command, flags: flags(of: command), words: words)
+        return try scan.run()
+    }
+}
+
+/// Goes through the words of one command.
+private struct ArgumentScan {
+    let program: Program
+    let command: Command
+    let flags: [Flag]
+    let words: [String]
+    var position = 0
+    var operands: [String] = []
+    var values: [String: [String]] = [:]
+    var help: Invocation?
+
+    init(program: Program, command: Command, flags: [Flag], words: [String]) {
+        self.program = program
+        self.command = command
+        self.flags = flags
+        self.words = words
+    }
+
+    mutating func run() throws(FirnError) -> Invocation {
+        while position < words.count {
+            let word = words[position]
+            position += 1
+            if word == "--" {
+                operands += words[position...]
+                break
+            }
+            if word.hasPrefix("--") { try takeLong(word) } else if word.hasPrefix("-"), word != "-" { try takeShort(word) } else { operands.append(word) }
+            if let help { return help }
+        }
+        try checkOperands()
+        return .run(Arguments(command: command, operands: operands, values: values))
+    }
+
+    private mutating func takeLong(_ word: String) throws(FirnError) {
+        let body = word.dropFirst(2)
+        let name = String(body.prefix { $0 != "=" })
+        let attached = body.count > name.count ? String(body.dropFirst(name.count + 1)) : nil
+        if name == "help" {
+            help = .help(command, isLong: true)
+            return
+        }
+        guard let flag = flags.first(where: { $0.name == name }) else { throw unknown("--" + name) }
+        if !flag.takesValue {
+            guard attached == nil else { throw usage("--\(name) takes no value") }
+            return try store(flag, "")
+        }
+        if let attached { try store(flag, attached) } else { try store(flag, nextValue(of: flag)) }
+    }
+
+    /// `-f`, `-n 5`, `-n5`, and switches together: `-fq`.
+    private mutating func takeShort(_ word: String) throws(FirnError) {
+        var rest = word.dropFirst()
+        while let letter = rest.first {
+            rest.removeFirst()
+            if letter == "h" {
+                help = .help(command, isLong: false)
+                return
+            }
+            guard let flag = flags.first(where: { $0.short == letter }) else { throw unknown("-\(letter)") }
+            if flag.takesValue {
+                if rest.first == "=" { rest.removeFirst() }
+                return try store(flag, rest.isEmpty ? nextValue(of: flag) : String(rest))
+            }
+            try store(flag, "")
+        }
+    }
+
+    private mutating func nextValue(of flag: Flag) throws(FirnError) -> String {
+        guard position < words.count else { throw usage("--\(flag.name) needs a value: \(flag.metavar ?? "")") }
+        position += 1
+        return words[position - 1]
+    }
+
+    private mutating func store(_ flag: Flag, _ value: String) throws(FirnError) {
+        if !flag.choices.isEmpty, !flag.choices.contains(value) {
+            let near = Suggestion.nearest(to: value, among: flag.choices)
+            throw FirnError(.usage, "--\(flag.name) takes \(Suggestion.alternatives(flag.choices)), not \"\(value)\"", advice: near.map { "did you mean \($0)?" })
+        }
+        if flag.takesValue, flag.repetition == .once, values[flag.name] != nil { throw usage("--\(flag.name) is given twice") }
+        values[flag.name, default: []].append(value)
+    }
+
+    private func checkOperands() throws(FirnError) {
+        guard !command.operandCount.contains(operands.count) else { return }
+        let few = operands.count < command.operandCount.lowerBound
+        let what = few ? (operands.isEmpty ? "what to \(command.name) is missing" : "an operand is missing after \"\(operands.last!)\"")
+            : "\"\(operands[command.operandCount.upperBound])\" is one operand too many"
+        throw FirnError(.usage, what, advice: "usage: \(program.usage(of: command))")
+    }
+
+    private func unknown(_ spelling: String) -> FirnError {
+        let known = Suggestion.nearest(to: spelling, among: flags.flatMap { ["--" + $0.name] })
+        return FirnError(.usage, "\(program.name) \(command.name) has no flag \(spelling)",
+                         advice: known.map { "did you mean \($0)?" } ?? "'\(program.name) \(command.name) -h' lists the flags; what follows -- is no flag")
+    }
+
+    private func usage(_ message: String) -> FirnError {
+        FirnError(.usage, message, advice: "'\(program.name) \(command.name) -h' shows how")
+    }
+}

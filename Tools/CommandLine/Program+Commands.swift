@@ -1,0 +1,142 @@
+extension Command {
+    static let convert = Command(
+        "convert", operands: "IN... OUT", count: 2...Int.max, "converts files from one format to another",
+        detail: """
+            Formats are firn, csv, tsv, json and ndjson; inputs may be compressed with zstd or gzip. The extension of OUT decides what is written, or --to.
+            Several inputs with one schema make one type.
+
+            Types are inferred from the whole input, and only where the same text comes back: leading zeros, long numbers and odd notations are kept
+            as they are. What is changed or left out is told, column by column. OUT is written beside its place and renamed when complete: if anything
+            fails, or on an interrupt, the target is untouched.
+            """,
+        examples: [
+            .init("firn convert people.csv people.firn", "CSV to .firn"),
+            .init("firn convert people.firn people.ndjson", "and back, as NDJSON"),
+            .init("firn convert jan.csv feb.csv year.firn", "several files, one type"),
+            .init("firn convert --key id --null NA in.csv out.firn", "with a primary key"),
+            .init("zcat log.csv.gz | firn convert - log.firn", "from a pipe"),
+        ],
+        flags: Flag.readingText + [
+            Flag("schema", nil, "FILE", in: .reading, "take names and types of the columns from a JSON file",
+                 detail: "In the form that 'firn schema --json' prints; columns it does not name are inferred."),
+            .type, .columns, .condition, .limit,
+            Flag("to", nil, in: .writing, "format of OUT", detail: "Otherwise the extension tells.", choices: Flag.formats),
+            Flag("key", "k", "NAMES", in: .writing, "the columns whose values tell rows apart (the primary key)",
+                 detail: "Two rows with the same key are an error that names them.", repetition: .many),
+            .profile,
+            Flag("lossless", nil, in: .writing, "fail unless the same text can be written back from OUT"),
+            .force, .json,
+        ],
+        exit: "0 done")
+
+    static let query = Command(
+        "query", operands: "FILE [QUERY]", count: 1...2, "prints the rows that match a predicate, sorted and aggregated if asked to",
+        detail: """
+            QUERY is a predicate, which may end with SORT(name ASC), DISTINCT(name) and LIMIT(10); the flags say the same and are joined to it with AND.
+            FILE is a .firn file, or a CSV or JSON file that is read first. FILE:Type names a type within it, FILE@5 the file as it was at version 5.
+            """,
+        examples: [
+            .init("firn query people.firn 'age > 30'", "rows that match"),
+            .init("firn query people.firn -g city -a 'count, avg(age)'", "groups"),
+            .init("firn query people.csv -s name,age -S '-age' -n 5", "the five oldest"),
+            .init("firn query people.firn --format csv > people.csv", "all rows as CSV"),
+        ],
+        flags: [
+            .type, .condition,
+            Flag("select", "s", "PATHS", in: .choosing, "only these columns; a.b reaches into objects", repetition: .many),
+            Flag("sort", "S", "PATHS", in: .choosing, "sort by these columns; -age sorts downwards", repetition: .many),
+            Flag("distinct", nil, "PATHS", in: .choosing, "the first row for each combination of these columns", repetition: .many),
+            .limit,
+            Flag("offset", nil, "N", in: .choosing, "leave out the first N rows"),
+            Flag("group-by", "g", "PATHS", in: .choosing, "one row for each combination of these columns", repetition: .many),
+            Flag("agg", "a", "LIST", in: .choosing, "what to compute: count, sum(x), avg(x), min(x), max(x), count(distinct x)",
+                 detail: "Each may be given a name: sum(price) as total.", repetition: .many),
+            Flag("format", nil, in: .writing, "how rows are printed",
+                 preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
+            .json,
+            Flag("explain", nil, in: .writing, "print the plan, and what could be skipped, instead of the rows"),
+        ] + Flag.readingText,
+        exit: "0 rows matched, 1 none did")
+
+    static let diff = Command(
+        "diff", operands: "OLD NEW", count: 2...2, "compares two files of any format, or two versions of one, row by row by key",
+        detail: """
+            Rows are the same row if their keys are equal, wherever they stand; values are compared by what they mean: 1 and 1.0 are equal, sets and
+            maps have no order. Differences of the schema are told apart. Duplicate keys are an error that names them.
+            """,
+        examples: [
+            .init("firn diff old.csv new.csv --key id", "what changed"),
+            .init("firn diff a.firn b.firn --format summary", "only how much"),
+            .init("firn diff db.firn@3 db.firn --format ndjson", "since version 3"),
+        ],
+        flags: [
+            Flag("key", "k", "NAMES", in: .comparing, "the columns that tell rows apart", preset: "the type's own key", repetition: .many),
+            Flag("ignore", nil, "NAMES", in: .comparing, "columns not to compare", repetition: .many),
+            Flag("tolerance", nil, "X", in: .comparing, "numbers that differ by at most X are equal", preset: "0"),
+            Flag("only", nil, in: .comparing, "print only these", choices: ["added", "removed", "changed"], repetition: .many),
+            .type, .columns, .condition, .limit,
+            Flag("format", nil, in: .writing, "how differences are printed", preset: "table", choices: ["table", "summary", "ndjson"]),
+            .json,
+        ] + Flag.readingText,
+        exit: "0 the same, 1 they differ")
+
+    static let compact = Command(
+        "compact", operands: "FILE [OUT]", count: 1...2, "drops dead space and old versions, and encodes every column anew",
+        detail: "In place, or to OUT. Prints the bytes of each column before and after. FILE is replaced only when all has been written.",
+        examples: [
+            .init("firn compact people.firn", "in place"),
+            .init("firn compact --profile small a.firn b.firn", "as small as possible"),
+            .init("firn compact --dry-run people.firn", "what it would gain"),
+        ],
+        flags: [
+            .profile,
+            Flag("dry-run", nil, in: .writing, "change nothing, print what would be gained"),
+            .force, .json,
+        ],
+        exit: "0 done")
+
+    static let info = Command(
+        "info", operands: "FILE", count: 1...1, "prints what a file holds: types, rows, bytes and encodings of each column, versions, dead space",
+        detail: "FILE@5 looks at version 5.",
+        examples: [
+            .init("firn info people.firn", "for people"),
+            .init("firn info --json people.firn", "for programs"),
+        ],
+        flags: [.type, .json],
+        exit: "0 done")
+
+    static let schema = Command(
+        "schema", operands: "FILE", count: 1...1, "prints the types of a file with their columns",
+        detail: "Of a CSV or JSON file: the types that would be inferred.",
+        examples: [
+            .init("firn schema people.firn", "as a table"),
+            .init("firn schema --json people.csv > people.schema.json", "to edit, for --schema"),
+        ],
+        flags: [.type, .json] + Flag.readingText,
+        exit: "0 done")
+
+    static let verify = Command(
+        "verify", operands: "FILE...", count: 1...Int.max, "checks that files are intact",
+        detail: "Quickly by default: headers, structure and hashes. With --full every value is decoded, and indexes, order and links are checked.",
+        examples: [
+            .init("firn verify people.firn", "structure and hashes"),
+            .init("firn verify --full *.firn", "everything"),
+        ],
+        flags: [
+            Flag("full", nil, in: .working, "decode every value, and check indexes, order and links"),
+            .json,
+        ],
+        exit: "0 intact, 1 damage found")
+
+    static let help = Command(
+        "help", operands: "[COMMAND]", count: 0...1, "explains a command", detail: "", examples: [.init("firn help convert", "all of convert")], flags: [])
+
+    static let completions = Command(
+        "completions", operands: "bash|zsh|fish", count: 1...1, "prints the completions of a shell",
+        detail: "bash: source <(firn completions bash). zsh: save as _firn in a folder of $fpath. fish: save as ~/.config/fish/completions/firn.fish.",
+        examples: [.init("firn completions bash > /etc/bash_completion.d/firn", "for all users")], flags: [], exit: "0 done")
+
+    /// Writes docs/cli.md.
+    static let reference = Command(
+        "reference", operands: "", count: 0...0, "prints this reference", detail: "", examples: [], flags: [], isHidden: true)
+}

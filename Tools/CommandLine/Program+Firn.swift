@@ -1,0 +1,41 @@
+extension Program {
+    /// The table of `firn`: its commands and their flags.
+    package static let firn = Program(
+        name: "firn", version: "0.1.0",
+        summary: "convert, compact, compare and query files, with .firn at the centre: a compact, compressed, columnar, transactional single file",
+        commands: [.convert, .query, .diff, .compact, .info, .schema, .verify, .help, .completions, .reference],
+        shared: [
+            Flag("color", nil, in: .shared, "colour in what people read",
+                 detail: "auto colours terminals only; NO_COLOR and CLICOLOR_FORCE in the environment decide for auto.",
+                 preset: "auto", choices: ["auto", "always", "never"]),
+            Flag("progress", nil, in: .shared, "show progress on standard error",
+                 detail: "By default it is shown on terminals only, once a command has taken half a second."),
+            Flag("quiet", "q", in: .shared, "print no progress, no summary and no remarks", detail: "Errors are printed all the same."),
+            Flag("threads", nil, "N", in: .shared, "use at most N threads", preset: "one for each core"),
+        ])
+}
+
+/// Flags that several commands take.
+extension Flag {
+    static let formats = ["firn", "csv", "tsv", "json", "ndjson"]
+
+    static let from = Flag("from", nil, in: .reading, "format of the inputs", detail: "Otherwise the content and the extension tell.", choices: formats)
+    static let type = Flag("type", "t", "NAME", in: .choosing, "the type (table) meant",
+                           detail: "Needed where a file holds several. When converting: the name of the type written.")
+    static let null = Flag("null", nil, "WORDS", in: .reading, "words of a CSV that stand for no value, such as NA,N/A",
+                           detail: "By default only an empty field that is not quoted stands for none.", repetition: .many)
+    static let encoding = Flag("encoding", nil, in: .reading, "encoding of CSV text",
+                               detail: "By default UTF-8, or UTF-16 if the file begins with its byte order mark.", choices: ["utf-8", "latin-1", "auto"])
+    static let delimiter = Flag("delimiter", "d", "CHAR", in: .reading, "what separates the fields of a CSV; \\t is a tab", preset: "comma, tab in .tsv")
+    static let noHeader = Flag("no-header", nil, in: .reading, "the first line of a CSV is data", detail: "The columns are then called column1, column2 and so on.")
+    static let rejects = Flag("rejects", nil, "FILE", in: .reading, "write rows that cannot be read to FILE and go on",
+                              detail: "The exit code is then 3. Without this flag the first such row ends the command.")
+    static let limit = Flag("limit", "n", "N", in: .choosing, "at most N rows")
+    static let condition = Flag("where", "w", "PREDICATE", in: .choosing, "only rows that match, such as 'age > 30 AND name BEGINSWITH \"A\"'")
+    static let columns = Flag("columns", "c", "NAMES", in: .choosing, "only these columns, in this order", detail: "Names are separated by commas; a comma within a name is written \\,.", repetition: .many)
+    static let force = Flag("force", "f", in: .writing, "overwrite an existing target")
+    static let json = Flag("json", nil, in: .writing, "NDJSON with stable keys instead of text for people")
+    static let profile = Flag("profile", nil, in: .writing, "how much work goes into compression", preset: "default", choices: ["fast", "default", "small"])
+
+    static let readingText = [from, null, encoding, delimiter, noHeader, rejects]
+}

@@ -1,0 +1,58 @@
+/// Numbers as people read them.
+package enum Quantity {
+    /// `1,234,567`
+    package static func count(_ value: Int) -> String {
+        let digits = String(value.magnitude)
+        var out = ""
+        for (i, digit) in digits.enumerated() {
+            if i > 0, (digits.count - i) % 3 == 0 { out.append(",") }
+            out.append(digit)
+        }
+        return (value < 0 ? "-" : "") + out
+    }
+
+    /// `1,894,210 rows`, `1 row`
+    package static func count(_ value: Int, _ noun: String) -> String { "\(count(value)) \(noun)\(value == 1 ? "" : "s")" }
+
+    /// `76.1 MB`: powers of 1,000.
+    package static func bytes(_ value: Int) -> String {
+        guard value.magnitude >= 1000 else { return "\(value) B" }
+        var size = Double(value), unit = 0
+        let units = ["B", "kB", "MB", "GB", "TB", "PB"]
+        while abs(size) >= 999.5, unit + 1 < units.count {
+            size /= 1000
+            unit += 1
+        }
+        return "\(decimal(size, abs(size) < 99.95 ? 1 : 0)) \(units[unit])"
+    }
+
+    /// `0.31 s`, `12.4 s`, `2 min 05 s`
+    package static func seconds(_ value: Double) -> String {
+        guard value.isFinite, value >= 0 else { return "–" }
+        if value < 9.995 { return "\(decimal(value, 2)) s" }
+        if value < 99.95 { return "\(decimal(value, 1)) s" }
+        let whole = Int(min(value, 1e9).rounded())
+        if whole < 3600 { return "\(whole / 60) min \(padded(whole % 60)) s" }
+        return "\(whole / 3600) h \(padded(whole / 60 % 60)) min"
+    }
+
+    /// A number with exactly `digits` digits after the point.
+    package static func decimal(_ value: Double, _ digits: Int) -> String {
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        let scaled = (abs(value) * scale).rounded()
+        guard scaled < 9e15 else { return "\(value)" }
+        let whole = Int(scaled), unit = Int(scale)
+        let sign = value < 0 && whole != 0 ? "-" : ""
+        guard digits > 0 else { return "\(sign)\(whole)" }
+        let fraction = String(whole % unit)
+        return "\(sign)\(whole / unit)." + String(repeating: "0", count: digits - fraction.count) + fraction
+    }
+
+    /// `7.9×`, how many times `part` fits into `whole`.
+    package static func ratio(_ whole: Int, _ part: Int) -> String {
+        part > 0 ? decimal(Double(whole) / Double(part), 1) + "×" : "–"
+    }
+
+    private static func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+}

@@ -1,0 +1,40 @@
+extension Program {
+    /// The reference of all commands in Markdown: what docs/cli.md holds.
+    package var reference: String {
+        var out = "# The `\(name)` command\n\n<!-- Written by `\(name) reference > docs/cli.md` from the table in Tools/CommandLine. -->\n\n"
+        out += wrap(summary.prefix(1).uppercased() + summary.dropFirst() + ".") + "\n"
+        out += "| command | does |\n|---|---|\n"
+        for command in visibleCommands { out += "| [`\(name) \(command.name)`](#\(name)-\(command.name)) | \(command.summary) |\n" }
+        out += "\nData goes to standard output, everything else to standard error; `-` stands for them. Nothing is overwritten without `--force`.\n\n"
+        out += "| exit code | means |\n|---|---|\n"
+        for code in ExitCode.allCases { out += "| \(code.rawValue) | \(code.meaning) |\n" }
+        for command in visibleCommands { out += "\n" + section(command) }
+        out += "\n## Flags of every command\n\n" + rows(shared)
+        return out
+    }
+
+    private func section(_ command: Command) -> String {
+        var out = "## \(name) \(command.name)\n\n```\n\(usage(of: command))\n```\n\n\(command.sentence)\n"
+        for paragraph in paragraphs(command.detail) { out += "\n\(paragraph)\n" }
+        out += "\n```sh\n"
+        for example in command.examples { out += "\(example.line)   # \(example.does)\n" }
+        out += "```\n"
+        for group in Flag.Group.allCases {
+            let flags = command.flags.filter { $0.group == group }
+            if !flags.isEmpty { out += "\n**\(group.rawValue)**\n\n" + rows(flags) }
+        }
+        if !command.exit.isEmpty { out += "\nExit codes: \(exitLine(command))\n" }
+        return out
+    }
+
+    private func rows(_ flags: [Flag]) -> String {
+        var out = "| flag | does |\n|---|---|\n"
+        for flag in flags {
+            let names = (flag.short.map { "`-\($0)`, " } ?? "") + "`--\(flag.name)" + (flag.metavar.map { " \(Program.escaped($0))" } ?? "") + "`"
+            out += "| \(names) | \(Program.escaped(flag.sentence))\(flag.preset.map { " (default: \($0))" } ?? "") |\n"
+        }
+        return out
+    }
+
+    private static func escaped(_ text: String) -> String { text.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|") }
+}
