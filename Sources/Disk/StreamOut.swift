@@ -1,0 +1,88 @@
+import FirnBytes
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Writes a file or pipe from front to back through a large buffer. One thread at a time. What is not flushed is lost.
+package final class StreamOut {
+    package let path: String
+    /// Bytes taken so far, written or still in the buffer.
+    package private(set) var position: UInt64 = 0
+    private let descriptor: Int32
+    private let owner: File?
+    private let capacity: Int
+    private let buffer: UnsafeMutableRawPointer
+    private var used = 0
+
+    /// Writes to a descriptor, which stays the caller's to close.
+    package init(descriptor: Int32, name: String, capacity: Int = 1 << 20) {
+        self.descriptor = descriptor
+        path = name
+        owner = nil
+        self.capacity = max(capacity, 4096)
+        buffer = .allocate(byteCount: self.capacity, alignment: 4096)
+    }
+
+    /// Writes to a file from its current position (the front, if it was just opened).
+    package init(_ file: File, capacity: Int = 1 << 20) {
+        descriptor = file.descriptor
+        path = file.path
+        owner = file
+        self.capacity = max(capacity, 4096)
+        buffer = .allocate(byteCount: self.capacity, alignment: 4096)
+    }
+
+    package static func standardOutput() -> StreamOut { StreamOut(descriptor: 1, name: "standard output", capacity: 1 << 18) }
+    package static func standardError() -> StreamOut { StreamOut(descriptor: 2, name: "standard error", capacity: 1 << 12) }
+
+    deinit { buffer.deallocate() }
+
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(FirnError) {
+        guard bytes.count > 0 else { return }
+        position += UInt64(bytes.count)
+        if bytes.count > capacity - used {
+            try flush()
+            if bytes.count >= capacity { return try put(bytes) }
+        }
+        memcpy(buffer + used, bytes.baseAddress!, bytes.count)
+        used += bytes.count
+    }
+
+    package func write(_ bytes: [UInt8]) throws(FirnError) {
+        var failure: FirnError?
+        bytes.withUnsafeBytes { do throws(FirnError) { try write($0) } catch { failure = error } }
+        if let failure { throw failure }
+    }
+
+    package func write(_ bytes: ArraySlice<UInt8>) throws(FirnError) {
+        var failure: FirnError?
+        bytes.withUnsafeBytes { do throws(FirnError) { try write($0) } catch { failure = error } }
+        if let failure { throw failure }
+    }
+
+    package func write(_ text: String) throws(FirnError) {
+        var copy = text, failure: FirnError?
+        copy.withUTF8 { do throws(FirnError) { try write(UnsafeRawBufferPointer($0)) } catch { failure = error } }
+        if let failure { throw failure }
+    }
+
+    package func flush() throws(FirnError) {
+        let pending = UnsafeRawBufferPointer(start: buffer, count: used)
+        used = 0
+        try put(pending)
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer) throws(FirnError) {
+        if let calls = owner?.calls, let code = calls.before(.write(offset: position, bytes: bytes)) { throw systemError(code, "cannot write", path) }
+        var done = 0
+        while done < bytes.count {
+            let count = retrying { writeCall(descriptor, bytes.baseAddress! + done, bytes.count - done) }
+            if count <= 0 { throw systemError(count == 0 ? EIO : Int32(-count), "cannot write", path) }
+            done += count
+        }
+    }
+}
+
+private func writeCall(_ descriptor: Int32, _ from: UnsafeRawPointer, _ count: Int) -> Int { write(descriptor, from, count) }

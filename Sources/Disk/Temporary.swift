@@ -1,0 +1,150 @@
+import FirnBytes
+import Synchronization
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Paths to remove if the process is told to stop. The handler may only make async-signal-safe calls, so the registry is a
+/// fixed array of C strings: a slot is a word, written whole.
+enum TemporaryPaths {
+    private static let slots = 64
+    nonisolated(unsafe) private static let table: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
+        let table = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: slots)
+        table.initialize(repeating: nil, count: slots)
+        return table
+    }()
+    private static let lock = Mutex<Bool>(false)
+
+    /// Remembers `path`; returns its slot, nil when all are taken (the path then stays behind if the process is stopped).
+    static func add(_ path: String) -> Int? {
+        lock.withLock { installed in
+            let table = table
+            guard let slot = (0..<slots).first(where: { table[$0] == nil }) else { return nil }
+            table[slot] = strdup(path)
+            if !installed {
+                installed = true
+                for code in [SIGINT, SIGTERM, SIGHUP] { install(code) }
+            }
+            return slot
+        }
+    }
+
+    static func forget(_ slot: Int?) {
+        guard let slot else { return }
+        lock.withLock { _ in
+            let path = table[slot]
+            table[slot] = nil
+            free(path)
+        }
+    }
+
+    /// Whoever asked for a signal to be ignored (nohup) keeps that.
+    private static func install(_ code: Int32) {
+        let before = signal(code) { _ in
+            for slot in 0..<TemporaryPaths.slots {
+                if let path = TemporaryPaths.table[slot] { unlink(path) }
+            }
+            _exit(130)
+        }
+        if let before, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(code, SIG_IGN) }
+    }
+}
+
+/// Writes a file beside its target and puts it in place as the last step: the target is either the old file or the whole new
+/// one, at any moment. Released without `finish`, it leaves the target untouched and removes what it wrote.
+package final class Replacement {
+    package let target: String
+    package let temporaryPath: String
+    /// The file being written.
+    package let file: File
+    private let overwrite: Bool
+    private var slot: Int?
+    private var done = false
+
+    /// Error `.exists` if the target is there and `overwrite` is false.
+    package init(of target: String, overwrite: Bool, calls: (any DiskCalls)? = nil) throws(FirnError) {
+        try Replacement.check(target, overwrite: overwrite)
+        let temporaryPath = target + ".tmp-" + String(UInt32(truncatingIfNeeded: Machine.random), radix: 16)
+        let slot = TemporaryPaths.add(temporaryPath)
+        do throws(FirnError) {
+            file = try File(path: temporaryPath, .createNew, calls: calls)
+        } catch {
+            TemporaryPaths.forget(slot)
+            throw error
+        }
+        self.target = target
+        self.temporaryPath = temporaryPath
+        self.overwrite = overwrite
+        self.slot = slot
+    }
+
+    /// The rule for outputs: never over a file without leave, never over a directory.
+    package static func check(_ target: String, overwrite: Bool) throws(FirnError) {
+        switch Paths.kind(target) {
+        case .directory?: throw FirnError(.exists, "it is a directory", at: .init(file: target))
+        case .some where !overwrite:
+            throw FirnError(.exists, "the file is there already", at: .init(file: target), advice: "say --force to replace it")
+        default: break
+        }
+    }
+
+    /// Syncs, renames over the target, syncs the directory.
+    package func finish() throws(FirnError) {
+        precondition(!done, "finish a replacement once")
+        try file.sync()
+        if overwrite {
+            try Paths.rename(temporaryPath, to: target)
+        } else {
+            // link refuses to replace, so a file that appeared meanwhile is safe; media without links fall back.
+            if link(temporaryPath, target) == 0 {
+                unlink(temporaryPath)
+            } else if errno == EEXIST {
+                throw systemError(EEXIST, "the file is there already", target)
+            } else {
+                try Paths.rename(temporaryPath, to: target)
+            }
+        }
+        done = true
+        TemporaryPaths.forget(slot)
+        try Paths.syncDirectory(of: target)
+    }
+
+    /// Removes what was written.
+    package func cancel() {
+        guard !done else { return }
+        done = true
+        unlink(temporaryPath)
+        TemporaryPaths.forget(slot)
+    }
+
+    deinit { cancel() }
+}
+
+/// Writes `target` through a stream, whole or not at all.
+package func replaceFile(_ target: String, overwrite: Bool, _ body: (StreamOut) throws(FirnError) -> Void) throws(FirnError) {
+    let replacement = try Replacement(of: target, overwrite: overwrite)
+    do throws(FirnError) {
+        let stream = StreamOut(replacement.file)
+        try body(stream)
+        try stream.flush()
+        try replacement.finish()
+    } catch {
+        replacement.cancel()
+        throw error
+    }
+}
+
+extension File {
+    /// A file without a name, for spooling: gone when released. In `directory`, or $TMPDIR, or /tmp.
+    package static func spool(directory: String? = nil) throws(FirnError) -> File {
+        let place = directory ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array((place + "/firn-spool-XXXXXX").utf8CString)
+        let descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw systemError(errno, "cannot make a temporary file", place) }
+        unlink(template)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return File(adopting: descriptor, path: place + "/(temporary)", isWritable: true)
+    }
+}

@@ -1,0 +1,161 @@
+import FirnBytes
+import Foundation
+import Testing
+@testable import FirnDisk
+
+/// A new directory, removed with its contents at the end of the test.
+final class Scratch {
+    let path: String
+    init() {
+        path = NSTemporaryDirectory() + "/firn-disk-" + UUID().uuidString
+        try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+    func callAsFunction(_ name: String) -> String { path + "/" + name }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// Refuses the nth call with an errno.
+final class Refusal: DiskCalls, @unchecked Sendable {
+    private var left: Int
+    private let code: Int32
+    var names: [String] = []
+    init(after left: Int, code: Int32) { (self.left, self.code) = (left, code) }
+    func before(_ call: DiskCall) -> Int32? {
+        names.append(call.name)
+        left -= 1
+        return left == -1 ? code : nil
+    }
+}
+
+@Suite struct FileTests {
+    @Test func `what is written at an offset is read back`() throws {
+        let scratch = Scratch()
+        let file = try File(path: scratch("a"), .createNew)
+        try file.write([1, 2, 3], at: 10)
+        #expect(try file.size() == 13)
+        #expect(try file.read(count: 20, at: 9) == [0, 1, 2, 3])
+        #expect(file.isRegular && !file.isDirectory)
+        try file.sync()
+        try file.truncate(to: 11)
+        #expect(try file.readAll() == [UInt8](repeating: 0, count: 10) + [1])
+        if try file.allocate(offset: 0, length: 5000) { #expect(try file.size() == 5000) }
+        #expect(try File(path: scratch("a"), .read).identity() == file.identity())
+    }
+
+    @Test func `errors carry the code, the system's words and the path`() {
+        let scratch = Scratch()
+        do {
+            _ = try File(path: scratch("none"), .read)
+            Issue.record("it opened")
+        } catch {
+            #expect(error.code == .notFound && error.message.contains("No such file") && error.place?.file == scratch("none"))
+        }
+        #expect(throws: FirnError.self) { _ = try File(path: scratch("a"), .createNew); _ = try File(path: scratch("a"), .createNew) }
+    }
+
+    @Test func `a script refuses calls before they reach the file`() throws {
+        let scratch = Scratch(), script = Refusal(after: 1, code: 28 /* ENOSPC */)
+        let file = try File(path: scratch("a"), .createNew, calls: script)
+        try file.write([1], at: 0)
+        do {
+            try file.write([2], at: 1)
+            Issue.record("it was written")
+        } catch {
+            #expect(error.code == .noSpace)
+        }
+        #expect(try file.size() == 1)
+        try file.sync()
+        #expect(script.names == ["write", "write", "sync"])
+    }
+
+    @Test func `a mapping sees what is appended after it was made`() throws {
+        let scratch = Scratch()
+        let file = try File(path: scratch("a"), .createNew)
+        try file.write([7, 8], at: 0)
+        let mapping = try Mapping(file)
+        #expect(mapping.reach >= 64 << 20)
+        try file.write([9], at: 100_000)
+        #expect(mapping.bytes(at: 100_000, count: 1)[0] == 9)
+        #expect(Array(mapping.bytes(at: 0, count: 2)) == [7, 8])
+    }
+
+    @Test func `two open files exclude each other by byte, and closing one frees its locks`() throws {
+        let scratch = Scratch()
+        let one = try File(path: scratch("a"), .createNew)
+        var two: File? = try File(path: scratch("a"), .readWrite)
+        let base: UInt64 = 1 << 62
+        #expect(try one.lock(.exclusive, at: 1 << 61))
+        #expect(try two!.lock(.exclusive, at: 1 << 61) == false)
+        for version: UInt64 in [9, 3, 5, 4] { #expect(try two!.lock(.shared, at: base + version)) }
+        #expect(try one.lock(.shared, at: base + 3))
+        #expect(try one.firstConflict(in: base..<(base + 100)) == base + 3)
+        #expect(try one.firstConflict(in: (base + 4)..<(base + 100)) == base + 4)
+        #expect(try one.firstConflict(in: (base + 6)..<(base + 100)) == base + 9)
+        #expect(try one.firstConflict(in: (base + 10)..<(base + 100)) == nil)
+        let reader = try File(path: scratch("a"), .read)
+        #expect(try reader.lock(.shared, at: base + 1))
+        two = nil
+        #expect(try one.firstConflict(in: (base + 2)..<(base + 100)) == nil)
+        one.unlock(at: 1 << 61)
+        let three = try File(path: scratch("a"), .readWrite)
+        #expect(try three.lock(.exclusive, at: 1 << 61))
+    }
+
+    @Test func `a replaced file is the old one or the whole new one`() throws {
+        let scratch = Scratch()
+        try replaceFile(scratch("a"), overwrite: false) { (out) throws(FirnError) in try out.write("first") }
+        #expect(throws: FirnError.self) { try replaceFile(scratch("a"), overwrite: false) { (out) throws(FirnError) in try out.write("x") } }
+        #expect(throws: FirnError.self) {
+            try replaceFile(scratch("a"), overwrite: true) { (out) throws(FirnError) in
+                try out.write("half")
+                throw FirnError(.rejected, "no")
+            }
+        }
+        #expect(try File(path: scratch("a"), .read).readAll() == Array("first".utf8))
+        try replaceFile(scratch("a"), overwrite: true) { (out) throws(FirnError) in try out.write("second") }
+        #expect(try File(path: scratch("a"), .read).readAll() == Array("second".utf8))
+        #expect(try Paths.list(scratch.path) == ["a"])
+        #expect(throws: FirnError.self) { try Replacement.check(scratch.path, overwrite: true) }
+    }
+
+    @Test func `streams give back what went in, whatever the pieces`() throws {
+        let scratch = Scratch()
+        var random = SystemRandomNumberGenerator(), all: [UInt8] = []
+        let file = try File(path: scratch("a"), .createNew)
+        let out = StreamOut(file, capacity: 4096)
+        for _ in 0..<300 {
+            let piece = (0..<Int.random(in: 0...9000, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }
+            try out.write(piece)
+            all += piece
+        }
+        try out.flush()
+        #expect(out.position == UInt64(all.count))
+        let stream = try StreamIn(path: scratch("a"), capacity: 4096)
+        #expect(stream.totalSize == UInt64(all.count))
+        #expect(Array(try stream.peek(10)) == Array(all[..<10]))
+        let first = [UInt8](unsafeUninitializedCapacity: 5000) { buffer, count in count = try! stream.read(into: .init(buffer)) }
+        #expect(first == Array(all[..<5000]))
+        #expect(Array(try stream.peek(4096)) == Array(all[5000..<9096]))
+        #expect(try first + stream.readToEnd() == all)
+        #expect(stream.position == UInt64(all.count))
+        #expect(try stream.next().isEmpty)
+        #expect(throws: FirnError.self) { _ = try StreamIn(path: scratch.path) }
+    }
+
+    @Test func `a spool file has no name`() throws {
+        let scratch = Scratch()
+        let file = try File.spool(directory: scratch.path)
+        try file.write([1, 2], at: 0)
+        #expect(try file.readAll() == [1, 2])
+        #expect(try Paths.list(scratch.path).isEmpty)
+    }
+
+    @Test func `an interrupted process removes its temporary file`() throws {
+        // The handler is tried in a child made by fork, which the Swift overlay hides; the registry is tried here.
+        let slot = TemporaryPaths.add("/nonexistent/firn")
+        #expect(slot != nil)
+        TemporaryPaths.forget(slot)
+        #expect(TemporaryPaths.add("/nonexistent/firn") == slot)
+        TemporaryPaths.forget(slot)
+    }
+}
