@@ -72,6 +72,8 @@ extension Command {
         flags: [
             Flag("key", "k", "NAMES", in: .comparing, "the columns that tell rows apart", preset: "the type's own key", repetition: .many),
             Flag("ignore", nil, "NAMES", in: .comparing, "columns not to compare", repetition: .many),
+            Flag("duplicates", nil, in: .comparing, "what to do with a key that stands in several rows of one side",
+                 detail: "first takes the first row and tells how many were left out.", preset: "error", choices: ["error", "first"]),
             Flag("tolerance", nil, "X", in: .comparing, "numbers that differ by at most X are equal", preset: "0"),
             Flag("only", nil, in: .comparing, "print only these", choices: ["added", "removed", "changed"], repetition: .many),
             .type, .columns, .condition, .limit,

@@ -1,3 +1,4 @@
 import FirnCommandLine
+import FirnDisk
 
-print(CommandLine.arguments.dropFirst().first == "reference" ? Program.firn.reference : Program.firn.help(nil, isLong: false), terminator: "")
+Machine.exit(Session.run(Array(CommandLine.arguments.dropFirst())).rawValue)

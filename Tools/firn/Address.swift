@@ -1,0 +1,36 @@
+import FirnBytes
+import FirnDisk
+
+/// What an operand names: a file, and perhaps a type within it and a version of it. `FILE`, `FILE:Type`, `FILE@5`, `FILE@5:Type`.
+struct Address {
+    let path: String
+    let type: String?
+    let version: UInt64?
+
+    /// A file whose whole name is the operand wins over the file and part that it could also mean.
+    init(_ operand: String) {
+        var path = operand, type: String?, version: UInt64?
+        if operand != "-", !Paths.exists(operand) {
+            if let (front, back) = Address.split(path, at: UInt8(ascii: ":")), !back.isEmpty, !back.utf8.contains(UInt8(ascii: "/")) { (path, type) = (front, back) }
+            if !Paths.exists(path), let (front, back) = Address.split(path, at: UInt8(ascii: "@")), let number = UInt64(back) { (path, version) = (front, number) }
+            if !Paths.exists(path) { (path, type, version) = (operand, nil, nil) }
+        }
+        self.path = path
+        self.type = type
+        self.version = version
+    }
+
+    private static func split(_ text: String, at byte: UInt8) -> (String, String)? {
+        guard let place = text.utf8.lastIndex(of: byte), place > text.startIndex else { return nil }
+        return (String(text[..<place]), String(text[text.utf8.index(after: place)...]))
+    }
+
+    /// The last part of the path, without extensions: what a type is called that has no other name.
+    static func stem(of path: String) -> String {
+        guard path != "-" else { return "rows" }
+        var name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]
+        for ending in [".zst", ".gz"] where name.hasSuffix(ending) && name.count > ending.count { name = name.dropLast(ending.count) }
+        if let dot = name.lastIndex(of: "."), dot > name.startIndex { name = name[..<dot] }
+        return name.isEmpty ? "rows" : String(name)
+    }
+}

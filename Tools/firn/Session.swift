@@ -1,0 +1,85 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDisk
+
+/// One run of the command: its arguments, and where it prints. Data goes to `out`, everything else to standard error.
+final class Session {
+    let arguments: Arguments
+    let out = StreamOut.standardOutput()
+    /// How standard error is coloured, and standard output.
+    let errorStyle: Style
+    let outStyle: Style
+    let isQuiet: Bool
+    let startedAt = Machine.seconds
+
+    private init(_ arguments: Arguments) {
+        self.arguments = arguments
+        errorStyle = Session.style(arguments.text("color"), descriptor: 2)
+        outStyle = Session.style(arguments.text("color"), descriptor: 1)
+        isQuiet = arguments.has("quiet")
+    }
+
+    /// Does what the words ask for; errors are printed, and become the exit code.
+    static func run(_ words: [String]) -> ExitCode {
+        let colour = words.last { $0.hasPrefix("--color=") }.map { String($0.dropFirst("--color=".count)) }
+        do throws(FirnError) {
+            switch try Program.firn.parse(words) {
+            case .version: return try say("\(Program.firn.name) \(Program.firn.version)\n")
+            case .help(let command, let isLong): return try say(Program.firn.help(command, isLong: isLong))
+            case .run(let arguments):
+                let session = Session(arguments)
+                let code = try session.perform()
+                try session.out.flush()
+                return code
+            }
+        } catch {
+            Session.complain(error.complaint(style: style(colour, descriptor: 2)))
+            return ExitCode(error.code)
+        }
+    }
+
+    private func perform() throws(FirnError) -> ExitCode {
+        switch arguments.command.name {
+        case "completions":
+            guard let text = Program.firn.completions(for: arguments.operands[0]) else {
+                throw FirnError(.usage, "there are no completions for \"\(arguments.operands[0])\"", advice: "the shells are bash, zsh and fish")
+            }
+            try out.write(text)
+            return .done
+        case "reference":
+            try out.write(Program.firn.reference)
+            return .done
+        default: preconditionFailure("add the command \(arguments.command.name) to Session.perform")
+        }
+    }
+
+    /// A sentence for the user, unless `--quiet` was given.
+    func remark(_ text: String) {
+        if !isQuiet { Session.complain(errorStyle.faint("firn: ") + DisplayWidth.visible(text) + "\n") }
+    }
+
+    /// Writes to standard error. If that fails there is nobody left to tell.
+    static func complain(_ text: String) {
+        let stream = StreamOut.standardError()
+        try? stream.write(text)
+        try? stream.flush()
+    }
+
+    /// How many threads may work: `--threads`, or one for each core.
+    func threads() throws(FirnError) -> Int {
+        guard let threads = try arguments.count("threads") else { return Machine.cores }
+        guard threads > 0 else { throw FirnError(.usage, "--threads takes a number above 0") }
+        return min(threads, 256)
+    }
+
+    private static func say(_ text: String) throws(FirnError) -> ExitCode {
+        let out = StreamOut.standardOutput()
+        try out.write(text)
+        try out.flush()
+        return .done
+    }
+
+    private static func style(_ choice: String?, descriptor: Int32) -> Style {
+        Style(choice: choice, isTerminal: Machine.isTerminal(descriptor), environment: Machine.environment)
+    }
+}
