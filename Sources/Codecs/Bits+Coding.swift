@@ -1,0 +1,235 @@
+import FirnBytes
+
+// zeros, ones     id 0, 1
+// raw             id 2 · bit i in byte i / 8 at position i mod 8 (the last byte padded with zeros)
+// sparse ones     id 3 · how many positions (varint) · positions, ascending, bitWidth(count − 1) bits each, one bit string
+// sparse zeros    id 4 · the same for clear bits
+// runs            id 5 · first bit (u8) · then as sparse: positions whose bit differs from the one before
+// bytes           id 6 · words to the end: the bytes of raw, one word each
+
+/// Turns bits into the smallest stream.
+package enum BitsEncoder {
+    package static func encode(_ bits: Bits, profile: Profile) -> [UInt8] { encodeBits(bits, profile: profile, depth: 0) }
+}
+
+/// Reads a stream of bits. The bytes must outlive it; they may be hostile: `Damage`, never a trap.
+package final class BitsReader: Sendable {
+    package let count: Int
+    let body: BitsBody
+
+    package init(_ bytes: UnsafeRawBufferPointer, count: Int) throws(Damage) {
+        self.count = count
+        body = try openBits(bytes, count: count, depth: 0)
+    }
+
+    /// The value all bits have, if that is known without looking at them.
+    package var isConstant: Bool? { body.constant }
+    package var encodingName: String { body.name }
+
+    /// Writes 16 words; bits past the end are zero.
+    package func decode(vector: Int, into: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        precondition(vector >= 0 && vector &* vectorLength < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        try body.decode(vector: vector, into: into)
+    }
+
+    package func value(at index: Int) throws(Damage) -> Bool {
+        precondition(index >= 0 && index < count, "index outside the stream")
+        return try body.value(at: index)
+    }
+
+    /// How many bits of a vector are set; nil where the stream is damaged.
+    package func ones(ofVector vector: Int) -> Int? {
+        guard vector >= 0, vector &* vectorLength < count else { return nil }
+        if let constant = body.constant { return constant ? min(vectorLength, count &- vector &* vectorLength) : 0 }
+        return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 16) { words in
+            guard (try? body.decode(vector: vector, into: words.baseAddress!)) != nil else { return nil }
+            return words.reduce(0) { $0 &+ $1.nonzeroBitCount }
+        }
+    }
+}
+
+/// One encoding of bits; this one: all alike.
+class BitsBody: @unchecked Sendable {
+    let count: Int
+    var constant: Bool? { nil }
+    var name: String { "" }
+    init(count: Int) { self.count = count }
+    func value(at index: Int) throws(Damage) -> Bool { false }
+    func decode(vector: Int, into: UnsafeMutablePointer<UInt64>) throws(Damage) {}
+}
+
+/// Writes ones to the first `count` bits of 16 words, zeros to the others.
+func fillWords(_ words: UnsafeMutablePointer<UInt64>, ones count: Int) {
+    for w in 0..<16 { words[w] = lowMask(min(max(count &- w &* 64, 0), 64)) }
+}
+
+final class BitsConstant: BitsBody, @unchecked Sendable {
+    let value: Bool
+    init(count: Int, value: Bool) {
+        self.value = value
+        super.init(count: count)
+    }
+    override var constant: Bool? { value }
+    override var name: String { value ? "all" : "none" }
+    override func value(at index: Int) throws(Damage) -> Bool { value }
+    override func decode(vector: Int, into words: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        fillWords(words, ones: value ? min(vectorLength, count &- vector &* vectorLength) : 0)
+    }
+}
+
+final class BitsRaw: BitsBody, @unchecked Sendable {
+    private let bytes: UnsafeRawBufferPointer
+    init(_ bytes: UnsafeRawBufferPointer, count: Int) throws(Damage) {
+        guard bytes.count >= (count &+ 7) >> 3 else { throw Damage("bits cut short") }
+        self.bytes = bytes
+        super.init(count: count)
+    }
+    override var name: String { "bits" }
+    override func value(at index: Int) throws(Damage) -> Bool { bytes[index >> 3] &>> UInt8(index & 7) & 1 == 1 }
+    override func decode(vector: Int, into words: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        let n = min(vectorLength, count &- vector &* vectorLength), size = (n &+ 7) >> 3
+        fillWords(words, ones: 0)
+        UnsafeMutableRawPointer(words).copyMemory(from: bytes.baseAddress! + vector &* (vectorLength / 8), byteCount: size)
+        if n & 63 != 0 { words[n >> 6] &= lowMask(n & 63) }
+    }
+}
+
+/// Ascending positions: of the odd ones out, or of changes.
+final class BitsPositions: BitsBody, @unchecked Sendable {
+    private let encoding: BitsEncoding, first: Bool, total: Int, width: Int, positions: UnsafeRawBufferPointer
+
+    init(_ reader: inout ByteReader, encoding: BitsEncoding, count: Int) throws(Damage) {
+        self.encoding = encoding
+        first = encoding == .runs ? try reader.read(UInt8.self) & 1 == 1 : encoding == .sparseZeros
+        total = try reader.readCount(limit: count)
+        width = bitWidth(UInt64(max(count, 1) &- 1))
+        positions = try reader.read(count: (total &* width &+ 7) >> 3)
+        super.init(count: count)
+    }
+
+    override var name: String { encoding == .runs ? "runs" : "sparse" }
+
+    private func position(_ i: Int) -> Int {
+        guard let base = positions.baseAddress else { return 0 }
+        return Int(truncatingIfNeeded: readBits(base, limit: positions.count, position: i &* width, width: width))
+    }
+
+    /// How many positions lie below `index`.
+    private func rank(_ index: Int) -> Int {
+        var low = 0, high = total
+        while low < high {
+            let middle = (low &+ high) / 2
+            if position(middle) < index { low = middle &+ 1 } else { high = middle }
+        }
+        return low
+    }
+
+    override func value(at index: Int) throws(Damage) -> Bool {
+        let upTo = rank(index &+ 1)
+        if encoding == .runs { return first != (upTo & 1 == 1) }
+        return first != (upTo > 0 && position(upTo &- 1) == index)
+    }
+
+    override func decode(vector: Int, into words: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        let base = vector &* vectorLength, n = min(vectorLength, count &- base)
+        var i = rank(base)
+        if encoding == .runs {
+            fillWords(words, ones: first != (i & 1 == 1) ? n : 0)
+            while i < total {
+                let at = position(i) &- base
+                if at < 0 || at >= n { break }
+                for w in (at >> 6)..<16 { words[w] ^= w == at >> 6 ? ~lowMask(at & 63) : .max }
+                i &+= 1
+            }
+            for w in 0..<16 { words[w] &= lowMask(min(max(n &- w &* 64, 0), 64)) }
+            return
+        }
+        fillWords(words, ones: first ? n : 0)
+        while i < total {
+            let at = position(i) &- base
+            if at < 0 || at >= n { break }
+            words[at >> 6] ^= 1 << UInt64(at & 63)
+            i &+= 1
+        }
+    }
+}
+
+/// The bytes of a raw stream as words, which entropy coding makes smaller.
+final class BitsBytes: BitsBody, @unchecked Sendable {
+    private let bytes: WordsBody
+    init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
+        bytes = try openWords(reader.readRest(), count: (count &+ 7) >> 3, depth: depth &+ 1)
+        super.init(count: count)
+    }
+    override var name: String { "bytes(\(bytes.name))" }
+    override func value(at index: Int) throws(Damage) -> Bool { try bytes.value(at: index >> 3) &>> Int64(index & 7) & 1 == 1 }
+    override func decode(vector: Int, into words: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        let n = min(vectorLength, count &- vector &* vectorLength), size = (n &+ 7) >> 3
+        var fault: Damage?
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: 128) { scratch in
+            do throws(Damage) { try bytes.decode(from: vector &* 128, count: size, into: scratch.baseAddress!) } catch { fault = error }
+            if fault != nil { return }
+            fillWords(words, ones: 0)
+            for i in 0..<size { words[i >> 3] |= UInt64(truncatingIfNeeded: scratch[i] & 0xFF) << UInt64(i & 7 &* 8) }
+            if n & 63 != 0 { words[n >> 6] &= lowMask(n & 63) }
+        }
+        if let fault { throw fault }
+    }
+}
+
+func openBits(_ bytes: UnsafeRawBufferPointer, count: Int, depth: Int) throws(Damage) -> BitsBody {
+    guard count >= 0, count <= 1 << 40 else { throw Damage("count of bits out of range") }
+    guard depth < nestingLimit else { throw Damage("streams nested too deep") }
+    var reader = ByteReader(bytes)
+    let id: UInt8 = try reader.read()
+    guard let encoding = BitsEncoding(rawValue: id) else { throw Damage("unknown encoding of bits \(id)") }
+    switch encoding {
+    case .zeros, .ones: return BitsConstant(count: count, value: encoding == .ones)
+    case .raw: return try BitsRaw(reader.readRest(), count: count)
+    case .sparseOnes, .sparseZeros, .runs: return try BitsPositions(&reader, encoding: encoding, count: count)
+    case .bytes: return try BitsBytes(&reader, count: count, depth: depth)
+    }
+}
+
+func encodeBits(_ bits: Bits, profile: Profile, depth: Int) -> [UInt8] {
+    let ones = bits.ones, count = bits.count
+    if ones == 0 { return [BitsEncoding.zeros.rawValue] }
+    if ones == count { return [BitsEncoding.ones.rawValue] }
+    var changes = 0, carry = bits.words[0] & 1
+    for (w, word) in bits.words.enumerated() {
+        let m = min(64, count &- w &* 64)
+        changes &+= ((word ^ (word << 1 | carry)) & lowMask(m)).nonzeroBitCount
+        carry = word >> 63
+    }
+    let width = bitWidth(UInt64(count &- 1)), raw = (count &+ 7) >> 3
+    let sparse = min(ones, count &- ones)
+    var best = [UInt8]()
+    let sparseSize = (sparse &* width) >> 3 &+ 3, runsSize = (changes &* width) >> 3 &+ 4
+    if min(sparseSize, runsSize) < raw {
+        let inverted = ones > sparse
+        var out = ByteWriter()
+        let encoding: BitsEncoding = runsSize < sparseSize ? .runs : inverted ? .sparseZeros : .sparseOnes
+        out.append(encoding.rawValue)
+        if encoding == .runs { out.append(UInt8(bits.words[0] & 1)) }
+        out.appendVarint(encoding == .runs ? changes : sparse)
+        var positions = BitWriter()
+        var previous = bits.words[0] & 1
+        for (w, word) in bits.words.enumerated() {
+            var marks = encoding == .runs ? word ^ (word << 1 | previous) : inverted ? ~word : word
+            marks &= lowMask(min(64, count &- w &* 64))
+            previous = word >> 63
+            while marks != 0 {
+                positions.write(UInt64(w &* 64 &+ marks.trailingZeroBitCount), width: width)
+                marks &= marks &- 1
+            }
+        }
+        positions.align()
+        out.append(contentsOf: positions.bytes)
+        best = out.bytes
+    } else {
+        best = [BitsEncoding.raw.rawValue]
+        best.reserveCapacity(raw &+ 1)
+        bits.words.withUnsafeBytes { best.append(contentsOf: $0.prefix(raw)) }
+    }
+    return best
+}

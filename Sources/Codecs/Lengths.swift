@@ -1,0 +1,71 @@
+import FirnBytes
+
+// empty    id 0                                              no lists, or all are empty at 0
+// starts   id 1 · total (varint) · words to the end: the start of every list (the last one ends at total)
+
+/// Turns the offsets of a list column (count + 1, ascending, the first 0) into a stream.
+package enum LengthsEncoder {
+    package static func encode(_ offsets: UnsafeBufferPointer<Int>, profile: Profile) -> [UInt8] {
+        precondition(offsets.isEmpty || offsets[0] == 0, "offsets of lists begin with 0")
+        guard let total = offsets.last, total > 0 else { return [LengthsEncoding.empty.rawValue] }
+        var out = ByteWriter()
+        out.append(LengthsEncoding.starts.rawValue)
+        out.appendVarint(total)
+        let starts = offsets.dropLast().map { Int64($0) }
+        out.append(contentsOf: starts.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) })
+        return out.bytes
+    }
+}
+
+/// Reads the offsets of a list column. Whatever the bytes, offsets ascend and lie in 0 ... total.
+package final class LengthsReader: Sendable {
+    /// How many lists.
+    package let count: Int
+    /// How many elements all lists have together.
+    package let total: Int
+    private let starts: WordsBody
+
+    package init(_ bytes: UnsafeRawBufferPointer, count: Int) throws(Damage) {
+        var reader = ByteReader(bytes)
+        let id: UInt8 = try reader.read()
+        guard let encoding = LengthsEncoding(rawValue: id) else { throw Damage("unknown encoding of lengths \(id)") }
+        self.count = count
+        switch encoding {
+        case .empty:
+            total = 0
+            starts = WordsBody(count: count)
+        case .starts:
+            total = try reader.readCount()
+            starts = try openWords(reader.readRest(), count: count, depth: 1)
+        }
+    }
+
+    package var encodingName: String { "starts(\(starts.name))" }
+
+    /// Writes n + 1 absolute offsets of a vector of n ≤ 1,024 lists: `into` has room for 1,025.
+    package func decode(vector: Int, into: UnsafeMutablePointer<Int>) throws(Damage) {
+        let first = vector &* vectorLength
+        precondition(vector >= 0 && first < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        let n = min(vectorLength, count &- first)
+        var fault: Damage?
+        // Int and Int64 are the same on every platform that Firn runs on.
+        UnsafeMutableRawPointer(into).withMemoryRebound(to: Int64.self, capacity: n &+ 1) { words in
+            do throws(Damage) {
+                try starts.decode(from: first, count: n, into: words)
+                words[n] = first &+ n < count ? try starts.value(at: first &+ n) : Int64(total)
+            } catch { fault = error }
+        }
+        if let fault { throw fault }
+        var disorder = into[0] < 0 || into[n] > total
+        for i in 0..<n { disorder = disorder || into[i] > into[i &+ 1] }
+        if disorder { throw Damage("list offsets out of order") }
+    }
+
+    /// Where the elements of one list lie.
+    package func range(at index: Int) throws(Damage) -> Range<Int> {
+        precondition(index >= 0 && index < count, "index outside the stream")
+        let start = try starts.value(at: index), end = index &+ 1 < count ? try starts.value(at: index &+ 1) : Int64(total)
+        guard start >= 0, start <= end, end <= Int64(total) else { throw Damage("list offsets out of order") }
+        return Int(start)..<Int(end)
+    }
+}

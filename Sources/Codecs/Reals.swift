@@ -1,0 +1,171 @@
+import FirnBytes
+
+// empty            id 0                                        no value is present
+// raw              id 1 · words to the end: the bits, ordered (below)
+// decimals         id 2 · d (u8, 0…18) · exceptions e (varint) · positions: e × bitWidth(count − 1) bits, one bit string
+//                  · exceptions: e × 8 bytes · words to the end: k, value = k / 10^d
+// single           id 3 · words to the end: the bits of the Float, ordered
+// single decimals  id 4 · as decimals, value = Double(Float(k / 10^d))
+// split            id 5 · r (u8, 32…60) · upper bits: length (varint), words · lower r bits: words to the end
+// Ordered bits: as they are if the sign is clear, else with all other bits flipped; they sort as the values do.
+
+/// Turns doubles into the smallest stream its profile allows; every bit pattern comes back as it was.
+package enum RealsEncoder {
+    /// `single`: every present value is exactly a Float.
+    package static func encode(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
+        guard values.count > 0, present?.noneSet != true else { return [RealsEncoding.empty.rawValue] }
+        if let decimals = encodeDecimals(values, present: present, single: single, profile: profile) { return decimals }
+        var out = ByteWriter()
+        out.append(single ? RealsEncoding.single.rawValue : RealsEncoding.raw.rawValue)
+        let ordered = [Int64](unsafeUninitializedCapacity: values.count) { ordered, filled in
+            for i in 0..<values.count { ordered[i] = single ? order(Float(values[i])) : order(values[i]) }
+            filled = values.count
+        }
+        out.append(contentsOf: ordered.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) })
+        return out.bytes
+    }
+}
+
+@inline(__always) func order(_ value: Double) -> Int64 {
+    let bits = Int64(bitPattern: value.bitPattern)
+    return bits ^ ((bits &>> 63) & Int64.max)
+}
+@inline(__always) func order(_ value: Float) -> Int64 {
+    let bits = Int32(bitPattern: value.bitPattern)
+    return Int64(bits ^ ((bits &>> 31) & Int32.max))
+}
+@inline(__always) func realFromOrdered(_ bits: Int64) -> Double { Double(bitPattern: UInt64(bitPattern: bits ^ ((bits &>> 63) & Int64.max))) }
+@inline(__always) func singleFromOrdered(_ word: Int64) -> Double {
+    let bits = Int32(truncatingIfNeeded: word)
+    return Double(Float(bitPattern: UInt32(bitPattern: bits ^ ((bits &>> 31) & Int32.max))))
+}
+
+/// Reads a stream of doubles. The bytes must outlive it; they may be hostile: `Damage`, never a trap.
+package final class RealsReader: Sendable {
+    package let count: Int
+    private let body: RealsBody
+
+    package init(_ bytes: UnsafeRawBufferPointer, count: Int) throws(Damage) {
+        guard count >= 0, count <= 1 << 40 else { throw Damage("count of values out of range") }
+        self.count = count
+        var reader = ByteReader(bytes)
+        let id: UInt8 = try reader.read()
+        guard let encoding = RealsEncoding(rawValue: id) else { throw Damage("unknown encoding of doubles \(id)") }
+        switch encoding {
+        case .empty: body = RealsBody(count: count)
+        case .raw, .single: body = try RealsOrdered(&reader, count: count, single: encoding == .single)
+        case .decimals, .singleDecimals: body = try RealsDecimals(&reader, count: count, single: encoding == .singleDecimals)
+        case .split: body = try RealsSplit(&reader, count: count)
+        }
+    }
+
+    package var encodingName: String { body.name }
+
+    /// Writes the values of one vector (1,024, or what is left): `into` has room for 1,024.
+    package func decode(vector: Int, into: UnsafeMutablePointer<Double>) throws(Damage) {
+        let start = vector &* vectorLength
+        precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        try body.decode(vector: vector, count: min(vectorLength, count &- start), into: into)
+    }
+
+    package func value(at index: Int) throws(Damage) -> Double {
+        precondition(index >= 0 && index < count, "index outside the stream")
+        return try body.value(at: index)
+    }
+
+    /// No present value lies outside; nil where nothing is known or where a value may be NaN.
+    package func bounds() -> (Double, Double)? { body.bounds(ofVector: nil) }
+
+    package func bounds(ofVector vector: Int) -> (Double, Double)? {
+        guard vector >= 0, vector &* vectorLength < count else { return nil }
+        return body.bounds(ofVector: vector)
+    }
+}
+
+class RealsBody: @unchecked Sendable {
+    let count: Int
+    init(count: Int) { self.count = count }
+    var name: String { "empty" }
+    /// nil = the whole stream.
+    func bounds(ofVector vector: Int?) -> (Double, Double)? { nil }
+    func value(at index: Int) throws(Damage) -> Double { 0 }
+    func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) { out.update(repeating: 0, count: n) }
+}
+
+final class RealsOrdered: RealsBody, @unchecked Sendable {
+    private let single: Bool, words: WordsBody
+
+    init(_ reader: inout ByteReader, count: Int, single: Bool) throws(Damage) {
+        self.single = single
+        words = try openWords(reader.readRest(), count: count, depth: 1)
+        super.init(count: count)
+    }
+
+    override var name: String { "\(single ? "single" : "double")(\(words.name))" }
+
+    override func bounds(ofVector vector: Int?) -> (Double, Double)? {
+        guard let range = vector.map({ words.bounds(ofVector: $0) }) ?? words.bounds else { return nil }
+        // Bounds that reach into the NaNs say nothing.
+        if single, range.0 < Int64(Int32.min) || range.1 > Int64(Int32.max) { return nil }
+        let least = real(range.0), most = real(range.1)
+        return least.isNaN || most.isNaN ? nil : (least, most)
+    }
+
+    private func real(_ word: Int64) -> Double { single ? singleFromOrdered(word) : realFromOrdered(word) }
+    override func value(at index: Int) throws(Damage) -> Double { real(try words.value(at: index)) }
+
+    override func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+        let single = single
+        try decodeInPlace(words, vector: vector, count: n, into: out) { single ? singleFromOrdered($0) : realFromOrdered($0) }
+    }
+}
+
+/// Decodes words into the room of the doubles that they become.
+@inline(__always)
+func decodeInPlace(_ words: WordsBody, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>,
+                   _ convert: (Int64) -> Double) throws(Damage) {
+    let raw = UnsafeMutableRawPointer(out)
+    var fault: Damage?
+    raw.withMemoryRebound(to: Int64.self, capacity: n) { target in
+        do throws(Damage) { try words.decode(from: vector &* vectorLength, count: n, into: target) } catch { fault = error }
+    }
+    if let fault { throw fault }
+    for i in 0..<n { out[i] = convert(raw.load(fromByteOffset: i &* 8, as: Int64.self)) }
+}
+
+final class RealsSplit: RealsBody, @unchecked Sendable {
+    private let lowerBits: UInt64, upper: WordsBody, lower: WordsBody
+
+    init(_ reader: inout ByteReader, count: Int) throws(Damage) {
+        lowerBits = UInt64(try reader.read(UInt8.self))
+        guard lowerBits >= 32, lowerBits <= 60 else { throw Damage("split doubles with an impossible header") }
+        upper = try openWords(try reader.readLengthPrefixed(), count: count, depth: 1)
+        lower = try openWords(reader.readRest(), count: count, depth: 1)
+        super.init(count: count)
+    }
+
+    override var name: String { "split(\(upper.name), \(lower.name))" }
+
+    override func bounds(ofVector vector: Int?) -> (Double, Double)? {
+        guard let range = vector.map({ upper.bounds(ofVector: $0) }) ?? upper.bounds else { return nil }
+        // The upper bits are ordered: all lower bits clear is least, all set is greatest.
+        let least = realFromOrdered(range.0 << Int64(lowerBits)), most = realFromOrdered(range.1 << Int64(lowerBits) | Int64(bitPattern: lowMask(Int(lowerBits))))
+        return least.isNaN || most.isNaN || least > most ? nil : (least, most)
+    }
+
+    override func value(at index: Int) throws(Damage) -> Double {
+        realFromOrdered((try upper.value(at: index)) << Int64(lowerBits) | (try lower.value(at: index)))
+    }
+
+    override func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+        let shift = Int64(lowerBits)
+        try withVectorScratch { (scratch) throws(Damage) in
+            try upper.decode(from: vector &* vectorLength, count: n, into: scratch)
+            var i = 0
+            try decodeInPlace(lower, vector: vector, count: n, into: out) { word in
+                defer { i &+= 1 }
+                return realFromOrdered(scratch[i] &<< shift | word)
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import FirnBytes
+
+/// 10^d, exact for every d.
+let powersOfTen: [Double] = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18]
+
+/// k with value = k / 10^d to the bit, nil if there is none below 2^51.
+@inline(__always)
+private func decimal(_ value: Double, power: Double, single: Bool) -> Int64? {
+    let magic = 6_755_399_441_055_744.0          // 1.5 · 2^52: adding and taking it away rounds to an integer
+    let scaled = value * power
+    guard scaled > -2_251_799_813_685_248, scaled < 2_251_799_813_685_248 else { return nil }
+    let k = (scaled + magic) - magic
+    let back = single ? Double(Float(k / power)) : k / power
+    return back.bitPattern == value.bitPattern ? Int64(k) : nil
+}
+
+/// Decimals with one d for the stream, nil where more than a tenth of the values are none.
+func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8]? {
+    guard let d = chooseDecimals(values, present: present, single: single) else { return nil }
+    let power = powersOfTen[d], limit = values.count / 10 &+ 1
+    var exceptions: [Int] = [], last: Int64 = 0
+    let numbers = [Int64](unsafeUninitializedCapacity: values.count) { numbers, filled in
+        for i in 0..<values.count {
+            if let k = decimal(values[i], power: power, single: single) {
+                last = k
+            } else if present?[i] ?? true {
+                exceptions.append(i)
+                if exceptions.count > limit { break }
+            }
+            numbers[i] = last
+        }
+        filled = exceptions.count > limit ? 0 : values.count
+    }
+    guard exceptions.count <= limit else { return nil }
+    var mask = present
+    if !exceptions.isEmpty {
+        mask = mask ?? Bits(repeating: true, count: values.count)
+        for i in exceptions { mask![i] = false }
+    }
+    var out = ByteWriter()
+    out.append(single ? RealsEncoding.singleDecimals.rawValue : RealsEncoding.decimals.rawValue)
+    out.append(UInt8(d))
+    out.appendVarint(exceptions.count)
+    var positions = BitWriter()
+    for i in exceptions { positions.write(UInt64(i), width: bitWidth(UInt64(values.count &- 1))) }
+    positions.align()
+    out.append(contentsOf: positions.bytes)
+    for i in exceptions { out.append(values[i]) }
+    let words = numbers.withUnsafeBufferPointer { WordsEncoder.encode($0, present: mask, profile: profile) }
+    // Many digits cost as much as the double itself, and a division for nothing.
+    if out.count &+ words.count > values.count &* (single ? 4 : 7) &+ 32 { return nil }
+    out.append(contentsOf: words)
+    return out.bytes
+}
+
+/// The smallest d for which nearly as many sampled values are decimals as for any d.
+private func chooseDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool) -> Int? {
+    var sample: [Double] = []
+    let hop = max(1, values.count / 512)
+    for i in stride(from: 0, to: values.count, by: hop) where present?[i] ?? true { sample.append(values[i]) }
+    if sample.isEmpty, let present { present.forEachSet { if sample.count < 512 { sample.append(values[$0]) } } }
+    var best = -1, bestCount = 0
+    for d in 0...(single ? 10 : 18) {
+        let power = powersOfTen[d]
+        var count = 0
+        for value in sample where decimal(value, power: power, single: single) != nil { count &+= 1 }
+        if count &* 100 > bestCount &* 101 { (best, bestCount) = (d, count) }
+        if count == sample.count { break }
+    }
+    return bestCount &* 10 >= sample.count &* 9 ? best : nil
+}
+
+final class RealsDecimals: RealsBody, @unchecked Sendable {
+    private let power: Double, d: Int, single: Bool, words: WordsBody
+    private let exceptions: Int, width: Int, positions: UnsafeRawBufferPointer, patches: UnsafeRawBufferPointer
+
+    init(_ reader: inout ByteReader, count: Int, single: Bool) throws(Damage) {
+        self.single = single
+        d = Int(try reader.read(UInt8.self))
+        guard d < powersOfTen.count else { throw Damage("decimals with too many digits") }
+        power = powersOfTen[d]
+        exceptions = try reader.readCount(limit: count)
+        width = bitWidth(UInt64(max(count, 1) &- 1))
+        positions = try reader.read(count: (exceptions &* width &+ 7) >> 3)
+        patches = try reader.read(count: exceptions &* 8)
+        words = try openWords(reader.readRest(), count: count, depth: 1)
+        super.init(count: count)
+    }
+
+    override var name: String { "decimals(\(d), \(words.name))" }
+
+    private func position(_ i: Int) -> Int {
+        width == 0 ? 0 : Int(truncatingIfNeeded: readBits(positions.baseAddress!, limit: positions.count, position: i &* width, width: width))
+    }
+
+    private func patch(_ i: Int) -> Double {
+        Double(bitPattern: UInt64(littleEndian: patches.loadUnaligned(fromByteOffset: i &* 8, as: UInt64.self)))
+    }
+
+    /// How many exceptions lie before `index`.
+    private func rank(_ index: Int) -> Int {
+        var low = 0, high = exceptions
+        while low < high {
+            let middle = (low &+ high) / 2
+            if position(middle) < index { low = middle &+ 1 } else { high = middle }
+        }
+        return low
+    }
+
+    @inline(__always)
+    private func real(_ k: Int64) -> Double { single ? Double(Float(Double(k) / power)) : Double(k) / power }
+
+    override func bounds(ofVector vector: Int?) -> (Double, Double)? {
+        let range = vector.map { words.bounds(ofVector: $0) } ?? words.bounds
+        let first = vector.map { rank($0 &* vectorLength) } ?? 0, end = vector.map { rank(($0 &+ 1) &* vectorLength) } ?? exceptions
+        guard first <= end, end &- first <= 64 else { return nil }
+        if range == nil, exceptions == 0 { return nil }
+        var least = range.map { real($0.0) } ?? .infinity, most = range.map { real($0.1) } ?? -.infinity
+        for i in first..<end {
+            let value = patch(i)
+            if value.isNaN { return nil }
+            least = min(least, value)
+            most = max(most, value)
+        }
+        return least <= most ? (least, most) : nil
+    }
+
+    override func value(at index: Int) throws(Damage) -> Double {
+        if exceptions > 0 {
+            let i = rank(index)
+            if i < exceptions, position(i) == index { return patch(i) }
+        }
+        return real(try words.value(at: index))
+    }
+
+    override func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+        let power = power
+        if single {
+            try decodeInPlace(words, vector: vector, count: n, into: out) { Double(Float(Double($0) / power)) }
+        } else {
+            try decodeInPlace(words, vector: vector, count: n, into: out) { Double($0) / power }
+        }
+        if exceptions == 0 { return }
+        let first = vector &* vectorLength
+        var i = rank(first)
+        while i < exceptions {
+            let at = position(i) &- first
+            if at < 0 || at >= n { break }
+            out[at] = patch(i)
+            i &+= 1
+        }
+    }
+}

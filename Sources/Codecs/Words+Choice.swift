@@ -1,0 +1,159 @@
+import FirnBytes
+
+/// What one pass over the values finds: enough for the exact sizes of the first tier.
+struct WordsSurvey {
+    var low = Int64.max, high = Int64.min
+    var lowStep = Int64.max, highStep = Int64.min
+    /// Positions (but 0) whose value differs from the one before.
+    var changes = 0
+    var packed = PackedPlan(), steps = PackedPlan()
+
+    init(_ values: UnsafeBufferPointer<Int64>) {
+        packed.vectors.reserveCapacity(values.count / vectorLength &+ 1)
+        steps.vectors.reserveCapacity(values.count / vectorLength &+ 1)
+        // The first value has no step: the second one's stands in for it.
+        var before = firstPredecessor(values)
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 130) { counts in
+            for first in stride(from: 0, to: values.count, by: vectorLength) {
+                let n = min(vectorLength, values.count &- first)
+                survey(values.baseAddress! + first, count: n, before: before, counts: counts.baseAddress!)
+                before = values[first &+ n &- 1]
+            }
+        }
+        (packed.low, packed.high) = (low, high)
+        (steps.low, steps.high) = (lowStep, highStep)
+    }
+
+    private mutating func survey(_ values: UnsafePointer<Int64>, count n: Int, before: Int64, counts: UnsafeMutablePointer<UInt32>) {
+        var least = values[0], most = least, previous = before
+        var leastStep = least &- before, mostStep = leastStep, changes = 0
+        for i in 0..<n {
+            let value = values[i], step = value &- previous
+            least = min(least, value)
+            most = max(most, value)
+            leastStep = min(leastStep, step)
+            mostStep = max(mostStep, step)
+            changes &+= step == 0 ? 0 : 1
+            previous = value
+        }
+        low = min(low, least)
+        high = max(high, most)
+        lowStep = min(lowStep, leastStep)
+        highStep = max(highStep, mostStep)
+        self.changes &+= changes
+        let stepCounts = counts + 65
+        counts.update(repeating: 0, count: 130)
+        previous = before
+        for i in 0..<n {
+            let value = values[i]
+            counts[bitWidth(UInt64(bitPattern: value &- least))] &+= 1
+            stepCounts[bitWidth(UInt64(bitPattern: value &- previous &- leastStep))] &+= 1
+            previous = value
+        }
+        packed.vectors.append(choosePackedVector(base: least, count: n, histogram: counts))
+        steps.vectors.append(choosePackedVector(base: leastStep, count: n, histogram: stepCounts))
+    }
+}
+
+/// Encodes all values (none absent). `depth` = `nestingLimit` asks for a stream without children.
+func encodeWords(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: Int) -> [UInt8] {
+    guard values.count > 0 else { return [WordsEncoding.empty.rawValue] }
+    let survey = WordsSurvey(values)
+    if survey.low == survey.high { return encodeSequence(first: survey.low, step: 0) }
+    let step = values[1] &- values[0]
+    if sequenceEnd(first: values[0], step: step, count: values.count) != nil, isSequence(values, step: step) {
+        return encodeSequence(first: values[0], step: step)
+    }
+    let packedSize = survey.packed.size(count: values.count)
+    if depth >= 3 { return survey.packed.encode(values) }
+    let factor = commonFactor(values, low: survey.low)
+    if factor > 1 { return encodeScaled(values, low: survey.low, factor: factor, profile: profile, depth: depth) }
+
+    var best = packedSize
+    enum Choice { case packed, delta }
+    var choice = Choice.packed
+    let anchors = (values.count &+ 63) / 64
+    let anchorSize = anchors &* (bitWidth(UInt64(bitPattern: survey.high &- survey.low)) &+ 7) / 8
+    let deltaSize = survey.steps.size(count: values.count) &+ anchorSize &+ 24
+    if deltaSize &* 20 < best &* 19 { (choice, best) = (.delta, deltaSize) }
+    var winner: [UInt8]?
+    if survey.changes &* 3 < values.count &* 2 {
+        let bitmap = min(values.count / 8, survey.changes &* 2)
+        let estimate = bitmap &+ survey.changes &* packedSize / values.count
+        if estimate < best {
+            let candidate = encodeRepeats(values, changes: survey.changes, profile: profile, depth: depth)
+            if candidate.count < best { (winner, best) = (candidate, candidate.count) }
+        }
+    }
+    if let candidate = encodeFewDistinct(values, packedSize: best, profile: profile, depth: depth), candidate.count &* 20 < best &* 19 {
+        (winner, best) = (candidate, candidate.count)
+    }
+    if let winner { return winner }
+    switch choice {
+    case .packed: return survey.packed.encode(values)
+    case .delta: return withSteps(values) { steps in
+        encodeDelta(values, low: survey.low, high: survey.high, ascending: isAscending(values), distanceLog: 6, steps: survey.steps.encode(steps))
+    }
+    }
+}
+
+private func isSequence(_ values: UnsafeBufferPointer<Int64>, step: Int64) -> Bool {
+    for i in 1..<values.count where values[i] &- values[i &- 1] != step { return false }
+    return true
+}
+
+func isAscending(_ values: UnsafeBufferPointer<Int64>) -> Bool {
+    for i in 1..<values.count where values[i] < values[i &- 1] { return false }
+    return true
+}
+
+/// What would precede the first value if it were reached by the second one's step.
+func firstPredecessor(_ values: UnsafeBufferPointer<Int64>) -> Int64 {
+    values.count > 1 ? values[0] &- (values[1] &- values[0]) : values[0]
+}
+
+/// Steps between neighbours (the first as the second).
+func withSteps<R>(_ values: UnsafeBufferPointer<Int64>, _ body: (UnsafeBufferPointer<Int64>) -> R) -> R {
+    withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { steps in
+        var previous = firstPredecessor(values)
+        for i in 0..<values.count {
+            steps[i] = values[i] &- previous
+            previous = values[i]
+        }
+        return body(UnsafeBufferPointer(steps))
+    }
+}
+
+/// The greatest common divisor of all differences from `low`, 1 unless it divides every one.
+private func commonFactor(_ values: UnsafeBufferPointer<Int64>, low: Int64) -> UInt64 {
+    var factor: UInt64 = 0
+    let hop = max(1, values.count / 64)
+    for i in stride(from: 0, to: values.count, by: hop) {
+        var (a, b) = (factor, UInt64(bitPattern: values[i] &- low))
+        while b != 0 { (a, b) = (b, a % b) }
+        factor = a
+        if factor == 1 { return 1 }
+    }
+    guard factor > 1, factor <= UInt64(Int64.max) else { return 1 }
+    for value in values {
+        var (a, b) = (factor, UInt64(bitPattern: value &- low) % factor)
+        if b == 0 { continue }
+        while b != 0 { (a, b) = (b, a % b) }
+        factor = a
+        if factor == 1 { return 1 }
+    }
+    return factor
+}
+
+private func encodeScaled(_ values: UnsafeBufferPointer<Int64>, low: Int64, factor: UInt64, profile: Profile, depth: Int) -> [UInt8] {
+    var out = ByteWriter()
+    out.append(WordsEncoding.scaled.rawValue)
+    out.appendSignedVarint(low)
+    out.appendVarint(factor)
+    let child = withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { quotients in
+        for i in 0..<values.count { quotients[i] = Int64(bitPattern: UInt64(bitPattern: values[i] &- low) / factor) }
+        return encodeWords(UnsafeBufferPointer(quotients), profile: profile, depth: depth &+ 1)
+    }
+    out.append(contentsOf: child)
+    return out.bytes
+}

@@ -1,0 +1,131 @@
+import FirnBytes
+
+/// Turns 64-bit integers into the smallest stream its profile allows. Deterministic: the same values give the same bytes.
+package enum WordsEncoder {
+    /// `present`: slots whose bit is clear may come back as anything within the bounds of the others; nil = all count.
+    package static func encode(_ values: UnsafeBufferPointer<Int64>, present: Bits?, profile: Profile) -> [UInt8] {
+        guard let present, !present.allSet else { return encodeWords(values, profile: profile, depth: 0) }
+        precondition(present.count == values.count, "present needs one bit for each value")
+        if present.noneSet { return [WordsEncoding.empty.rawValue] }
+        if let line = sequenceThrough(values, present: present) { return encodeSequence(first: line.first, step: line.step) }
+        return withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { filled in
+            fillGaps(values, present: present, into: filled)
+            return encodeWords(UnsafeBufferPointer(filled), profile: profile, depth: 0)
+        }
+    }
+
+    /// Every absent slot takes the value before it (the first ones: the first value), which any encoding keeps cheaply.
+    private static func fillGaps(_ values: UnsafeBufferPointer<Int64>, present: Bits, into filled: UnsafeMutableBufferPointer<Int64>) {
+        var last: Int64 = 0
+        for (w, word) in present.words.enumerated() where word != 0 {
+            last = values[w &* 64 &+ word.trailingZeroBitCount]
+            break
+        }
+        present.words.withUnsafeBufferPointer { words in
+            for i in 0..<values.count {
+                if words[i >> 6] &>> UInt64(truncatingIfNeeded: i & 63) & 1 == 1 { last = values[i] }
+                filled[i] = last
+            }
+        }
+    }
+
+    /// The line a + i·m through all present values, if there is one and no slot of it leaves Int64.
+    private static func sequenceThrough(_ values: UnsafeBufferPointer<Int64>, present: Bits) -> (first: Int64, step: Int64)? {
+        var seen: [Int] = []
+        search: for (w, word) in present.words.enumerated() {
+            var rest = word
+            while rest != 0 {
+                seen.append(w &* 64 &+ rest.trailingZeroBitCount)
+                rest &= rest &- 1
+                if seen.count == 2 { break search }
+            }
+        }
+        guard seen.count == 2 else { return seen.first.map { (values[$0], 0) } }
+        let (rise, overflow) = values[seen[1]].subtractingReportingOverflow(values[seen[0]])
+        let run = Int64(seen[1] &- seen[0])
+        guard !overflow, rise % run == 0 else { return nil }
+        let step = rise / run
+        let (back, backOverflow) = step.multipliedReportingOverflow(by: Int64(seen[0]))
+        let (first, firstOverflow) = values[seen[0]].subtractingReportingOverflow(back)
+        guard !backOverflow, !firstOverflow, sequenceEnd(first: first, step: step, count: values.count) != nil else { return nil }
+        var fits = true
+        present.forEachSet { i in
+            if values[i] != first &+ step &* Int64(i) { fits = false }
+        }
+        return fits ? (first, step) : nil
+    }
+}
+
+/// Reads a stream of words. The bytes must outlive it; they may be hostile: `Damage`, never a trap.
+package final class WordsReader: Sendable {
+    package let count: Int
+    let body: WordsBody
+
+    package init(_ bytes: UnsafeRawBufferPointer, count: Int) throws(Damage) {
+        self.count = count
+        body = try openWords(bytes, count: count, depth: 0)
+    }
+
+    /// The encodings of the stream, outermost first, as `firn info` prints them.
+    package var encodingName: String { body.name }
+
+    /// Writes the values of one vector (1,024, or what is left): `into` has room for 1,024.
+    package func decode(vector: Int, into: UnsafeMutablePointer<Int64>) throws(Damage) {
+        let start = vector &* vectorLength
+        precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        try body.decode(from: start, count: min(vectorLength, count &- start), into: into)
+    }
+
+    /// One value: decodes one page at most.
+    package func value(at index: Int) throws(Damage) -> Int64 {
+        precondition(index >= 0 && index < count, "index outside the stream")
+        return try body.value(at: index)
+    }
+
+    /// No present value lies outside; nil where nothing is known (or no value is present).
+    package func bounds() -> (Int64, Int64)? { body.bounds }
+
+    package func bounds(ofVector vector: Int) -> (Int64, Int64)? {
+        guard vector >= 0, vector &* vectorLength < count else { return nil }
+        return body.bounds(ofVector: vector)
+    }
+}
+
+/// One encoding of words. Indices handed to it are within `count`.
+class WordsBody: @unchecked Sendable {
+    let count: Int
+    init(count: Int) { self.count = count }
+    var name: String { "empty" }
+    var bounds: (Int64, Int64)? { nil }
+    func bounds(ofVector vector: Int) -> (Int64, Int64)? { bounds }
+    func value(at index: Int) throws(Damage) -> Int64 { 0 }
+    func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) { out.update(repeating: 0, count: n) }
+}
+
+func openWords(_ bytes: UnsafeRawBufferPointer, count: Int, depth: Int) throws(Damage) -> WordsBody {
+    guard count >= 0, count <= 1 << 40 else { throw Damage("count of values out of range") }
+    guard depth < nestingLimit else { throw Damage("streams nested too deep") }
+    var reader = ByteReader(bytes)
+    let id: UInt8 = try reader.read()
+    guard let encoding = WordsEncoding(rawValue: id) else { throw Damage("unknown encoding of words \(id)") }
+    switch encoding {
+    case .empty: return WordsBody(count: count)
+    case .constant: return WordsSequence(count: count, first: try reader.readSignedVarint(), step: 0)
+    case .sequence: return WordsSequence(count: count, first: try reader.readSignedVarint(), step: try reader.readSignedVarint())
+    case .packed: return try WordsPacked(&reader, count: count)
+    case .scaled: return try WordsScaled(&reader, count: count, depth: depth)
+    case .delta: return try WordsDelta(&reader, count: count, depth: depth)
+    case .dictionary: return try WordsDictionary(&reader, count: count, depth: depth)
+    case .repeats: return try WordsRepeats(&reader, count: count, depth: depth)
+    case .entropy: throw Damage("unknown encoding of words \(id)")
+    }
+}
+
+extension ByteReader {
+    /// All bytes not read yet.
+    mutating func readRest() -> UnsafeRawBufferPointer {
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
+        position = bytes.count
+        return rest
+    }
+}

@@ -1,0 +1,132 @@
+import FirnBytes
+
+// delta    id 5 · flags (u8; bit 0: no value is below the one before, bit 1: zones follow the anchors) · A (u8, 6 or 8: log2 of the anchors' distance)
+//          · low (zigzag varint) · span (varint, high − low)
+//          · anchors: length (varint), words, one for every 2^A values: the value there
+//          · zones if bit 1: length (varint), words: least, greatest value of each vector in turn
+//          · steps: words to the end, one a value: value i − value i−1 modulo 2^64 (a step at an anchor means nothing)
+// scaled   id 4 · low (zigzag varint) · factor (varint) · words to the end: (value − low) / factor
+
+final class WordsDelta: WordsBody, @unchecked Sendable {
+    private let ascending: Bool, distance: Int, low: Int64, high: Int64
+    private let anchors: WordsBody, zones: WordsBody?, steps: WordsBody
+
+    init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
+        let flags: UInt8 = try reader.read(), log: UInt8 = try reader.read()
+        guard flags < 4, log == 6 || log == 8 else { throw Damage("delta words with an impossible header") }
+        ascending = flags & 1 == 1
+        distance = 1 << Int(log)
+        low = try reader.readSignedVarint()
+        high = low &+ Int64(bitPattern: try reader.readVarint())
+        anchors = try openWords(try reader.readLengthPrefixed(), count: (count &+ distance &- 1) / distance, depth: depth &+ 1)
+        zones = flags & 2 == 0 ? nil
+            : try openWords(try reader.readLengthPrefixed(), count: (count &+ vectorLength &- 1) / vectorLength &* 2, depth: depth &+ 1)
+        steps = try openWords(reader.readRest(), count: count, depth: depth &+ 1)
+        super.init(count: count)
+    }
+
+    override var name: String { "delta+" + steps.name }
+    override var bounds: (Int64, Int64)? { low <= high ? (low, high) : nil }
+
+    override func bounds(ofVector vector: Int) -> (Int64, Int64)? {
+        guard let all = bounds else { return nil }
+        if let zones, let least = try? zones.value(at: vector &* 2), let most = try? zones.value(at: vector &* 2 &+ 1), least <= most {
+            return (least, most)
+        }
+        let next = (vector &+ 1) &* (vectorLength / distance)
+        if ascending, let least = try? anchors.value(at: vector &* (vectorLength / distance)),
+           let most = next < anchors.count ? try? anchors.value(at: next) : high, least <= most {
+            return (least, most)
+        }
+        return all
+    }
+
+    override func value(at index: Int) throws(Damage) -> Int64 {
+        let anchor = index & ~(distance &- 1)
+        var value = try anchors.value(at: index / distance)
+        if index == anchor { return value }
+        var fault: Damage?
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: 256) { scratch in
+            do throws(Damage) { try steps.decode(from: anchor &+ 1, count: index &- anchor, into: scratch.baseAddress!) } catch { fault = error }
+            if fault == nil { for i in 0..<(index &- anchor) { value &+= scratch[i] } }
+        }
+        if let fault { throw fault }
+        return value
+    }
+
+    override func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        if n == 0 { return }
+        try steps.decode(from: start, count: n, into: out)
+        var at = start
+        let end = start &+ n
+        var running = start % distance == 0 ? 0 : try value(at: start) &- out[0]
+        while at < end {
+            let stop = min(end, (at / distance &+ 1) &* distance), run = out + (at &- start)
+            if at % distance == 0 {
+                running = try anchors.value(at: at / distance)
+                run[0] = 0
+            }
+            for i in 0..<(stop &- at) {
+                running &+= run[i]
+                run[i] = running
+            }
+            at = stop
+        }
+    }
+}
+
+/// Everything but the steps of a delta stream.
+func encodeDelta(_ values: UnsafeBufferPointer<Int64>, low: Int64, high: Int64, ascending: Bool, distanceLog: Int, steps: [UInt8]) -> [UInt8] {
+    var out = ByteWriter(reserving: steps.count &+ values.count >> 4)
+    let zoned = !ascending && values.count > vectorLength
+    out.append(WordsEncoding.delta.rawValue)
+    out.append(UInt8((ascending ? 1 : 0) | (zoned ? 2 : 0)))
+    out.append(UInt8(distanceLog))
+    out.appendSignedVarint(low)
+    out.appendVarint(UInt64(bitPattern: high &- low))
+    let anchors = stride(from: 0, to: values.count, by: 1 << distanceLog).map { values[$0] }
+    out.append(lengthPrefixed: anchors.withUnsafeBufferPointer { encodeWords($0, profile: .fast, depth: nestingLimit) })
+    if zoned {
+        var zones: [Int64] = []
+        for first in stride(from: 0, to: values.count, by: vectorLength) {
+            var least = values[first], most = least
+            for i in first..<min(first &+ vectorLength, values.count) { (least, most) = (min(least, values[i]), max(most, values[i])) }
+            zones.append(least)
+            zones.append(most)
+        }
+        out.append(lengthPrefixed: zones.withUnsafeBufferPointer { encodeWords($0, profile: .fast, depth: nestingLimit) })
+    }
+    out.append(contentsOf: steps)
+    return out.bytes
+}
+
+final class WordsScaled: WordsBody, @unchecked Sendable {
+    private let low: Int64, factor: Int64, child: WordsBody
+
+    init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
+        low = try reader.readSignedVarint()
+        factor = Int64(bitPattern: try reader.readVarint())
+        child = try openWords(reader.readRest(), count: count, depth: depth &+ 1)
+        super.init(count: count)
+    }
+
+    override var name: String { "scaled(\(child.name))" }
+    override var bounds: (Int64, Int64)? { scaled(child.bounds) }
+    override func bounds(ofVector vector: Int) -> (Int64, Int64)? { scaled(child.bounds(ofVector: vector)) }
+
+    private func scaled(_ bounds: (Int64, Int64)?) -> (Int64, Int64)? {
+        // low + q·factor may leave Int64 before low is added although the sum fits: computed in 128 bits.
+        guard let bounds, factor > 0 else { return nil }
+        let least = Int128(low) &+ Int128(bounds.0) &* Int128(factor), most = Int128(low) &+ Int128(bounds.1) &* Int128(factor)
+        guard least >= Int128(Int64.min), least <= Int128(Int64.max) else { return nil }
+        return (Int64(least), Int64(clamping: most))
+    }
+
+    override func value(at index: Int) throws(Damage) -> Int64 { low &+ factor &* (try child.value(at: index)) }
+
+    override func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        try child.decode(from: start, count: n, into: out)
+        let low = low, factor = factor
+        for i in 0..<n { out[i] = low &+ factor &* out[i] }
+    }
+}

@@ -1,0 +1,197 @@
+import FirnBytes
+
+// repeats   id 7 · changes: length (varint), bits, one a value: set where it differs from the one above (the first is set)
+//           · if count > 1,024: ranks: length (varint), words, one a vector: set bits before it
+//           · how many changed values (varint) · changed values: words to the end
+// dictionary id 6 · how many distinct values (varint, ≤ 65,536) · values: length (varint), words, ascending · codes: words to the end
+
+final class WordsRepeats: WordsBody, @unchecked Sendable {
+    private let changes: BitsBody, ranks: WordsBody?, values: WordsBody
+
+    init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
+        changes = try openBits(try reader.readLengthPrefixed(), count: count, depth: depth &+ 1)
+        ranks = count <= vectorLength ? nil
+            : try openWords(try reader.readLengthPrefixed(), count: (count &+ vectorLength &- 1) / vectorLength, depth: depth &+ 1)
+        let distinct = try reader.readCount(limit: count)
+        values = try openWords(reader.readRest(), count: distinct, depth: depth &+ 1)
+        super.init(count: count)
+    }
+
+    override var name: String { "same-as-above(\(changes.name), \(values.name))" }
+    override var bounds: (Int64, Int64)? { values.bounds }
+
+    override func bounds(ofVector vector: Int) -> (Int64, Int64)? {
+        // The values of a vector are a run of the changed values: the vectors of those that it touches bound it.
+        guard let all = bounds, let before = try? rank(vector) else { return bounds }
+        let first = max(before &- 1, 0)
+        let last = ((vector &+ 1) &* vectorLength < count ? (try? rank(vector &+ 1)) ?? values.count : values.count) &- 1
+        guard first <= last, last < values.count else { return all }
+        if last &- first < 8 { return exactBounds(first...last) ?? all }
+        guard last / vectorLength &- first / vectorLength <= 2 else { return all }
+        var union: (Int64, Int64)?
+        for k in (first / vectorLength)...(last / vectorLength) {
+            guard let part = values.bounds(ofVector: k) else { return all }
+            union = union.map { (min($0.0, part.0), max($0.1, part.1)) } ?? part
+        }
+        return union
+    }
+
+    private func exactBounds(_ range: ClosedRange<Int>) -> (Int64, Int64)? {
+        var union: (Int64, Int64)?
+        for i in range {
+            guard let value = try? values.value(at: i) else { return nil }
+            union = union.map { (min($0.0, value), max($0.1, value)) } ?? (value, value)
+        }
+        return union
+    }
+
+    /// Set bits before a vector.
+    private func rank(_ vector: Int) throws(Damage) -> Int {
+        guard let ranks, vector > 0 else { return 0 }
+        let rank = try ranks.value(at: vector)
+        guard rank >= 0, rank <= Int64(values.count) else { throw Damage("rank outside the values") }
+        return Int(rank)
+    }
+
+    override func value(at index: Int) throws(Damage) -> Int64 {
+        let k = index / vectorLength, inside = index & (vectorLength &- 1)
+        var before = try rank(k), fault: Damage?
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 16) { words in
+            do throws(Damage) { try changes.decode(vector: k, into: words.baseAddress!) } catch { fault = error }
+            for w in 0..<(inside >> 6) { before &+= words[w].nonzeroBitCount }
+            before &+= (words[inside >> 6] & lowMask((inside & 63) &+ 1)).nonzeroBitCount
+        }
+        if let fault { throw fault }
+        guard before > 0, before <= values.count else { throw Damage("rank outside the values") }
+        return try values.value(at: before &- 1)
+    }
+
+    override func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        var at = start
+        let end = start &+ n
+        while at < end {
+            let k = at / vectorLength, first = k &* vectorLength, whole = min(vectorLength, count &- first), stop = min(end, first &+ whole)
+            let target = out + (at &- start)
+            if at == first, stop == first &+ whole {
+                try decodeWhole(k, count: whole, into: target)
+            } else if stop &- at <= 4 {
+                for i in at..<stop { target[i &- at] = try value(at: i) }
+            } else {
+                try withVectorScratch { (scratch) throws(Damage) in
+                    try decodeWhole(k, count: whole, into: scratch)
+                    target.update(from: scratch + (at &- first), count: stop &- at)
+                }
+            }
+            at = stop
+        }
+    }
+
+    private func decodeWhole(_ k: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        let before = try rank(k)
+        var fault: Damage?
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 16) { words in
+            do throws(Damage) {
+                try changes.decode(vector: k, into: words.baseAddress!)
+                try expand(words.baseAddress!, before: before, count: n, into: out)
+            } catch { fault = error }
+        }
+        if let fault { throw fault }
+    }
+
+    private func expand(_ words: UnsafePointer<UInt64>, before: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        var ones = 0
+        for w in 0..<16 { ones &+= words[w].nonzeroBitCount }
+        let from = max(before &- 1, 0), needed = before &+ ones &- from
+        guard before &+ ones > 0, before &+ ones <= values.count, before > 0 || words[0] & 1 == 1 else { throw Damage("rank outside the values") }
+        var fault: Damage?
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: vectorLength &+ 1) { scratch in
+            do throws(Damage) { try values.decode(from: from, count: needed, into: scratch.baseAddress!) } catch { fault = error }
+            if fault != nil { return }
+            if needed == 1 { return out.update(repeating: scratch[0], count: n) }
+            var next = before == 0 ? scratch.baseAddress! - 1 : scratch.baseAddress!
+            for w in 0..<((n &+ 63) >> 6) {
+                let word = words[w], first = w &* 64, m = min(64, n &- first)
+                if word == 0 {
+                    (out + first).update(repeating: next.pointee, count: m)
+                    continue
+                }
+                for i in 0..<m {
+                    next += Int(truncatingIfNeeded: word &>> UInt64(truncatingIfNeeded: i) & 1)
+                    out[first &+ i] = next.pointee
+                }
+            }
+        }
+        if let fault { throw fault }
+    }
+}
+
+func encodeRepeats(_ values: UnsafeBufferPointer<Int64>, changes: Int, profile: Profile, depth: Int) -> [UInt8] {
+    var bits = Bits(repeating: false, count: values.count)
+    var changed: [Int64] = [], ranks: [Int64] = []
+    changed.reserveCapacity(changes &+ 1)
+    for i in 0..<values.count {
+        if i & (vectorLength &- 1) == 0 { ranks.append(Int64(changed.count)) }
+        if i == 0 || values[i] != values[i &- 1] {
+            bits[i] = true
+            changed.append(values[i])
+        }
+    }
+    var out = ByteWriter()
+    out.append(WordsEncoding.repeats.rawValue)
+    out.append(lengthPrefixed: encodeBits(bits, profile: profile, depth: depth &+ 1))
+    if values.count > vectorLength {
+        out.append(lengthPrefixed: ranks.withUnsafeBufferPointer { encodeWords($0, profile: .fast, depth: nestingLimit) })
+    }
+    out.appendVarint(changed.count)
+    out.append(contentsOf: changed.withUnsafeBufferPointer { encodeWords($0, profile: profile, depth: depth &+ 1) })
+    return out.bytes
+}
+
+final class WordsDictionary: WordsBody, @unchecked Sendable {
+    private let distinct: [Int64], codes: WordsBody
+
+    init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
+        let size = try reader.readCount(limit: min(count, 65_536))
+        let values = try openWords(try reader.readLengthPrefixed(), count: size, depth: depth &+ 1)
+        codes = try openWords(reader.readRest(), count: count, depth: depth &+ 1)
+        var fault: Damage?
+        distinct = [Int64](unsafeUninitializedCapacity: size) { buffer, filled in
+            do throws(Damage) {
+                if size > 0 { try values.decode(from: 0, count: size, into: buffer.baseAddress!) }
+                filled = size
+            } catch { fault = error }
+        }
+        if let fault { throw fault }
+        super.init(count: count)
+    }
+
+    override var name: String { "dictionary(\(codes.name))" }
+    override var bounds: (Int64, Int64)? {
+        guard let first = distinct.first, let last = distinct.last, first <= last else { return nil }
+        return (first, last)
+    }
+    override func bounds(ofVector vector: Int) -> (Int64, Int64)? {
+        guard let range = codes.bounds(ofVector: vector), range.0 >= 0, range.0 <= range.1, range.0 < distinct.count else { return bounds }
+        return (distinct[Int(range.0)], distinct[Int(min(range.1, Int64(distinct.count &- 1)))])
+    }
+
+    override func value(at index: Int) throws(Damage) -> Int64 {
+        let code = try codes.value(at: index)
+        guard code >= 0, code < distinct.count else { throw Damage("code outside the dictionary") }
+        return distinct[Int(code)]
+    }
+
+    override func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        try codes.decode(from: start, count: n, into: out)
+        let size = UInt64(distinct.count)
+        var outside = false
+        distinct.withUnsafeBufferPointer { distinct in
+            for i in 0..<n {
+                let code = UInt64(bitPattern: out[i])
+                if code >= size { outside = true; break }
+                out[i] = distinct[Int(code)]
+            }
+        }
+        if outside { throw Damage("code outside the dictionary") }
+    }
+}
