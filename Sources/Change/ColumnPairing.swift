@@ -1,0 +1,90 @@
+import FirnBytes
+import FirnModel
+
+/// A column of one table beside its namesake in another: what to hash and what to compare.
+struct ColumnPairing: Sendable {
+    /// One of the two: where the column stands, and what gives its values their meaning.
+    struct End: Sendable {
+        var index: Int
+        var column: ColumnSchema
+        var schema: Schema
+
+        init(_ name: String, in table: any Table) {
+            index = table.type.index(of: name)!
+            column = table.type.columns[index]
+            schema = table.schema
+        }
+
+        func meant(_ value: Value) -> Value { value.named(column.type, in: schema) }
+        func written(_ value: Value) -> String { writtenText(value, notation: column.notation) }
+    }
+
+    var name: String
+    var old: End
+    var new: End
+    var meaning: Meaning
+
+    init(_ name: String, old: any Table, new: any Table) {
+        self.name = name
+        self.old = End(name, in: old)
+        self.new = End(name, in: new)
+        meaning = Meaning(self.old.column.type, self.new.column.type)
+    }
+
+    func end(_ side: DifferenceSide) -> End { side == .old ? old : new }
+
+    /// The same column against itself, with hashes as in this pairing.
+    func within(_ side: DifferenceSide) -> ColumnPairing {
+        var copy = self
+        copy.old = end(side)
+        copy.new = end(side)
+        return copy
+    }
+
+    func same(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
+        if a.isNull || b.isNull { return a.isNull && b.isNull }
+        if a.number != nil, b.number != nil { return Value.sameNumber(a, b, tolerance: tolerance) }
+        guard case .written = meaning else { return Value.sameMeaning(old.meant(a), new.meant(b), tolerance: tolerance) }
+        return old.written(a).utf8.elementsEqual(new.written(b).utf8)
+    }
+
+    /// Folds the hashes of a column's first rows into `out`, one for each row.
+    func fold(_ column: Column, _ side: DifferenceSide, into out: UnsafeMutablePointer<UInt64>) {
+        switch meaning {
+        case .words: column.words.withUnsafeBufferPointer { words in Self.fold(column, out) { mix(UInt64(bitPattern: words[$0]), 1) } }
+        case .pairs:
+            column.words.withUnsafeBufferPointer { words in
+                column.extra.withUnsafeBufferPointer { extra in
+                    Self.fold(column, out) { mix(UInt64(bitPattern: words[$0]), UInt64(bitPattern: extra[$0])) }
+                }
+            }
+        case .reals: column.reals.withUnsafeBufferPointer { reals in Self.fold(column, out) { realHash(reals[$0]) } }
+        case .text:
+            column.text.offsets.withUnsafeBufferPointer { offsets in
+                column.text.bytes.withUnsafeBytes { bytes in
+                    Self.fold(column, out) { hashBytes(UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]])) }
+                }
+            }
+        case .numbers:
+            if column.type.kind == .int {
+                column.words.withUnsafeBufferPointer { words in Self.fold(column, out) { numberHash(Double(words[$0])) } }
+            } else {
+                Self.fold(column, out) { numberHash(column.value(at: $0).number ?? .nan) }
+            }
+        case .written:
+            let end = end(side)
+            Self.fold(column, out) { hashText(end.written(column.value(at: $0)), seed: 3) }
+        case .values: Self.fold(column, out) { column.value(at: $0).meaningHash }
+        }
+    }
+
+    @inline(__always)
+    static func fold(_ column: Column, _ out: UnsafeMutablePointer<UInt64>, _ hash: (Int) -> UInt64) {
+        let count = column.count
+        if let present = column.present {
+            for i in 0..<count { out[i] = mix(out[i], present[i] ? hash(i) : nullHash) }
+        } else {
+            for i in 0..<count { out[i] = mix(out[i], hash(i)) }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import FirnBytes
+import FirnModel
+
+/// One row that differs.
+package enum DifferenceEntry {
+    package enum Kind: Sendable, Hashable, CaseIterable { case added, removed, changed }
+
+    /// Only in the new table.
+    case added(new: RowPlace)
+    /// Only in the old table.
+    case removed(old: RowPlace)
+    /// In both; `columns` are positions in `TableDifference.columns`, ascending.
+    case changed(old: RowPlace, new: RowPlace, columns: [Int])
+}
+
+extension TableDifference {
+    /// Readers of the two tables' rows, for use with the places of entries by one thread.
+    package func readers() -> (old: RowReader, new: RowReader) {
+        (RowReader(old, name: options.oldName), RowReader(new, name: options.newName))
+    }
+
+    /// The values of the key, of either table.
+    package func keyValues(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> [Value] {
+        var values: [Value] = []
+        for column in key {
+            switch entry {
+            case .added(let new), .changed(_, let new, _): values.append(try readers.new.value(new, column.new))
+            case .removed(let old): values.append(try readers.old.value(old, column.old))
+            }
+        }
+        return values
+    }
+
+    /// Calls the body with each entry of the kinds asked for until it returns false: first the removed rows in the order of the old table,
+    /// then the added and changed ones in the order of the new table.
+    package func forEachEntry(_ body: (DifferenceEntry) throws(FirnError) -> Bool) throws(FirnError) {
+        if options.kinds.contains(.removed) {
+            for (s, rows) in removedRows.enumerated() {
+                for row in rows.positions {
+                    if try !body(.removed(old: RowPlace(segment: s, row: row))) { return }
+                }
+            }
+        }
+        let wantsAdded = options.kinds.contains(.added), wantsChanged = options.kinds.contains(.changed)
+        for (s, segment) in segments.enumerated() {
+            for row in segment.partners.indices {
+                if segment.partners[row] == SegmentDifference.added {
+                    if wantsAdded, try !body(.added(new: RowPlace(segment: s, row: row))) { return }
+                } else if wantsChanged, segment.changed[row] {
+                    let columns = segment.changedCells.indices.filter { segment.changedCells[$0]?[row] ?? false }
+                    let entry = DifferenceEntry.changed(old: place(segment.partners[row]), new: RowPlace(segment: s, row: row), columns: columns)
+                    if try !body(entry) { return }
+                }
+            }
+        }
+    }
+
+    private func place(_ flat: UInt32) -> RowPlace {
+        let flat = Int(flat)
+        var low = 0, high = oldStarts.count - 1
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if oldStarts[middle] <= flat { low = middle } else { high = middle }
+        }
+        return RowPlace(segment: low, row: flat - oldStarts[low])
+    }
+}
+
+extension Bits {
+    /// The positions of the set bits, ascending.
+    var positions: some Sequence<Int> {
+        words.indices.lazy.flatMap { w in
+            sequence(state: words[w]) { (rest: inout UInt64) -> Int? in
+                guard rest != 0 else { return nil }
+                defer { rest &= rest &- 1 }
+                return w &* 64 &+ rest.trailingZeroBitCount
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import FirnBytes
+import FirnModel
+
+/// Tells which rows of one table repeat the key of an earlier row.
+struct DuplicateKeys {
+    let side: DifferenceSide
+    let table: any Table
+    let key: [ColumnPairing]
+    let options: DifferenceOptions
+    /// (the repeating row, an earlier row with its key), as segment << 16 | row.
+    var found: [(later: UInt32, earlier: UInt32)] = []
+
+    init(_ side: DifferenceSide, _ table: any Table, key: [ColumnPairing], options: DifferenceOptions) {
+        self.side = side
+        self.table = table
+        self.key = key.map { $0.within(side) }
+        self.options = options
+    }
+
+    mutating func append(later: UInt32, earlier: UInt32) { found.append((later, earlier)) }
+
+    /// Looks at the rows that a table of hashes left out: those whose key is really the same are found, the others entered after all.
+    /// `position` translates what the table holds to segment << 16 | row.
+    mutating func settle(_ hashes: KeyTable, hash: (UInt32) -> UInt64, position: (UInt32) -> UInt32) throws(FirnError) {
+        let suspects = hashes.suspects.sorted { $0.later < $1.later }
+        guard !suspects.isEmpty else { return }
+        let pairs = suspects.map { (later: position($0.later), earlier: position($0.earlier)) }
+        let same = try sameKeys(pairs)
+        var first: RowReader?, second: RowReader?
+        for (i, suspect) in suspects.enumerated() {
+            if same[i] {
+                found.append(pairs[i])
+                continue
+            }
+            if first == nil {
+                first = RowReader(table, name: options.name(side))
+                second = RowReader(table, name: options.name(side))
+            }
+            let later = RowPlace(pairs[i].later)
+            let twin = try hashes.firstWhere(hash(suspect.later)) { candidate throws(FirnError) in
+                try key.hasSame(later, first!, RowPlace(position(candidate)), second!)
+            }
+            if let twin { found.append((pairs[i].later, position(twin))) } else { hashes.enter(suspect.later) }
+        }
+    }
+
+    /// Whether the rows of each pair have the same key, in the order of the pairs.
+    private func sameKeys(_ pairs: [(later: UInt32, earlier: UInt32)]) throws(FirnError) -> [Bool] {
+        var same: [Bool] = []
+        same.reserveCapacity(pairs.count)
+        var start = 0
+        while start < pairs.count {
+            let index = Int(pairs[start].later >> 16)
+            var end = start
+            var rows = RowPairs()
+            while end < pairs.count, Int(pairs[end].later >> 16) == index {
+                rows.append(row: Int(pairs[end].later & 0xFFFF), partner: pairs[end].earlier)
+                end += 1
+            }
+            rows.arrange()
+            let segment: any Segment
+            do throws(Damage) { segment = try table.segment(index) } catch { throw FirnError(error, in: options.name(side)) }
+            var comparison = PairComparison(new: segment, newName: options.name(side), old: table, oldName: options.name(side), pairs: rows, tolerance: 0)
+            var unequal = Bits(count: segment.rowCount)
+            for pairing in key { unequal.formUnion(try comparison.differences(pairing)) }
+            for i in start..<end { same.append(!unequal[Int(pairs[i].later & 0xFFFF)]) }
+            start = end
+        }
+        return same
+    }
+
+    /// The error that names the side, how many keys and rows, and up to five of them.
+    func error() throws(FirnError) -> FirnError {
+        let reader = RowReader(table, name: options.name(side))
+        let sorted = found.sorted { ($0.earlier, $0.later) < ($1.earlier, $1.later) }
+        var keys = 0, examples: [String] = [], i = 0
+        while i < sorted.count {
+            var end = i + 1
+            while end < sorted.count, sorted[end].earlier == sorted[i].earlier { end += 1 }
+            keys += 1
+            if examples.count < 5 {
+                let place = RowPlace(sorted[i].earlier)
+                var rows = [try reader.number(place)]
+                for j in i..<min(end, i + 4) { rows.append(try reader.number(RowPlace(sorted[j].later))) }
+                let more = end - i > 4 ? " and \(end - i - 4) more" : ""
+                var values: [String] = []
+                for pairing in key { values.append("\(pairing.name) = \(nestedText(try reader.value(place, pairing.old.index)))") }
+                examples.append(values.joined(separator: ", ") + " in rows " + rows.map(String.init).joined(separator: ", ") + more)
+            }
+            i = end
+        }
+        let names = key.map(\.name).joined(separator: ",")
+        let count = keys == 1 ? "1 key stands in more than one row" : "\(keys) keys stand in more than one row"
+        return FirnError(.duplicateKey, "the key \(names) is not unique: \(count): " + examples.joined(separator: "; ") + (keys > 5 ? "; …" : ""),
+                         at: .init(file: options.name(side)),
+                         advice: "choose columns that are unique together with --key, or take the first row of each key with --duplicates first")
+    }
+}
+
+extension [ColumnPairing] {
+    /// Whether two rows have the same values in these columns; the first row is of the old end, the second of the new one.
+    func hasSame(_ a: RowPlace, _ old: RowReader, _ b: RowPlace, _ new: RowReader) throws(FirnError) -> Bool {
+        for pairing in self {
+            let x = try old.value(a, pairing.old.index), y = try new.value(b, pairing.new.index)
+            if !pairing.same(x, y, tolerance: 0) { return false }
+        }
+        return true
+    }
+}
+
+extension Bits {
+    /// Both have the same count.
+    mutating func formUnion(_ other: Bits) {
+        for i in words.indices { words[i] |= other.words[i] }
+    }
+}

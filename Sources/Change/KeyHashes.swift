@@ -1,0 +1,115 @@
+import FirnBytes
+import FirnModel
+
+/// The 64-bit hashes of the keys of a table's rows, end to end, and which rows count at all.
+final class KeyHashes: @unchecked Sendable {
+    /// Where each segment's rows begin; one more entry than segments.
+    let starts: [Int]
+    /// One for each physical row. Written by one thread a segment, then only read.
+    private(set) var hashes: UnsafeMutableBufferPointer<UInt64>
+    /// The rows that count, by segment; nil: all.
+    var chosen: [Bits?]
+
+    var count: Int { starts[starts.count - 1] }
+
+    /// Hashes the key columns of every row of a table.
+    init(of table: any Table, _ side: DifferenceSide, key: [ColumnPairing], options: DifferenceOptions) throws(FirnError) {
+        let segments = table.segmentCount
+        var starts = [0]
+        for i in 0..<segments {
+            do throws(Damage) { starts.append(starts[i] + (try table.segment(i).rowCount)) } catch { throw FirnError(error, in: options.name(side)) }
+        }
+        guard starts[segments] < Int(UInt32.max), segments <= 1 << 16 else {
+            throw FirnError(.unsupported, "\(options.name(side)) has \(starts[segments]) rows in \(segments) segments; diff takes at most 4,294,967,294 in 65,536",
+                            advice: "compare parts of the files with --where")
+        }
+        self.starts = starts
+        hashes = .allocate(capacity: max(starts[segments], 1))
+        chosen = []
+        let out = Hashes(start: hashes.baseAddress!), offsets = starts
+        chosen = try options.each(segments) { i throws(FirnError) in
+            let chosen = try chosenRows(table, side, i, options)
+            do throws(Damage) {
+                try hashKeys(table.segment(i), side, key, mask: options.hashMask, into: out.start + offsets[i])
+            } catch { throw FirnError(error, in: options.name(side)) }
+            return chosen
+        }
+    }
+
+    private struct Hashes: @unchecked Sendable { let start: UnsafeMutablePointer<UInt64> }
+
+    deinit { hashes.deallocate() }
+
+    func isChosen(_ flat: Int) -> Bool {
+        let segment = segment(of: flat)
+        return chosen[segment].map { $0[flat - starts[segment]] } ?? true
+    }
+
+    /// The chosen rows by hash. Refers to these hashes, which must outlive it.
+    func table(_ options: DifferenceOptions) throws(FirnError) -> KeyTable {
+        var test: (@Sendable (Int) -> Bool)?
+        if chosen.contains(where: { $0 != nil }) { test = { self.isChosen($0) } }
+        return try KeyTable(UnsafePointer(hashes.baseAddress!), count: count, threads: options.threads, isChosen: test, options: options)
+    }
+
+    func segment(of flat: Int) -> Int {
+        var low = 0, high = starts.count - 1
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if starts[middle] <= flat { low = middle } else { high = middle }
+        }
+        return low
+    }
+
+    /// Segment << 16 | row.
+    func position(of flat: Int) -> UInt32 {
+        let segment = segment(of: flat)
+        return UInt32(segment) << 16 | UInt32(flat - starts[segment])
+    }
+
+    func flat(_ position: UInt32) -> Int { starts[Int(position >> 16)] &+ Int(position & 0xFFFF) }
+}
+
+/// The rows of a segment that are there and asked for; nil: all.
+func chosenRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ options: DifferenceOptions) throws(FirnError) -> Bits? {
+    let live: Bits?, count: Int
+    do throws(Damage) {
+        let segment = try table.segment(index)
+        live = segment.live
+        count = segment.rowCount
+    } catch { throw FirnError(error, in: options.name(side)) }
+    precondition(count <= segmentSize, "a segment holds at most 65,536 rows: split the batches")
+    guard let asked = try options.rows?(side, table, index) else { return live }
+    precondition(asked.count == count, "DifferenceOptions.rows must give one bit for each row of the segment")
+    guard let live else { return asked }
+    return Bits(words: zip(live.words, asked.words).map { $0 & $1 }, count: count)
+}
+
+/// Writes the hash of each row's key to `out`.
+func hashKeys(_ segment: any Segment, _ side: DifferenceSide, _ key: [ColumnPairing], mask: UInt64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+    let count = segment.rowCount
+    out.initialize(repeating: 0, count: count)
+    for pairing in key {
+        let end = pairing.end(side), reader = try segment.column(end.index)
+        if case .text = pairing.meaning, let dictionary = try reader.dictionary() {
+            let entries = (0..<dictionary.count).map { dictionary.withBytes($0, hashBytes) }
+            var codes = Column(ColumnType(.int, optional: end.column.type.isOptional))
+            for vector in 0..<segment.vectorCount {
+                try reader.readCodes(vector: vector, into: &codes)
+                let place = out + vector * vectorSize
+                entries.withUnsafeBufferPointer { entries in
+                    codes.words.withUnsafeBufferPointer { words in
+                        ColumnPairing.fold(codes, place) { entries[Int(truncatingIfNeeded: words[$0])] }
+                    }
+                }
+            }
+        } else {
+            var column = Column(end.column, in: end.schema)
+            for vector in 0..<segment.vectorCount {
+                try reader.read(vector: vector, into: &column)
+                pairing.fold(column, side, into: out + vector * vectorSize)
+            }
+        }
+    }
+    if mask != .max { for i in 0..<count { out[i] &= mask } }
+}

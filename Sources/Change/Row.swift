@@ -1,0 +1,84 @@
+import FirnBytes
+import FirnModel
+
+/// Where a row stands in its table.
+package struct RowPlace: Sendable, Hashable {
+    package var segment: Int
+    package var row: Int
+
+    init(segment: Int, row: Int) {
+        self.segment = segment
+        self.row = row
+    }
+
+    init(_ position: UInt32) {
+        segment = Int(position >> 16)
+        row = Int(position & 0xFFFF)
+    }
+}
+
+/// Reads rows one value at a time, mostly forwards. Not for use by two threads at once.
+///
+/// The first value asked of a vector is read by itself, the next one decodes the vector: both single rows and dense runs are cheap.
+package final class RowReader {
+    package let table: any Table
+    let name: String
+    private var columns: [Window?]
+    private var segment: (any Segment)?
+    private var segmentIndex = -1
+
+    private struct Window {
+        var segment = -1
+        var vector = -1
+        var isDecoded = false
+        var reader: (any ColumnReader)?
+        var column: Column
+    }
+
+    init(_ table: any Table, name: String) {
+        self.table = table
+        self.name = name
+        columns = Array(repeating: nil, count: table.type.columns.count)
+    }
+
+    /// The value of a column, with the fields of embedded objects named.
+    package func value(_ place: RowPlace, _ index: Int) throws(FirnError) -> Value {
+        let schema = table.type.columns[index]
+        do throws(Damage) {
+            return try read(place, index, schema).named(schema.type, in: table.schema)
+        } catch { throw FirnError(error, in: name) }
+    }
+
+    /// The row's number, counted from 1 over the rows that are there, for messages.
+    package func number(_ place: RowPlace) throws(FirnError) -> Int {
+        do throws(Damage) {
+            var number = 1
+            for i in 0..<place.segment { number += try table.segment(i).liveCount }
+            return number + (try table.segment(place.segment).live?.rank(place.row) ?? place.row)
+        } catch { throw FirnError(error, in: name) }
+    }
+
+    private func read(_ place: RowPlace, _ index: Int, _ schema: ColumnSchema) throws(Damage) -> Value {
+        if columns[index] == nil { columns[index] = Window(column: Column(schema, in: table.schema)) }
+        if columns[index]!.segment != place.segment {
+            if segmentIndex != place.segment {
+                segment = try table.segment(place.segment)
+                segmentIndex = place.segment
+            }
+            columns[index]!.reader = try segment!.column(index)
+            columns[index]!.segment = place.segment
+            columns[index]!.vector = -1
+        }
+        let vector = place.row / vectorSize, reader = columns[index]!.reader!
+        guard columns[index]!.vector == vector else {
+            columns[index]!.vector = vector
+            columns[index]!.isDecoded = false
+            return try reader.value(at: place.row)
+        }
+        if !columns[index]!.isDecoded {
+            try reader.read(vector: vector, into: &columns[index]!.column)
+            columns[index]!.isDecoded = true
+        }
+        return columns[index]!.column.value(at: place.row % vectorSize)
+    }
+}

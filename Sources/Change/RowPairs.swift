@@ -1,0 +1,53 @@
+import FirnModel
+
+/// Rows of one segment, each with its partner in another table, in an order in which the partners' vectors come one after the other.
+/// A partner is given as segment << 16 | row.
+struct RowPairs {
+    private(set) var rows: [UInt32] = []
+    private(set) var partners: [UInt32] = []
+
+    var count: Int { rows.count }
+
+    mutating func append(row: Int, partner: UInt32) {
+        rows.append(UInt32(truncatingIfNeeded: row))
+        partners.append(partner)
+    }
+
+    mutating func reserve(_ count: Int) {
+        rows.reserveCapacity(count)
+        partners.reserveCapacity(count)
+    }
+
+    /// Brings the pairs into the order of their partners' vectors, keeping the order of rows within a vector:
+    /// each vector is then decoded once, however the two tables are ordered.
+    mutating func arrange() {
+        var low = UInt32.max, high: UInt32 = 0, isAscending = true
+        for partner in partners {
+            let vector = partner >> 10
+            if vector < high { isAscending = false }
+            low = min(low, vector)
+            high = max(high, vector)
+        }
+        guard !isAscending else { return }
+        let span = Int(high - low) + 1
+        guard span <= 1 << 20 else { return arrangeBySorting() }
+        var next = [Int](repeating: 0, count: span + 1)
+        for partner in partners { next[Int(partner >> 10 - low) + 1] += 1 }
+        for i in 1...span { next[i] += next[i - 1] }
+        var sortedRows = [UInt32](repeating: 0, count: count), sortedPartners = sortedRows
+        for i in 0..<count {
+            let bucket = Int(partners[i] >> 10 - low)
+            sortedRows[next[bucket]] = rows[i]
+            sortedPartners[next[bucket]] = partners[i]
+            next[bucket] += 1
+        }
+        rows = sortedRows
+        partners = sortedPartners
+    }
+
+    private mutating func arrangeBySorting() {
+        let order = (0..<count).sorted { (partners[$0] >> 10, $0) < (partners[$1] >> 10, $1) }
+        rows = order.map { rows[$0] }
+        partners = order.map { partners[$0] }
+    }
+}

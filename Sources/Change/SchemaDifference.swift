@@ -1,0 +1,37 @@
+import FirnModel
+
+/// How the columns of two tables differ. Names identify columns; that a column may have no value is no difference of its type.
+package struct SchemaDifference: Sendable {
+    package struct Retyped: Sendable {
+        package var name: String
+        package var old: ColumnType
+        package var new: ColumnType
+    }
+    /// Only in the new table, in its order.
+    package var added: [ColumnSchema] = []
+    /// Only in the old table, in its order.
+    package var removed: [ColumnSchema] = []
+    /// In both with another type. Their values are compared by meaning, so a retyped column need not hold a changed cell.
+    package var retyped: [Retyped] = []
+    /// The columns that both have stand in another order.
+    package var reordered = false
+
+    package init(old: TypeSchema, new: TypeSchema) {
+        added = new.columns.filter { old.index(of: $0.name) == nil }
+        removed = old.columns.filter { new.index(of: $0.name) == nil }
+        var previous = -1
+        for column in new.columns {
+            guard let index = old.index(of: column.name) else { continue }
+            if index < previous { reordered = true }
+            previous = max(previous, index)
+            let before = old.columns[index].type
+            if before.kind != column.type.kind || before.collection != column.type.collection {
+                retyped.append(Retyped(name: column.name, old: before, new: column.type))
+            }
+        }
+    }
+
+    /// Whether one table has a column that the other has not. Order and types alone are no difference of the contents.
+    package var hasOtherColumns: Bool { !added.isEmpty || !removed.isEmpty }
+    package var isEmpty: Bool { !hasOtherColumns && retyped.isEmpty && !reordered }
+}

@@ -1,0 +1,156 @@
+import FirnBytes
+import FirnModel
+
+/// The difference of two tables by key: which rows were added, removed or changed, and in which columns.
+///
+/// Keys and cells are compared by meaning (`Meaning`): 1 = 1.0; text equals a number or date if it reads the same; sets and maps have no
+/// order; a null key is a value like others. Every key match found by hash is verified. Memory: about 20 bytes for each old row and 4 for
+/// each new one, beside one column of one segment for each thread.
+package final class TableDifference: Sendable {
+    /// A column that both tables have.
+    package struct ComparedColumn: Sendable {
+        package let name: String
+        /// Its positions in the two types.
+        package let old: Int
+        package let new: Int
+        /// Cells that differ, in rows that both tables have.
+        package internal(set) var changed = 0
+    }
+
+    package let schema: SchemaDifference
+    /// The key's columns and the compared ones, without those of the key.
+    package let key: [ComparedColumn]
+    package let columns: [ComparedColumn]
+    package let added: Int
+    package let removed: Int
+    /// Rows with a changed cell; 0 if the options did not ask for `.changed`.
+    package let changed: Int
+    package let changedCells: Int
+    /// Rows with the same key on both sides and no changed cell.
+    package let unchanged: Int
+    /// Rows not compared because an earlier one has their key (`Duplicates.takeFirst`).
+    package let leftOutOld: Int
+    package let leftOutNew: Int
+    /// No row of the kinds asked for, and no column on one side only.
+    package var isEmpty: Bool {
+        !schema.hasOtherColumns && (added == 0 || !options.kinds.contains(.added)) && (removed == 0 || !options.kinds.contains(.removed)) && changed == 0
+    }
+
+    let old: any Table
+    let new: any Table
+    let options: DifferenceOptions
+    let segments: [SegmentDifference]
+    /// By segment of the old table: the rows without a partner.
+    let removedRows: [Bits]
+    let oldStarts: [Int]
+
+    /// Errors: `.usage` for columns that do not exist or no key, `.duplicateKey`, `.damaged`, and whatever `options.rows` throws.
+    package static func compute(old: any Table, new: any Table, options: DifferenceOptions) throws(FirnError) -> TableDifference {
+        try TableDifference(old, new, options)
+    }
+
+    private init(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
+        let chosen = try ChosenColumns(old, new, options)
+        let key = chosen.key, compared = chosen.compared
+        let hashes = try KeyHashes(of: old, .old, key: key, options: options)
+        let index = try hashes.table(options)
+        var repeated = DuplicateKeys(.old, old, key: key, options: options)
+        try repeated.settle(index, hash: { hashes.hashes[Int($0)] }, position: { hashes.position(of: Int($0)) })
+        if !repeated.found.isEmpty {
+            if options.duplicates == .refuse { throw try repeated.error() }
+            for row in repeated.found { hashes.leaveOut(row.later) }
+        }
+        let matching = SegmentMatching(old: old, new: new, key: key, compared: compared, hashes: hashes, index: index, options: options)
+        var segments = try options.each(new.segmentCount) { i throws(FirnError) in try matching.match(i) }
+        var taken = Bits(count: hashes.count)
+        leftOutNew = try Self.leaveOutRepeated(&segments, &taken, new, key, options)
+        leftOutOld = repeated.found.count
+
+        removedRows = (0..<old.segmentCount).map { i in
+            let range = hashes.starts[i]..<hashes.starts[i + 1]
+            var rows = hashes.chosen[i] ?? Bits(repeating: true, count: range.count)
+            let partnered = taken.slice(range)
+            for w in rows.words.indices { rows.words[w] &= ~partnered.words[w] }
+            return rows
+        }
+        schema = SchemaDifference(old: old.type, new: new.type)
+        self.key = key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
+        columns = compared.enumerated().map { i, pairing in
+            let changed = segments.reduce(0) { $0 + (i < $1.changedCells.count ? $1.changedCells[i]?.ones ?? 0 : 0) }
+            return ComparedColumn(name: pairing.name, old: pairing.old.index, new: pairing.new.index, changed: changed)
+        }
+        changedCells = columns.reduce(0) { $0 + $1.changed }
+        added = segments.reduce(0) { $0 + $1.addedHashes.count }
+        removed = removedRows.reduce(0) { $0 + $1.ones }
+        changed = segments.reduce(0) { $0 + $1.changed.ones }
+        unchanged = taken.ones - changed
+        self.old = old
+        self.new = new
+        self.options = options
+        self.segments = segments
+        oldStarts = hashes.starts
+    }
+
+    /// Marks the old rows that have a partner. New rows that repeat a key are refused or left out; returns how many were left out.
+    private static func leaveOutRepeated(_ segments: inout [SegmentDifference], _ taken: inout Bits, _ table: any Table,
+                                         _ key: [ColumnPairing], _ options: DifferenceOptions) throws(FirnError) -> Int {
+        var repeated = DuplicateKeys(.new, table, key: key, options: options)
+        var addedPositions: [UInt32] = [], addedHashes: [UInt64] = []
+        for (s, segment) in segments.enumerated() {
+            for (row, partner) in segment.partners.enumerated() {
+                if partner == SegmentDifference.added {
+                    addedPositions.append(UInt32(s) << 16 | UInt32(row))
+                } else if partner != SegmentDifference.leftOut {
+                    if taken[Int(partner)] { repeated.append(later: UInt32(s) << 16 | UInt32(row), earlier: partner) }
+                    taken[Int(partner)] = true
+                }
+            }
+            addedHashes.append(contentsOf: segment.addedHashes)
+        }
+        if !repeated.found.isEmpty { repeated.findEarlier(segments) }
+        try addedHashes.withUnsafeBufferPointer { hashes throws(FirnError) in
+            guard let base = hashes.baseAddress else { return }
+            let table = try KeyTable(base, count: hashes.count, threads: options.threads, isChosen: nil, options: options)
+            try repeated.settle(table, hash: { hashes[Int($0)] }, position: { addedPositions[Int($0)] })
+        }
+        guard !repeated.found.isEmpty else { return 0 }
+        if options.duplicates == .refuse { throw try repeated.error() }
+        for (later, _) in repeated.found { segments[Int(later >> 16)].leaveOut(Int(later & 0xFFFF)) }
+        return repeated.found.count
+    }
+}
+
+extension KeyHashes {
+    func leaveOut(_ position: UInt32) {
+        let segment = Int(position >> 16)
+        var bits = chosen[segment] ?? Bits(repeating: true, count: starts[segment + 1] - starts[segment])
+        bits[Int(position & 0xFFFF)] = false
+        chosen[segment] = bits
+    }
+}
+
+extension SegmentDifference {
+    mutating func leaveOut(_ row: Int) {
+        if partners[row] == SegmentDifference.added {
+            addedHashes.removeLast()   // only their number matters from here on
+        }
+        partners[row] = SegmentDifference.leftOut
+        changed[row] = false
+        for i in changedCells.indices { changedCells[i]?[row] = false }
+    }
+}
+
+extension DuplicateKeys {
+    /// Replaces the common partner in the old table by the first new row that has it.
+    mutating func findEarlier(_ segments: [SegmentDifference]) {
+        var first: [UInt32: UInt32] = [:]
+        for pair in found { first[pair.earlier] = pair.later }
+        for (s, segment) in segments.enumerated() {
+            for (row, partner) in segment.partners.enumerated() where partner < SegmentDifference.leftOut {
+                guard let known = first[partner] else { continue }
+                first[partner] = min(known, UInt32(s) << 16 | UInt32(row))
+            }
+        }
+        found = found.map { ($0.later, first[$0.earlier]!) }
+    }
+}

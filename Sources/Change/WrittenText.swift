@@ -1,0 +1,106 @@
+import FirnModel
+
+/// One value as the text that a file would show, for comparing a column of text with one of another kind, and for messages.
+/// Numbers are the shortest text that reads back as the same value, unless the notation says otherwise.
+package func writtenText(_ value: Value, notation: Notation = .plain) -> String {
+    switch value {
+    case .null: return ""
+    case .bool(let x):
+        if notation == .capitalised { return x ? "True" : "False" }
+        if notation == .upperCase { return x ? "TRUE" : "FALSE" }
+        return x ? "true" : "false"
+    case .int(let x), .link(let x): return String(x)
+    case .float(let x): return realText(Double(x), shortest: "\(x)", notation)
+    case .double(let x): return realText(x, shortest: "\(x)", notation)
+    case .string(let x): return x
+    case .data(let x): return x.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    case .date(let x): return dateText(x, notation)
+    case .decimal(let x): return x.description
+    case .objectID(let x): return x.objectIDText
+    case .uuid(let x): return notation == .uuidUpper ? x.uuidText.uppercased() : x.uuidText
+    case .list(let values), .set(let values): return "[" + values.map { nestedText($0) }.joined(separator: ",") + "]"
+    case .map(let entries), .object(let entries):
+        return "{" + entries.filter { !$0.value.isNull || $0.key.isEmpty }.map { quoted($0.key) + ":" + nestedText($0.value) }.joined(separator: ",") + "}"
+    }
+}
+
+/// A value inside a collection: JSON.
+package func nestedText(_ value: Value) -> String {
+    switch value {
+    case .null: "null"
+    case .string(let x): quoted(x)
+    case .double(let x) where !x.isFinite: "null"
+    case .float(let x) where !x.isFinite: "null"
+    case .bool, .int, .float, .double, .link, .list, .set, .map, .object: writtenText(value)
+    default: quoted(writtenText(value))
+    }
+}
+
+/// JSON text of a string.
+package func quoted(_ text: String) -> String {
+    var out = "\""
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\"": out += "\\\""
+        case "\\": out += "\\\\"
+        case "\n": out += "\\n"
+        case "\r": out += "\\r"
+        case "\t": out += "\\t"
+        case _ where scalar.value < 0x20: out += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+        default: out.unicodeScalars.append(scalar)
+        }
+    }
+    return out + "\""
+}
+
+private func realText(_ x: Double, shortest: String, _ notation: Notation) -> String {
+    guard x.isFinite else { return x.isNaN ? "NaN" : (x < 0 ? "-Infinity" : "Infinity") }
+    if notation == .pointZero { return shortest }
+    if notation.code == Notation.fixed(0).code, let text = fixedText(x, digits: Int(notation.parameter)) { return text }
+    return shortest.hasSuffix(".0") ? String(shortest.dropLast(2)) : shortest
+}
+
+/// Nil beyond the range in which the digits are exact.
+private func fixedText(_ x: Double, digits: Int) -> String? {
+    guard digits <= 15 else { return nil }
+    var scale = 1.0
+    for _ in 0..<digits { scale *= 10 }
+    let scaled = (x.magnitude * scale).rounded()
+    guard scaled < 0x1p53 else { return nil }
+    var text = String(Int64(scaled))
+    while text.utf8.count <= digits { text = "0" + text }
+    if digits > 0 { text.insert(".", at: text.index(text.endIndex, offsetBy: -digits)) }
+    return x.sign == .minus ? "-" + text : text
+}
+
+private func dateText(_ x: Timestamp, _ notation: Notation) -> String {
+    func two(_ n: Int64) -> String { (n < 10 ? "0" : "") + String(n) }
+    let days = x.seconds / 86400 - (x.seconds % 86400 < 0 ? 1 : 0), rest = (x.seconds % 86400 + 86400) % 86400
+    let (year, month, day) = civil(days)
+    var digits = String(year.magnitude)
+    while digits.utf8.count < 4 { digits = "0" + digits }
+    let date = (year < 0 ? "-" : "") + digits + "-" + two(month) + "-" + two(day)
+    if notation == .dateOnly { return date }
+    let time = two(rest / 3600) + ":" + two(rest / 60 % 60) + ":" + two(rest % 60)
+    let separator = notation.code == Notation.dateTimeSpace(0).code ? " " : "T"
+    let zone = notation.code == Notation.dateTimeSpace(0).code || notation.code == Notation.dateTimeT(0).code ? "" : "Z"
+    var fraction = ""
+    let places = notation == .plain ? (x.nanoseconds == 0 ? 0 : 9) : Int(notation.parameter)
+    if places > 0 {
+        fraction = String(x.nanoseconds)
+        while fraction.utf8.count < 9 { fraction = "0" + fraction }
+        fraction = "." + fraction.prefix(places)
+    }
+    return date + separator + time + fraction + zone
+}
+
+/// Year, month and day of a day counted from 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
+private func civil(_ day: Int64) -> (Int64, Int64, Int64) {
+    let shifted = day &+ 719_468
+    let era = (shifted >= 0 ? shifted : shifted &- 146_096) / 146_097, ofEra = shifted &- era &* 146_097
+    let yearOfEra = (ofEra - ofEra / 1460 + ofEra / 36524 - ofEra / 146_096) / 365
+    let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let month = (5 * ofYear + 2) / 153
+    let civilMonth = month < 10 ? month + 3 : month - 9
+    return (yearOfEra + era * 400 + (civilMonth <= 2 ? 1 : 0), civilMonth, ofYear - (153 * month + 2) / 5 + 1)
+}

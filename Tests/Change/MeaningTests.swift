@@ -1,0 +1,75 @@
+import FirnBytes
+import FirnChange
+import FirnModel
+import Testing
+
+@Suite struct MeaningTests {
+    /// Compares one cell, and the same two values as keys if they may be.
+    func same(_ oldType: ColumnType, _ old: Value, _ newType: ColumnType, _ new: Value, notation: Notation = .plain, newNotation: Notation = .plain,
+              embedded: [TypeSchema] = [], newEmbedded: [TypeSchema]? = nil) throws -> Bool {
+        let id = column("id", .int)
+        let a = table([id, ColumnSchema("x", oldType, notation: notation)], [[.int(1), old]], embedded: embedded)
+        let b = table([id, ColumnSchema("x", newType, notation: newNotation)], [[.int(1), new]], embedded: newEmbedded ?? embedded)
+        let same = try difference(a, b) { $0.key = ["id"] }.isEmpty
+        if !oldType.isCollection, !newType.isCollection, oldType.kind != .embedded, newType.kind != .embedded {
+            #expect(try difference(a, b) { $0.key = ["x"] }.unchanged == (same ? 1 : 0), "\(old) and \(new) as keys")
+        }
+        return same
+    }
+
+    func type(_ kind: ScalarKind) -> ColumnType { ColumnType(kind, optional: true) }
+
+    @Test func `numbers are compared by value across kinds`() throws {
+        #expect(try same(type(.int), .int(1), type(.double), .double(1)))
+        #expect(try !same(type(.int), .int(1), type(.double), .double(1.5)))
+        #expect(try !same(type(.int), .int(1 << 53 + 1), type(.double), .double(0x1p53)))
+        #expect(try same(type(.decimal), .decimal(Decimal("1.50")!), type(.decimal), .decimal(Decimal("1.5")!)))
+        #expect(try same(type(.double), .double(0.1), type(.decimal), .decimal(Decimal("0.1")!)))
+        #expect(try same(type(.float), .float(0.1), type(.double), .double(0.1)))
+        #expect(try same(type(.int), .int(7), type(.decimal), .decimal(Decimal("7.0")!)))
+        #expect(try same(type(.double), .double(0), type(.double), .double(-0.0)))
+        #expect(try same(type(.double), .double(.nan), type(.double), .double(.nan)))
+        #expect(try !same(type(.double), .double(.nan), type(.double), .double(0)))
+        #expect(try same(type(.any), .int(1), type(.any), .double(1)))
+        #expect(try same(type(.any), .int(1), type(.int), .int(1)))
+    }
+
+    @Test func `text equals a value of another kind that reads the same`() throws {
+        #expect(try same(type(.string), .string("12"), type(.int), .int(12)))
+        #expect(try !same(type(.string), .string("012"), type(.int), .int(12)))
+        #expect(try same(type(.string), .string("1.5"), type(.double), .double(1.5)))
+        #expect(try same(type(.string), .string("3"), type(.double), .double(3)))
+        #expect(try same(type(.string), .string("true"), type(.bool), .bool(true)))
+        #expect(try same(type(.string), .string("2016-09-29"), type(.date), .date(Timestamp(seconds: 1_475_107_200)), newNotation: .dateOnly))
+        #expect(try same(type(.string), .string("1.50"), type(.double), .double(1.5), newNotation: .fixed(2)))
+        #expect(try same(type(.string), .string("-0.05"), type(.double), .double(-0.05), newNotation: .fixed(2)))
+        #expect(try same(type(.string), .string("1900-02-28T23:59:59Z"), type(.date), .date(Timestamp(seconds: -2_203_891_201))))
+        #expect(try !same(type(.any), .int(1), type(.any), .string("1")))
+        #expect(try !same(type(.string), .null, type(.int), .int(1)))
+        #expect(try same(type(.string), .null, type(.int), .null))
+        #expect(try !same(type(.string), .string(""), type(.string), .null))
+    }
+
+    @Test func `lists keep their order, sets and maps have none`() throws {
+        func list(_ kind: CollectionKind) -> ColumnType { ColumnType(.any, optional: true, collection: kind, elementOptional: true) }
+        #expect(try same(list(.list), .list([.int(1), .string("a")]), list(.list), .list([.double(1), .string("a")])))
+        #expect(try !same(list(.list), .list([.int(1), .int(2)]), list(.list), .list([.int(2), .int(1)])))
+        #expect(try same(list(.set), .set([.int(1), .int(2)]), list(.list), .list([.int(2), .int(1), .int(2)])))
+        #expect(try !same(list(.list), .list([]), list(.list), .null))
+        #expect(try same(list(.map), .map([.init("a", .int(1)), .init("b", .int(2))]), list(.map), .map([.init("b", .int(2)), .init("a", .double(1))])))
+        #expect(try !same(type(.any), .list([]), type(.any), .map([])))
+    }
+
+    @Test func `embedded objects are compared by field name, and an absent field is null`() throws {
+        let embedded = ColumnType(.embedded, optional: true, target: "Place")
+        let old = TypeSchema("Place", columns: [column("city", .string), column("zip", .int)], isEmbedded: true)
+        let new = TypeSchema("Place", columns: [column("zip", .string), column("land", .string), column("city", .string)], isEmbedded: true)
+        let a = Value.object([.init("city", .string("Oslo")), .init("zip", .null)])
+        #expect(try same(embedded, a, embedded, .object([.init("zip", .null), .init("land", .null), .init("city", .string("Oslo"))]), embedded: [old], newEmbedded: [new]))
+        #expect(try !same(embedded, a, embedded, .object([.init("zip", .null), .init("land", .string("NO")), .init("city", .string("Oslo"))]),
+                          embedded: [old], newEmbedded: [new]))
+        #expect(try same(embedded, a, type(.any), .map([.init("city", .string("Oslo"))]), embedded: [old], newEmbedded: [new]))
+        #expect(try !same(embedded, a, type(.any), .list([]), embedded: [old], newEmbedded: [new]))
+        #expect(try !same(embedded, a, embedded, .null, embedded: [old], newEmbedded: [new]))
+    }
+}
