@@ -1,0 +1,64 @@
+/// Simple case folding: one scalar to one scalar, so that lengths in characters stay (Unicode, CaseFolding.txt, statuses C and S).
+/// The standard library has no folding table; lower case of upper case is the same mapping but for the four scalars named here.
+enum CaseFold {
+    /// Appends `bytes` with upper and lower case made one. Bytes that are not UTF-8 stay as they are.
+    static func append(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+        var at = 0
+        while at < bytes.count {
+            let byte = bytes[at]
+            if byte < 0x80 {
+                out.append(byte &- 65 < 26 ? byte | 32 : byte)
+                at &+= 1
+                continue
+            }
+            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2
+            guard byte >= 0xC2, byte < 0xF5, at + length <= bytes.count, let scalar = decode(bytes, at, length) else {
+                out.append(byte)
+                at &+= 1
+                continue
+            }
+            let folded = fold(scalar)
+            if folded == scalar {
+                for i in 0..<length { out.append(bytes[at &+ i]) }
+            } else {
+                out.append(contentsOf: UTF8.encode(folded)!)
+            }
+            at &+= length
+        }
+    }
+
+    static func folded(_ bytes: [UInt8]) -> [UInt8] {
+        var out: [UInt8] = []
+        bytes.withUnsafeBytes { append($0, to: &out) }
+        return out
+    }
+
+    private static func decode(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ length: Int) -> Unicode.Scalar? {
+        var code = UInt32(bytes[at]) & (0x7F >> UInt32(length))
+        for i in 1..<length {
+            guard bytes[at &+ i] & 0xC0 == 0x80 else { return nil }
+            code = code << 6 | UInt32(bytes[at &+ i] & 0x3F)
+        }
+        guard code >= (length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000) else { return nil }
+        return Unicode.Scalar(code)
+    }
+
+    static func fold(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+        switch scalar.value {
+        case 0x3000..<0xA640, 0xAC00..<0xFB00: return scalar
+        case 0x131: return scalar
+        case 0x1FD3: return "\u{390}"
+        case 0x1FE3: return "\u{3B0}"
+        case 0xFB05: return "\u{FB06}"
+        default: break
+        }
+        let upper = single(scalar.properties.uppercaseMapping) ?? scalar
+        return single(upper.properties.lowercaseMapping) ?? upper
+    }
+
+    private static func single(_ text: String) -> Unicode.Scalar? {
+        var scalars = text.unicodeScalars.makeIterator()
+        let first = scalars.next()
+        return scalars.next() == nil ? first : nil
+    }
+}

@@ -1,0 +1,165 @@
+import FirnBytes
+import FirnModel
+
+/// Comparisons of single values: the rules of null, of kinds and of text in one place.
+enum Comparison {
+    /// Null is below every text and beside every other value; values of kinds that do not compare are unequal and in no order.
+    static func holds(_ comparator: Comparator, _ a: Value, _ b: Value, ignoresCase: Bool) -> Bool {
+        if comparator.isTextual { return textHolds(comparator, a, b, ignoresCase: ignoresCase) }
+        guard let order = order(a, b, ignoresCase: ignoresCase) else { return comparator == .notEqual }
+        switch comparator {
+        case .equal: return order == 0
+        case .notEqual: return order != 0
+        case .less: return order < 0
+        case .lessOrEqual: return order <= 0
+        case .greater: return order > 0
+        case .greaterOrEqual: return order >= 0
+        default: preconditionFailure("IN and BETWEEN are bound to other tests")
+        }
+    }
+
+    /// -1, 0 or 1; nil where the two have no order (null and a number, different kinds, not a number).
+    private static func order(_ a: Value, _ b: Value, ignoresCase: Bool) -> Int? {
+        switch (a, b) {
+        case (.null, .null): return 0
+        case (.null, .string), (.null, .data): return -1
+        case (.string, .null), (.data, .null): return 1
+        case (.string(let x), .string(let y)) where ignoresCase:
+            return Value.order(.data(CaseFold.folded(Array(x.utf8))), .data(CaseFold.folded(Array(y.utf8))))
+        case (.data(let x), .data(let y)) where ignoresCase: return Value.order(.data(CaseFold.folded(x)), .data(CaseFold.folded(y)))
+        case (.list, .set), (.set, .list): return elements(a).elementsEqual(elements(b)) { Value.order($0, $1) == 0 } ? 0 : nil
+        default: break
+        }
+        guard a.kindClass == b.kindClass else { return nil }
+        if a.isUnordered || b.isUnordered, !a.isDecimal, !b.isDecimal { return nil }
+        return Value.order(a, b)
+    }
+
+    private static func elements(_ value: Value) -> [Value] {
+        switch value {
+        case .list(let x), .set(let x): x
+        default: []
+        }
+    }
+
+    private static func textHolds(_ comparator: Comparator, _ a: Value, _ b: Value, ignoresCase: Bool) -> Bool {
+        if b.isNull { return comparator == .like ? a.isNull : true }
+        guard let x = a.bytes, let y = b.bytes, a.kindClass == b.kindClass else { return false }
+        let form: TextTest.Form = switch comparator {
+        case .beginsWith: .prefix(y)
+        case .endsWith: .suffix(y)
+        case .contains: .contains(y)
+        default: .like(y)
+        }
+        var scratch: [UInt8] = []
+        return x.withUnsafeBytes { TextTest(form, ignoresCase: ignoresCase).matches($0, &scratch) }
+    }
+
+    /// int ⊂ float ⊂ double ⊂ decimal; null if either is no number. Ints wrap; an int divided by zero is the int furthest away.
+    static func combine(_ op: ArithmeticOperator, _ a: Value, _ b: Value) -> Value {
+        guard let x = a.number, let y = b.number else { return .null }
+        switch (a, b) {
+        case (.decimal, _), (_, .decimal):
+            let p = a.decimal, q = b.decimal
+            return switch op {
+            case .add: .decimal(p + q)
+            case .subtract: .decimal(p - q)
+            case .multiply: .decimal(p * q)
+            case .divide: .decimal(p / q)
+            }
+        case (.int(let p), .int(let q)): return .int(whole(op, p, q))
+        case (.double, _), (_, .double): return .double(real(op, x, y))
+        default: return .float(Float(real(op, x, y)))
+        }
+    }
+
+    @inline(__always)
+    static func whole(_ op: ArithmeticOperator, _ x: Int64, _ y: Int64) -> Int64 {
+        switch op {
+        case .add: x &+ y
+        case .subtract: x &- y
+        case .multiply: x &* y
+        case .divide: y == 0 ? (x < 0 ? .min : .max) : y == -1 ? 0 &- x : x / y
+        }
+    }
+
+    @inline(__always)
+    static func real(_ op: ArithmeticOperator, _ x: Double, _ y: Double) -> Double {
+        switch op {
+        case .add: x + y
+        case .subtract: x - y
+        case .multiply: x * y
+        case .divide: x / y
+        }
+    }
+}
+
+extension Value {
+    /// Values compare only within a class.
+    var kindClass: Int {
+        switch self {
+        case .null: 0
+        case .bool: 1
+        case .int, .float, .double, .decimal: 2
+        case .string: 3
+        case .data: 4
+        case .date: 5
+        case .objectID: 6
+        case .uuid: 7
+        case .link: 8
+        case .list, .set: 9
+        case .map, .object: 10
+        }
+    }
+
+    /// Not a number, as a float or double.
+    var isUnordered: Bool {
+        switch self {
+        case .float(let x): x.isNaN
+        case .double(let x): x.isNaN
+        default: false
+        }
+    }
+
+    var isDecimal: Bool {
+        if case .decimal = self { true } else { false }
+    }
+
+    var bytes: [UInt8]? {
+        switch self {
+        case .string(let x): Array(x.utf8)
+        case .data(let x): x
+        default: nil
+        }
+    }
+
+    var decimal: Decimal {
+        switch self {
+        case .decimal(let x): x
+        case .int(let x): Decimal(x)
+        default: Decimal(number ?? .nan)
+        }
+    }
+
+    /// The kind of the column that would hold it; nil for null and collections.
+    var scalarKind: ScalarKind? {
+        switch self {
+        case .bool: .bool
+        case .int: .int
+        case .float: .float
+        case .double: .double
+        case .string: .string
+        case .data: .data
+        case .date: .date
+        case .decimal: .decimal
+        case .objectID: .objectID
+        case .uuid: .uuid
+        case .link: .link
+        default: nil
+        }
+    }
+}
+
+extension ScalarKind {
+    var isNumber: Bool { self == .int || self == .float || self == .double || self == .decimal }
+}

@@ -1,0 +1,216 @@
+import FirnBytes
+import FirnModel
+
+/// What is asked of every value of a column of one kind, bound once. `matchesNull` is the answer for rows without a value.
+struct ElementTest: Sendable {
+    enum Form: Sendable {
+        /// Every row that has a value.
+        case always
+        case never
+        /// low ... high over `words` (bool, int, link); `inverted`: outside.
+        case words(Int64, Int64, inverted: Bool)
+        /// One of these words, ascending.
+        case wordSet([Int64], inverted: Bool)
+        /// low ... high over `reals`; not a number is outside.
+        case reals(Double, Double, inverted: Bool)
+        /// low ... high over (`words`, `extra`) (date, uuid, objectID).
+        case pairs(WordPair, WordPair, inverted: Bool)
+        case text(TextTest, inverted: Bool)
+        /// Anything else, value by value.
+        case value(Comparator, Value, ignoresCase: Bool)
+        /// One of these, value by value.
+        case valueSet([Value], inverted: Bool, ignoresCase: Bool)
+    }
+    var form: Form
+    var matchesNull: Bool
+
+    /// Roughly what a value costs, to put cheap tests first.
+    var cost: Int {
+        switch form {
+        case .always, .never: 0
+        case .words, .reals: 1
+        case .wordSet, .pairs: 3
+        case .text: 10
+        case .value: 40
+        case .valueSet: 60
+        }
+    }
+
+    /// Replaces `out` (a word for every 64 values) by the values that pass. Only candidates need to be right.
+    func apply(_ column: Column, count: Int, candidates: UnsafePointer<UInt64>?, out: UnsafeMutablePointer<UInt64>) {
+        let words = (count &+ 63) >> 6
+        switch form {
+        case .always: for w in 0..<words { out[w] = .max }
+        case .never: for w in 0..<words { out[w] = 0 }
+        case .words(let low, let high, let inverted):
+            column.words.withUnsafeBufferPointer { Kernel.range($0, low, high, count, out) }
+            if inverted { Kernel.invert(out, words) }
+        case .wordSet(let set, let inverted):
+            column.words.withUnsafeBufferPointer { Kernel.member($0, of: set, count, out) }
+            if inverted { Kernel.invert(out, words) }
+        case .reals(let low, let high, let inverted):
+            column.reals.withUnsafeBufferPointer { Kernel.range($0, low, high, count, out) }
+            if inverted { Kernel.invert(out, words) }
+        case .pairs(let low, let high, let inverted):
+            Kernel.range(column.words, column.extra, low, high, count, out)
+            if inverted { Kernel.invert(out, words) }
+        case .text(let test, let inverted):
+            test.apply(column.text, count: count, candidates: candidates, out: out)
+            if inverted { Kernel.invert(out, words) }
+        case .value(let comparator, let wanted, let ignoresCase):
+            Kernel.each(count, candidates, out) { Comparison.holds(comparator, column.value(at: $0), wanted, ignoresCase: ignoresCase) }
+        case .valueSet(let set, let inverted, let ignoresCase):
+            Kernel.each(count, candidates, out) { row in
+                let value = column.value(at: row)
+                return set.contains { Comparison.holds(.equal, value, $0, ignoresCase: ignoresCase) }
+            }
+            if inverted { Kernel.invert(out, words) }
+        }
+        if let present = column.present {
+            present.words.withUnsafeBufferPointer { bits in
+                if matchesNull { for w in 0..<words { out[w] |= ~bits[w] } } else { for w in 0..<words { out[w] &= bits[w] } }
+            }
+        }
+        if count & 63 != 0 { out[words &- 1] &= (1 &<< UInt64(truncatingIfNeeded: count & 63)) &- 1 }
+    }
+
+    /// What a zone says about the test without reading values.
+    func verdict(_ zone: Zone?) -> Verdict {
+        guard let zone else { return .unknown }
+        if zone.allNull { return matchesNull ? .all : .none }
+        var verdict = Verdict.unknown
+        switch (form, zone.bounds) {
+        case (.always, _): verdict = .all
+        case (.never, _): verdict = .none
+        case (.words(let low, let high, let inverted), .words(let least, let greatest)):
+            verdict = Verdict(inside: low <= least && greatest <= high, outside: high < least || greatest < low || low > high, inverted: inverted)
+        case (.reals(let low, let high, let inverted), .reals(let least, let greatest)):
+            verdict = Verdict(inside: low <= least && greatest <= high, outside: high < least || greatest < low || low > high, inverted: inverted)
+        case (.pairs(let low, let high, let inverted), .words(let least, let greatest)):
+            verdict = Verdict(inside: low.word < least && greatest < high.word, outside: high.word < least || greatest < low.word, inverted: inverted)
+        case (.wordSet(let set, let inverted), .words(let least, let greatest)):
+            verdict = Verdict(inside: least == greatest && set.contains(least), outside: !set.contains { $0 >= least && $0 <= greatest }, inverted: inverted)
+        default: break
+        }
+        guard zone.mayHaveNulls else { return verdict }
+        return verdict == (matchesNull ? .all : .none) ? verdict : .unknown
+    }
+}
+
+/// What is known about a predicate over a run of rows before reading them.
+enum Verdict: Sendable {
+    case none, all, unknown
+
+    init(inside: Bool, outside: Bool, inverted: Bool) {
+        self = inside ? (inverted ? .none : .all) : outside ? (inverted ? .all : .none) : .unknown
+    }
+
+    var inverted: Verdict { self == .none ? .all : self == .all ? Verdict.none : .unknown }
+}
+
+/// Two words compared one after the other.
+struct WordPair: Sendable, Equatable {
+    var word: Int64, extra: Int64
+    static let least = WordPair(word: .min, extra: .min), greatest = WordPair(word: .max, extra: .max)
+
+    /// The neighbours; nil past the end.
+    var next: WordPair? { extra < .max ? WordPair(word: word, extra: extra + 1) : word < .max ? WordPair(word: word + 1, extra: .min) : nil }
+    var previous: WordPair? { extra > .min ? WordPair(word: word, extra: extra - 1) : word > .min ? WordPair(word: word - 1, extra: .max) : nil }
+}
+
+/// Loops over a vector that give one bit a value.
+enum Kernel {
+    static func range(_ values: UnsafeBufferPointer<Int64>, _ low: Int64, _ high: Int64, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+        let words = (count &+ 63) >> 6
+        guard low <= high else { return clear(out, words) }
+        let base = values.baseAddress!, span = UInt64(bitPattern: high &- low)
+        for w in 0..<words {
+            let start = w &* 64, n = min(64, count &- start)
+            var bits: UInt64 = 0
+            var i = n &- 1
+            while i >= 0 {
+                bits = bits &+ bits &+ (UInt64(bitPattern: base[start &+ i] &- low) <= span ? 1 : 0)
+                i &-= 1
+            }
+            out[w] = bits
+        }
+    }
+
+    static func range(_ values: UnsafeBufferPointer<Double>, _ low: Double, _ high: Double, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+        let words = (count &+ 63) >> 6
+        guard count > 0, let base = values.baseAddress else { return clear(out, words) }
+        for w in 0..<words {
+            let start = w &* 64, n = min(64, count &- start)
+            var bits: UInt64 = 0
+            var i = n &- 1
+            while i >= 0 {
+                let value = base[start &+ i]
+                let above: UInt64 = low <= value ? 1 : 0, below: UInt64 = value <= high ? 1 : 0
+                bits = bits &+ bits &+ (above & below)
+                i &-= 1
+            }
+            out[w] = bits
+        }
+    }
+
+    static func range(_ words: [Int64], _ extra: [Int64], _ low: WordPair, _ high: WordPair, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+        words.withUnsafeBufferPointer { words in
+            extra.withUnsafeBufferPointer { extra in
+                each(count, nil, out) { i in
+                    let word = words[i], more = extra[i]
+                    return (word > low.word || word == low.word && more >= low.extra) && (word < high.word || word == high.word && more <= high.extra)
+                }
+            }
+        }
+    }
+
+    static func member(_ values: UnsafeBufferPointer<Int64>, of set: [Int64], _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+        set.withUnsafeBufferPointer { set in
+            guard let least = set.first, let greatest = set.last else { return clear(out, (count &+ 63) >> 6) }
+            each(count, nil, out) { i in
+                let value = values[i]
+                if value < least || value > greatest { return false }
+                var low = 0, high = set.count
+                while low < high {
+                    let middle = (low &+ high) >> 1
+                    if set[middle] == value { return true }
+                    if set[middle] < value { low = middle &+ 1 } else { high = middle }
+                }
+                return false
+            }
+        }
+    }
+
+    /// Rows whose code is in a set of codes given as bits.
+    static func coded(_ codes: UnsafeBufferPointer<Int64>, in set: UnsafeBufferPointer<UInt64>, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+        for w in 0..<((count &+ 63) >> 6) {
+            let start = w &* 64, n = min(64, count &- start)
+            var bits: UInt64 = 0
+            var i = n &- 1
+            while i >= 0 {
+                let code = Int(truncatingIfNeeded: codes[start &+ i])
+                bits = bits &+ bits &+ (set[code >> 6] &>> UInt64(truncatingIfNeeded: code & 63) & 1)
+                i &-= 1
+            }
+            out[w] = bits
+        }
+    }
+
+    @inline(__always)
+    static func each(_ count: Int, _ candidates: UnsafePointer<UInt64>?, _ out: UnsafeMutablePointer<UInt64>, _ body: (Int) -> Bool) {
+        for w in 0..<((count &+ 63) >> 6) {
+            var rest = candidates?[w] ?? .max
+            if w == count >> 6 { rest &= (1 &<< UInt64(truncatingIfNeeded: count & 63)) &- 1 }
+            var hits: UInt64 = 0
+            while rest != 0 {
+                let bit = rest.trailingZeroBitCount
+                rest &= rest &- 1
+                if body(w &* 64 &+ bit) { hits |= 1 &<< UInt64(truncatingIfNeeded: bit) }
+            }
+            out[w] = hits
+        }
+    }
+
+    static func clear(_ out: UnsafeMutablePointer<UInt64>, _ words: Int) { for w in 0..<words { out[w] = 0 } }
+    static func invert(_ out: UnsafeMutablePointer<UInt64>, _ words: Int) { for w in 0..<words { out[w] = ~out[w] } }
+}

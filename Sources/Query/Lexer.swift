@@ -1,0 +1,298 @@
+import FirnModel
+
+/// A word of a query.
+struct Token: Equatable {
+    enum Kind: Equatable {
+        /// A name as it stands; may turn out to be a keyword.
+        case word(String)
+        /// A name in back-quotes: never a keyword.
+        case quotedName(String)
+        case string([UInt8])
+        /// `B64"…"`, still encoded.
+        case base64([UInt8])
+        /// Digits as written, without sign.
+        case number(String)
+        case date(Timestamp)
+        /// `$0`.
+        case argument(Int)
+        /// `uuid(…)`, `oid(…)`: what stands between the parentheses.
+        case uuid(String), objectID(String)
+        /// `@count`: the word after the sign.
+        case postfix(String)
+        case symbol(String)
+        case end
+    }
+    var kind: Kind
+    var position: Int
+    /// White space stands before it.
+    var spaced = false
+}
+
+/// Cuts a query's text into tokens, in one pass over its bytes.
+struct Lexer {
+    private let bytes: [UInt8]
+    private var at = 0
+
+    init(_ text: String) { bytes = Array(text.utf8) }
+
+    mutating func tokens() throws(QueryError) -> [Token] {
+        var out: [Token] = []
+        while true {
+            let before = at
+            while at < bytes.count, isSpace(bytes[at]) { at += 1 }
+            var token = try next()
+            token.spaced = token.position > before
+            out.append(token)
+            if token.kind == .end { return out }
+        }
+    }
+
+    private func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
+    private func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
+    private func isNameStart(_ byte: UInt8) -> Bool { (byte | 32) >= 97 && (byte | 32) <= 122 || byte == 95 || byte >= 128 }
+    private func isNamePart(_ byte: UInt8) -> Bool { isNameStart(byte) || isDigit(byte) || byte == 36 || byte == 45 }
+    private func peek(_ ahead: Int = 0) -> UInt8 { at + ahead < bytes.count ? bytes[at + ahead] : 0 }
+
+    private mutating func next() throws(QueryError) -> Token {
+        let start = at
+        guard at < bytes.count else { return Token(kind: .end, position: start) }
+        let byte = bytes[at]
+        switch byte {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""): return Token(kind: .string(try string()), position: start)
+        case UInt8(ascii: "`"): return Token(kind: .quotedName(try quotedName()), position: start)
+        case UInt8(ascii: "$"): return try argument()
+        case UInt8(ascii: "@"):
+            at += 1
+            return Token(kind: .postfix(word()), position: start)
+        default: break
+        }
+        if isDigit(byte) || byte == UInt8(ascii: ".") && isDigit(peek(1)) { return try number() }
+        if byte == UInt8(ascii: "T"), let date = try epochDate() { return Token(kind: .date(date), position: start) }
+        if byte == UInt8(ascii: "B"), peek(1) == 54, peek(2) == 52, peek(3) == 39 || peek(3) == 34 {
+            at += 3
+            return Token(kind: .base64(try string()), position: start)
+        }
+        if isNameStart(byte) || byte == UInt8(ascii: "\\") && peek(1) == 32 {
+            let word = word()
+            switch word.lowercased() {
+            case "uuid": if let inside = parenthesised() { return Token(kind: .uuid(inside), position: start) }
+            case "oid": if let inside = parenthesised() { return Token(kind: .objectID(inside), position: start) }
+            default: break
+            }
+            return Token(kind: .word(word), position: start)
+        }
+        return try symbol()
+    }
+
+    /// The text between parentheses that follow, without spaces and quotes; nil if none follow.
+    private mutating func parenthesised() -> String? {
+        var scan = at
+        while scan < bytes.count, isSpace(bytes[scan]) { scan += 1 }
+        guard scan < bytes.count, bytes[scan] == UInt8(ascii: "("), let end = bytes[scan...].prefix(80).firstIndex(of: UInt8(ascii: ")")) else { return nil }
+        at = end + 1
+        return String(decoding: bytes[(scan + 1)..<end].filter { !isSpace($0) && $0 != 39 && $0 != 34 }, as: UTF8.self)
+    }
+
+    private mutating func symbol() throws(QueryError) -> Token {
+        let start = at
+        let two = String(decoding: bytes[at..<min(at + 2, bytes.count)], as: UTF8.self)
+        if ["==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||"].contains(two) {
+            at += 2
+            return Token(kind: .symbol(two), position: start)
+        }
+        let one = two.utf8.prefix(1)
+        guard "=<>!(){}[],.+-*/:%#".utf8.contains(bytes[at]) else {
+            throw QueryError(.syntax, "unexpected character", at: start, expected: "a name, a value or an operator")
+        }
+        at += 1
+        return Token(kind: .symbol(String(one)!), position: start)
+    }
+
+    /// Letters, digits, `_ $ -`, anything beyond ASCII; `\ ` is a space within the name.
+    private mutating func word() -> String {
+        var out: [UInt8] = []
+        while at < bytes.count {
+            if isNamePart(bytes[at]) {
+                out.append(bytes[at])
+                at += 1
+            } else if bytes[at] == UInt8(ascii: "\\"), peek(1) == 32 {
+                out.append(32)
+                at += 2
+            } else { break }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    private mutating func quotedName() throws(QueryError) -> String {
+        let start = at
+        var out: [UInt8] = []
+        at += 1
+        while at < bytes.count {
+            let byte = bytes[at]
+            at += 1
+            if byte == UInt8(ascii: "`") {
+                if peek() != byte { return String(decoding: out, as: UTF8.self) }
+                at += 1
+            }
+            out.append(byte)
+        }
+        throw QueryError(.syntax, "the name has no closing back-quote", at: start)
+    }
+
+    private mutating func argument() throws(QueryError) -> Token {
+        let start = at
+        at += 1
+        let word = word()
+        guard let first = word.utf8.first else { throw QueryError(.syntax, "nothing after '$'", at: start, expected: "the number of an argument, such as $0") }
+        if isDigit(first) {
+            guard let index = Int(word), index < 1 << 20 else { throw QueryError(.syntax, "'$\(word)' is not the number of an argument", at: start) }
+            return Token(kind: .argument(index), position: start)
+        }
+        return Token(kind: .word("$" + word), position: start)
+    }
+
+    /// A quoted string with its escapes decoded.
+    private mutating func string() throws(QueryError) -> [UInt8] {
+        let start = at, quote = bytes[at]
+        var out: [UInt8] = []
+        at += 1
+        while at < bytes.count {
+            let byte = bytes[at]
+            at += 1
+            if byte == quote { return out }
+            if byte == UInt8(ascii: "\\") { try escape(into: &out) } else { out.append(byte) }
+        }
+        throw QueryError(.syntax, "the text has no closing quote", at: start)
+    }
+
+    private mutating func escape(into out: inout [UInt8]) throws(QueryError) {
+        let start = at - 1
+        let byte = peek()
+        at += 1
+        switch byte {
+        case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): out.append(byte)
+        case UInt8(ascii: "b"): out.append(8)
+        case UInt8(ascii: "f"): out.append(12)
+        case UInt8(ascii: "n"): out.append(10)
+        case UInt8(ascii: "r"): out.append(13)
+        case UInt8(ascii: "t"): out.append(9)
+        case UInt8(ascii: "0"): out.append(0)
+        case UInt8(ascii: "u"):
+            var code = try hexUnit(start)
+            if code >= 0xD800, code < 0xDC00, peek() == UInt8(ascii: "\\"), peek(1) == UInt8(ascii: "u") {
+                at += 2
+                let low = try hexUnit(start)
+                guard low >= 0xDC00, low < 0xE000 else { throw QueryError(.syntax, "half of a surrogate pair", at: start) }
+                code = 0x10000 + (code - 0xD800) << 10 + (low - 0xDC00)
+            }
+            guard let scalar = Unicode.Scalar(code) else { throw QueryError(.syntax, "half of a surrogate pair", at: start) }
+            out.append(contentsOf: String(Character(scalar)).utf8)
+        default: throw QueryError(.syntax, "unknown escape", at: start, expected: "one of \\\" \\' \\\\ \\/ \\b \\f \\n \\r \\t \\0 \\uXXXX")
+        }
+    }
+
+    private mutating func hexUnit(_ start: Int) throws(QueryError) -> UInt32 {
+        guard at + 4 <= bytes.count, let code = UInt32(String(decoding: bytes[at..<(at + 4)], as: UTF8.self), radix: 16), bytes[at] != 43, bytes[at] != 45 else {
+            throw QueryError(.syntax, "unknown escape", at: start, expected: "four hexadecimal digits after \\u")
+        }
+        at += 4
+        return code
+    }
+
+    private mutating func number() throws(QueryError) -> Token {
+        let start = at
+        if let date = try calendarDate() { return Token(kind: .date(date), position: start) }
+        if peek() == 48, peek(1) | 32 == 120 {
+            at += 2
+            while isDigit(peek()) || (peek() | 32) >= 97 && (peek() | 32) <= 102 { at += 1 }
+        } else {
+            while isDigit(peek()) { at += 1 }
+            if peek() == UInt8(ascii: ".") {
+                at += 1
+                while isDigit(peek()) { at += 1 }
+            }
+            let exponent = peek(1) == 43 || peek(1) == 45 ? 2 : 1
+            if peek() | 32 == 101, isDigit(peek(exponent)) {
+                at += exponent
+                while isDigit(peek()) { at += 1 }
+            }
+            if peek() | 32 == 102 { at += 1 }
+        }
+        if isNameStart(peek()) { throw QueryError(.syntax, "a name cannot begin with a digit", at: start, expected: "a number, or the name in back-quotes") }
+        return Token(kind: .number(String(decoding: bytes[start..<at], as: UTF8.self)), position: start)
+    }
+
+    /// `YYYY-MM-DD`, perhaps `@HH:MM:SS[:nanoseconds]` (or with `T`), in UTC.
+    private mutating func calendarDate() throws(QueryError) -> Timestamp? {
+        let start = at
+        var scan = at
+        func digits(_ limit: Int) -> Int? {
+            var value = 0, count = 0
+            while scan < bytes.count, isDigit(bytes[scan]), count < limit {
+                value = value * 10 + Int(bytes[scan] - 48)
+                scan += 1
+                count += 1
+            }
+            return count > 0 ? value : nil
+        }
+        func sign(_ byte: UInt8) -> Bool {
+            guard scan < bytes.count, bytes[scan] == byte else { return false }
+            scan += 1
+            return true
+        }
+        guard let year = digits(6), scan - start >= 4, sign(45), let month = digits(2), sign(45), let day = digits(2) else { return nil }
+        guard let days = CivilDate.days(year: year, month: month, day: day) else { throw QueryError(.syntax, "no such day", at: start) }
+        var seconds = 0, nanoseconds = 0
+        if sign(UInt8(ascii: "@")) || sign(UInt8(ascii: "T")) {
+            guard let hour = digits(2), hour < 24, sign(58), let minute = digits(2), minute < 60, sign(58), let second = digits(2), second < 60 else {
+                throw QueryError(.syntax, "not a time of day", at: start, expected: "a date such as 2021-03-04@05:06:07")
+            }
+            seconds = hour * 3600 + minute * 60 + second
+            if sign(58) {
+                guard let value = digits(9) else { throw QueryError(.syntax, "not a time of day", at: start, expected: "nanoseconds after the third colon") }
+                nanoseconds = value
+            }
+        }
+        guard scan >= bytes.count || !isNamePart(bytes[scan]) else { return nil }
+        at = scan
+        return Timestamp(seconds: Int64(days) * 86_400 + Int64(seconds), nanoseconds: Int32(nanoseconds))
+    }
+
+    /// `T<seconds>:<nanoseconds>`; both carry the sign.
+    private mutating func epochDate() throws(QueryError) -> Timestamp? {
+        var scan = at + 1
+        func signed() -> Int64? {
+            let start = scan
+            if scan < bytes.count, bytes[scan] == 45 { scan += 1 }
+            while scan < bytes.count, isDigit(bytes[scan]) { scan += 1 }
+            return Int64(String(decoding: bytes[start..<scan], as: UTF8.self))
+        }
+        guard scan < bytes.count, isDigit(bytes[scan]) || bytes[scan] == 45 else { return nil }
+        guard let seconds = signed(), scan < bytes.count, bytes[scan] == 58 else { return nil }
+        let start = at
+        scan += 1
+        guard let nanoseconds = signed(), nanoseconds > -1_000_000_000, nanoseconds < 1_000_000_000, seconds > Int64.min else {
+            throw QueryError(.syntax, "not a point in time", at: start, expected: "T<seconds>:<nanoseconds>")
+        }
+        at = scan
+        return nanoseconds >= 0 ? Timestamp(seconds: seconds, nanoseconds: Int32(nanoseconds))
+            : Timestamp(seconds: seconds - 1, nanoseconds: Int32(nanoseconds + 1_000_000_000))
+    }
+}
+
+/// Days of the Gregorian calendar, counted from 1970-01-01 (the method of Hinnant's "chrono-compatible low-level date algorithms").
+enum CivilDate {
+    static func days(year: Int, month: Int, day: Int) -> Int? {
+        guard (1...12).contains(month), day >= 1, day <= length(year, month) else { return nil }
+        let y = month <= 2 ? year - 1 : year
+        let era = (y >= 0 ? y : y - 399) / 400
+        let yearOfEra = y - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func length(_ year: Int, _ month: Int) -> Int {
+        if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
+        return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
+    }
+}

@@ -1,0 +1,520 @@
+import FirnModel
+
+/// Parses queries: one pass over the tokens, nesting bounded, so that no text takes more than linear time or too deep a stack.
+///
+///     query      := or descriptor*
+///     or         := and (("||" | OR) and)*          and := unary (("&&" | AND) unary)*
+///     unary      := ("!" | NOT) unary | sum [comparator ["[c]"] sum]
+///     sum        := product (("+" | "-") product)*  product := primary (("*" | "/") primary)*
+///     primary    := "(" or ")" | TRUEPREDICATE | FALSEPREDICATE | constant | path | list
+///
+/// A parenthesis may hold a predicate or an expression; which one shows at its end, so both go through `or` as a `Node`.
+package struct Parser {
+    /// Parentheses, negations and operators within one another.
+    static let deepest = 128
+    static let reserved: Set<String> = [
+        "any", "some", "all", "none", "not", "and", "or", "subquery", "obj", "geobox", "geocircle", "geopolygon", "truepredicate", "falsepredicate",
+        "true", "false", "null", "nil", "inf", "infinity", "nan",
+    ]
+
+    private let text: String
+    private var tokens: [Token] = []
+    private var at = 0
+    private var depth = 0
+    private var nextArgument = 0
+
+    private enum Node {
+        case predicate(PredicateSyntax)
+        case expression(ExpressionSyntax)
+    }
+
+    private init(_ text: String) throws(QueryError) {
+        self.text = text
+        var lexer = Lexer(text)
+        do throws(QueryError) { tokens = try lexer.tokens() } catch { throw error.placed(in: text) }
+    }
+
+    /// A whole query. Errors: `QueryError` with the position in the text.
+    package static func query(_ text: String) throws(QueryError) -> QuerySyntax {
+        var parser = try Parser(text)
+        do throws(QueryError) { return try parser.query() } catch { throw error.placed(in: text) }
+    }
+
+    /// A path alone, such as `birth.place.name`.
+    package static func path(_ text: String) throws(QueryError) -> PathSyntax {
+        var parser = try Parser(text)
+        do throws(QueryError) {
+            let path = try parser.path(quantifier: nil)
+            guard parser.peek == .end else { throw parser.unexpected("the end of the path") }
+            return path
+        } catch { throw error.placed(in: text) }
+    }
+
+    // MARK: Tokens
+
+    private var peek: Token.Kind { tokens[at].kind }
+    private var position: Int { tokens[at].position }
+    private func peek(_ ahead: Int) -> Token.Kind { at + ahead < tokens.count ? tokens[at + ahead].kind : .end }
+    private mutating func advance() { if at < tokens.count - 1 { at += 1 } }
+
+    private mutating func take(_ symbol: String) -> Bool {
+        guard peek == .symbol(symbol) else { return false }
+        advance()
+        return true
+    }
+
+    private mutating func expect(_ symbol: String, _ what: String) throws(QueryError) {
+        guard take(symbol) else { throw unexpected(what) }
+    }
+
+    /// The word here in lower case if it is written all in lower or all in upper case, as reserved words must be.
+    private var keyword: String? {
+        guard case .word(let word) = peek else { return nil }
+        let lower = word.lowercased()
+        return word == lower || word == word.uppercased() ? lower : nil
+    }
+
+    /// The word here in lower case, however written.
+    private var loose: String? {
+        guard case .word(let word) = peek else { return nil }
+        return word.lowercased()
+    }
+
+    private func unexpected(_ expected: String) -> QueryError {
+        let found = switch peek {
+        case .end: "the query ends too early"
+        case .word(let word): "unexpected '\(word)'"
+        case .quotedName(let name): "unexpected name '\(name)'"
+        case .string, .base64: "unexpected text"
+        case .number(let digits): "unexpected number \(digits)"
+        case .date: "unexpected date"
+        case .uuid, .objectID: "unexpected identifier"
+        case .argument(let index): "unexpected argument $\(index)"
+        case .postfix(let word): "unexpected '@\(word)'"
+        case .symbol(let symbol): "unexpected '\(symbol)'"
+        }
+        return QueryError(.syntax, found, at: position, expected: expected)
+    }
+
+    private mutating func enter() throws(QueryError) {
+        depth += 1
+        guard depth <= Parser.deepest else { throw QueryError(.syntax, "nested more than \(Parser.deepest) deep", at: position) }
+    }
+
+    // MARK: Predicates
+
+    private mutating func query() throws(QueryError) -> QuerySyntax {
+        let start = position
+        let predicate = try predicate(try or(), from: start)
+        var descriptors: [DescriptorSyntax] = []
+        while let word = loose, peek(1) == .symbol("("), ["sort", "distinct", "limit"].contains(word) { descriptors.append(try descriptor(word)) }
+        guard peek == .end else { throw unexpected("AND, OR, SORT, DISTINCT, LIMIT or the end of the query") }
+        return QuerySyntax(predicate, descriptors: descriptors)
+    }
+
+    private func predicate(_ node: Node, from start: Int) throws(QueryError) -> PredicateSyntax {
+        switch node {
+        case .predicate(let predicate): return predicate
+        case .expression:
+            if peek == .end { throw QueryError(.syntax, "a value alone is not a predicate", at: position, expected: "a comparison, such as '== true'") }
+            throw unexpected("a comparison, such as == < IN CONTAINS")
+        }
+    }
+
+    private mutating func or() throws(QueryError) -> Node {
+        let start = position
+        let first = try and()
+        guard peek == .symbol("||") || keyword == "or" else { return first }
+        var parts = [try predicate(first, from: start)]
+        while peek == .symbol("||") || keyword == "or" {
+            advance()
+            parts.append(try predicate(try and(), from: position))
+        }
+        return .predicate(.or(parts))
+    }
+
+    private mutating func and() throws(QueryError) -> Node {
+        let start = position
+        let first = try unary()
+        guard peek == .symbol("&&") || keyword == "and" else { return first }
+        var parts = [try predicate(first, from: start)]
+        while peek == .symbol("&&") || keyword == "and" {
+            advance()
+            parts.append(try predicate(try unary(), from: position))
+        }
+        return .predicate(.and(parts))
+    }
+
+    private mutating func unary() throws(QueryError) -> Node {
+        if peek == .symbol("!") || keyword == "not" {
+            advance()
+            try enter()
+            defer { depth -= 1 }
+            let start = position
+            return .predicate(.not(try predicate(try unary(), from: start)))
+        }
+        return try comparison()
+    }
+
+    private mutating func comparison() throws(QueryError) -> Node {
+        let left = try sum()
+        guard case .expression(let expression) = left else { return left }
+        let place = position
+        guard let comparator = try comparator() else { return left }
+        let ignoresCase = try caseModifier(comparator)
+        let start = position
+        guard case .expression(let right) = try sum() else { throw QueryError(.syntax, "a comparison cannot be compared", at: start, expected: "a value or a property") }
+        if comparator == .between {
+            if case .list(_, let parts, let position) = right, parts.count != 2 {
+                throw QueryError(.syntax, "Operator 'BETWEEN' requires list with 2 elements.", at: position.offset)
+            }
+            switch right {
+            case .list, .argument: break
+            default: throw QueryError(.syntax, "Operator 'BETWEEN' requires list with 2 elements.", at: start)
+            }
+        }
+        return .predicate(.comparison(ComparisonSyntax(expression, comparator, ignoresCase: ignoresCase, right, at: TextPosition(place))))
+    }
+
+    private mutating func comparator() throws(QueryError) -> Comparator? {
+        let found: Comparator
+        switch peek {
+        case .symbol("=="), .symbol("="): found = .equal
+        case .symbol("!="), .symbol("<>"): found = .notEqual
+        case .symbol("<"): found = .less
+        case .symbol("<="), .symbol("=<"): found = .lessOrEqual
+        case .symbol(">"): found = .greater
+        case .symbol(">="), .symbol("=>"): found = .greaterOrEqual
+        case .word:
+            switch loose {
+            case "beginswith": found = .beginsWith
+            case "endswith": found = .endsWith
+            case "contains": found = .contains
+            case "like": found = .like
+            case "in": found = .isIn
+            case "between": found = .between
+            case "text", "geowithin", "fulltext": throw QueryError(.unsupported, "\(loose!.uppercased()) is not supported yet", at: position)
+            default: return nil
+            }
+        default: return nil
+        }
+        advance()
+        return found
+    }
+
+    /// `[c]` after a comparator.
+    private mutating func caseModifier(_ comparator: Comparator) throws(QueryError) -> Bool {
+        guard peek == .symbol("["), case .word(let word) = peek(1), peek(2) == .symbol("]") else { return false }
+        let place = position
+        switch word.lowercased() {
+        case "c": break
+        case "d", "cd", "dc": throw QueryError(.unsupported, "[\(word)] (without regard to accents) is not supported yet", at: place, expected: "[c]")
+        default: throw QueryError(.syntax, "unknown modifier [\(word)]", at: place, expected: "[c]")
+        }
+        guard !comparator.isOrder, comparator != .between else { throw QueryError(.syntax, "[c] does not go with '\(comparator.rawValue)'", at: place) }
+        advance()
+        advance()
+        advance()
+        return true
+    }
+
+    // MARK: Expressions
+
+    private mutating func sum() throws(QueryError) -> Node { try chain(["+": .add, "-": .subtract]) { (parser) throws(QueryError) in try parser.product() } }
+    private mutating func product() throws(QueryError) -> Node { try chain(["*": .multiply, "/": .divide]) { (parser) throws(QueryError) in try parser.primary() } }
+
+    private mutating func chain(_ operators: [String: ArithmeticOperator], _ operand: (inout Parser) throws(QueryError) -> Node) throws(QueryError) -> Node {
+        let node = try operand(&self)
+        guard case .expression(var left) = node else { return node }
+        var length = 0
+        while case .symbol(let symbol) = peek, let op = operators[symbol] {
+            length += 1
+            guard length <= Parser.deepest else { throw QueryError(.syntax, "more than \(Parser.deepest) operators in a row", at: position) }
+            advance()
+            let start = position
+            guard case .expression(let right) = try operand(&self) else { throw QueryError(.syntax, "a comparison is no operand of '\(symbol)'", at: start) }
+            left = .arithmetic(op, left, right)
+        }
+        return .expression(left)
+    }
+
+    private mutating func primary() throws(QueryError) -> Node {
+        let start = TextPosition(position)
+        switch peek {
+        case .symbol("("):
+            try enter()
+            defer { depth -= 1 }
+            advance()
+            let inner = try or()
+            try expect(")", "')'")
+            return inner
+        case .symbol("{"): return .expression(try list(nil))
+        case .symbol("%"):
+            guard case .postfix("") = peek(1) else { throw unexpected("a value or a property") }
+            advance()
+            advance()
+            nextArgument += 1
+            return .expression(.argument(nextArgument - 1, start))
+        case .argument(let index):
+            advance()
+            return .expression(.argument(index, start))
+        case .quotedName: return .expression(.path(try path(quantifier: nil)))
+        case .word: return try wordOperand(start)
+        default: return .expression(.constant(try constant()))
+        }
+    }
+
+    private mutating func wordOperand(_ start: TextPosition) throws(QueryError) -> Node {
+        switch keyword {
+        case "truepredicate", "falsepredicate":
+            let value = keyword == "truepredicate"
+            advance()
+            return .predicate(.constant(value))
+        case "any", "some", "all", "none":
+            let quantifier: Quantifier = keyword == "all" ? .all : keyword == "none" ? Quantifier.none : .any
+            advance()
+            if peek == .symbol("{") { return .expression(try list(quantifier)) }
+            return .expression(.path(try path(quantifier: quantifier)))
+        case "subquery": throw QueryError(.unsupported, "SUBQUERY is not supported yet", at: position)
+        default: break
+        }
+        if peek(1) == .symbol("(") || { if case .string = peek(1) { true } else { false } }() {
+            switch loose {
+            case "bin", "binary": return .expression(.constant(try constant()))
+            case "obj", "geobox", "geocircle", "geopolygon": throw QueryError(.unsupported, "\(loose!)(…) is not supported yet", at: position)
+            default: break
+            }
+        }
+        if isLiteral { return .expression(.constant(try constant())) }
+        return .expression(.path(try path(quantifier: nil)))
+    }
+
+    private var isLiteral: Bool {
+        if let keyword, ["true", "false", "null", "nil"].contains(keyword) { return true }
+        return loose.map { ["inf", "infinity", "nan"].contains($0) } ?? false
+    }
+
+    private mutating func list(_ quantifier: Quantifier?) throws(QueryError) -> ExpressionSyntax {
+        let start = TextPosition(position)
+        try expect("{", "a list, such as {1, 2}")
+        var parts: [ExpressionSyntax] = []
+        if !take("}") {
+            repeat {
+                if case .argument(let index) = peek {
+                    parts.append(.argument(index, TextPosition(position)))
+                    advance()
+                } else {
+                    parts.append(.constant(try constant()))
+                }
+            } while take(",")
+            try expect("}", "',' or '}'")
+        }
+        return .list(quantifier, parts, start)
+    }
+
+    // MARK: Paths
+
+    private mutating func path(quantifier: Quantifier?) throws(QueryError) -> PathSyntax {
+        let start = TextPosition(position)
+        var steps = [try nameStep()]
+        while true {
+            if take(".") {
+                if case .postfix(let word) = peek { steps.append(try postfix(word)) } else { steps.append(try nameStep()) }
+            } else if peek == .symbol("["), !tokens[at].spaced {
+                advance()
+                steps.append(try index())
+            } else { break }
+        }
+        return PathSyntax(quantifier: quantifier, steps, at: start)
+    }
+
+    private mutating func nameStep() throws(QueryError) -> PathStep {
+        let place = TextPosition(position)
+        switch peek {
+        case .quotedName(let name):
+            advance()
+            return .name(name, place)
+        case .word(let word):
+            if keyword.map(Parser.reserved.contains) ?? false || word.hasPrefix("$") { throw unexpected("a property (put its name in back-quotes if it is a word of the language)") }
+            advance()
+            return .name(word, place)
+        case .postfix("links"): throw QueryError(.unsupported, "@links is not supported yet", at: position)
+        default: throw unexpected("the name of a property")
+        }
+    }
+
+    private mutating func postfix(_ word: String) throws(QueryError) -> PathStep {
+        let step: PathStep
+        switch word.lowercased() {
+        case "count", "size": step = .count
+        case "min": step = .minimum
+        case "max": step = .maximum
+        case "sum": step = .sum
+        case "avg": step = .average
+        case "keys", "allkeys": step = .keys
+        case "values", "allvalues": step = .values
+        case "type": step = .type
+        case "links": throw QueryError(.unsupported, "@links is not supported yet", at: position)
+        default: throw unexpected("@count, @size, @min, @max, @sum, @avg, @keys, @values or @type")
+        }
+        advance()
+        return step
+    }
+
+    private mutating func index() throws(QueryError) -> PathStep {
+        let step: PathStep
+        switch peek {
+        case .number(let digits):
+            guard let value = Int(digits), value < 1 << 40 else { throw QueryError(.syntax, "'\(digits)' is no index", at: position, expected: "a whole number from 0") }
+            step = .index(value)
+        case .string(let bytes): step = .key(String(decoding: bytes, as: UTF8.self))
+        case .argument(let index): step = .argument(index)
+        case .symbol("*"): step = .every
+        case .word where loose == "first": step = .first
+        case .word where loose == "last": step = .last
+        case .word where loose == "size": step = .count
+        default: throw unexpected("a number, FIRST, LAST, SIZE, *, a key in quotes or an argument")
+        }
+        advance()
+        try expect("]", "']'")
+        return step
+    }
+
+    // MARK: Descriptors
+
+    private mutating func descriptor(_ word: String) throws(QueryError) -> DescriptorSyntax {
+        advance()
+        advance()
+        let descriptor: DescriptorSyntax
+        switch word {
+        case "sort":
+            var keys: [SortKeySyntax] = []
+            repeat {
+                let path = try path(quantifier: nil)
+                let ascending: Bool
+                switch loose {
+                case "asc", "ascending": ascending = true
+                case "desc", "descending": ascending = false
+                default: throw unexpected("ASC or DESC")
+                }
+                advance()
+                keys.append(SortKeySyntax(path, ascending: ascending))
+            } while take(",")
+            descriptor = .sort(keys)
+        case "distinct":
+            var paths: [PathSyntax] = []
+            repeat { paths.append(try path(quantifier: nil)) } while take(",")
+            descriptor = .distinct(paths)
+        default:
+            guard case .number(let digits) = peek, let count = Int(digits) else { throw unexpected("a natural number") }
+            advance()
+            descriptor = .limit(count)
+        }
+        try expect(")", "')'")
+        return descriptor
+    }
+
+    // MARK: Constants
+
+    private mutating func constant() throws(QueryError) -> ConstantSyntax {
+        let start = TextPosition(position)
+        func made(_ value: Value) -> ConstantSyntax { ConstantSyntax(value, at: start) }
+        switch peek {
+        case .string(let bytes):
+            advance()
+            return made(.string(String(decoding: bytes, as: UTF8.self)))
+        case .base64(let bytes):
+            guard Base64.decode(bytes) != nil else { throw QueryError(.syntax, "not base 64", at: start.offset) }
+            advance()
+            return made(.string(String(decoding: bytes, as: UTF8.self)))
+        case .date(let date):
+            advance()
+            return made(.date(date))
+        case .uuid(let inside):
+            guard let id = Identifier(uuidText: inside.lowercased()) else { throw QueryError(.syntax, "not a UUID", at: start.offset, expected: "8-4-4-4-12 hexadecimal digits") }
+            advance()
+            return made(.uuid(id))
+        case .objectID(let inside):
+            guard let id = Identifier(objectIDText: inside.lowercased()) else { throw QueryError(.syntax, "not an object id", at: start.offset, expected: "24 hexadecimal digits") }
+            advance()
+            return made(.objectID(id))
+        case .number, .symbol("-"), .symbol("+"): return try number()
+        case .word:
+            switch keyword {
+            case "true", "false":
+                let value = keyword == "true"
+                advance()
+                return made(.bool(value))
+            case "null", "nil":
+                advance()
+                return made(.null)
+            default: break
+            }
+            switch loose {
+            case "inf", "infinity", "nan": return try number()
+            case "bin", "binary": return try binary()
+            default: throw unexpected("a value")
+            }
+        default: throw unexpected("a value or a property")
+        }
+    }
+
+    private mutating func binary() throws(QueryError) -> ConstantSyntax {
+        let start = TextPosition(position)
+        advance()
+        try expect("(", "'('")
+        let bytes: [UInt8]
+        switch peek {
+        case .string(let inside): bytes = inside
+        case .base64(let inside):
+            guard let decoded = Base64.decode(inside) else { throw QueryError(.syntax, "not base 64", at: position) }
+            bytes = decoded
+        default: throw unexpected("text in quotes, or B64\"…\"")
+        }
+        advance()
+        try expect(")", "')'")
+        return ConstantSyntax(.data(bytes), at: start)
+    }
+
+    private mutating func number() throws(QueryError) -> ConstantSyntax {
+        let start = TextPosition(position)
+        let negative = peek == .symbol("-")
+        if negative || peek == .symbol("+") {
+            advance()
+            if tokens[at].spaced { throw unexpected("a number right after the sign") }
+        }
+        if let word = loose {
+            guard word == "inf" || word == "infinity" || word == "nan" else { throw unexpected("a number (a property has no sign: write 0 - \(word))") }
+            advance()
+            let value = word == "nan" ? Double.nan : Double.infinity
+            return ConstantSyntax(.double(negative ? -value : value), at: start)
+        }
+        guard case .number(let token) = peek else { throw unexpected("a number") }
+        advance()
+        let digits = (negative ? "-" : "") + token
+        if token.lowercased().hasPrefix("0x") {
+            guard let value = Int64((negative ? "-" : "") + token.dropFirst(2), radix: 16) else { throw QueryError(.syntax, "'\(token)' is no 64-bit number", at: start.offset) }
+            return ConstantSyntax(.int(value), at: start)
+        }
+        if let value = Int64(digits) { return ConstantSyntax(.int(value), at: start) }
+        if token.last == "f" || token.last == "F" {
+            guard let value = Float(Parser.completed(digits.dropLast())), value.isFinite else { throw QueryError(.syntax, "'\(token)' is no float", at: start.offset) }
+            return ConstantSyntax(.float(value), at: start)
+        }
+        guard let value = Double(Parser.completed(digits[...])) else { throw QueryError(.syntax, "'\(token)' is no number", at: start.offset) }
+        return ConstantSyntax(.double(value), digits: Parser.completed(digits[...]), at: start)
+    }
+
+    /// `1.` and `.5` with the digit that they leave out.
+    private static func completed(_ digits: Substring) -> String {
+        var out = ""
+        var last: Character = " "
+        for character in digits {
+            if character == ".", !last.isNumber { out.append("0") }
+            if last == ".", !character.isNumber { out.append("0") }
+            out.append(character)
+            last = character
+        }
+        return last == "." ? out + "0" : out
+    }
+}

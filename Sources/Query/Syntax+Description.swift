@@ -1,0 +1,136 @@
+import FirnModel
+
+extension QuerySyntax: CustomStringConvertible {
+    package var description: String { ([predicate.description] + descriptors.map(\.description).filter { !$0.isEmpty }).joined(separator: " ") }
+}
+
+extension PredicateSyntax: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .not(let inner): "!(\(inner))"
+        case .and(let parts): parts.map(\.nested).joined(separator: " AND ")
+        case .or(let parts): parts.map(\.nested).joined(separator: " OR ")
+        case .comparison(let comparison): comparison.description
+        }
+    }
+
+    private var nested: String {
+        switch self {
+        case .and, .or: "(\(description))"
+        default: description
+        }
+    }
+}
+
+extension ComparisonSyntax: CustomStringConvertible {
+    package var description: String { "\(left) \(comparator.rawValue)\(ignoresCase ? "[c]" : "") \(right)" }
+}
+
+extension ExpressionSyntax: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .constant(let constant): constant.description
+        case .argument(let index, _): "$\(index)"
+        case .path(let path): path.description
+        case .list(let quantifier, let parts, _): (quantifier.map { $0.rawValue + " " } ?? "") + "{" + parts.map(\.description).joined(separator: ", ") + "}"
+        case .arithmetic(let op, let left, let right): "\(left.wrapped(below: op.binds)) \(op.rawValue) \(right.wrapped(below: op.binds + 1))"
+        }
+    }
+
+    private func wrapped(below level: Int) -> String {
+        if case .arithmetic(let op, _, _) = self, op.binds < level { return "(\(description))" }
+        return description
+    }
+}
+
+extension PathSyntax: CustomStringConvertible {
+    package var description: String {
+        var out = quantifier.map { $0.rawValue + " " } ?? ""
+        for (i, step) in steps.enumerated() {
+            switch step {
+            case .name(let name, _): out += (i > 0 ? "." : "") + PathSyntax.quoted(name)
+            case .index(let index): out += "[\(index)]"
+            case .first: out += "[FIRST]"
+            case .last: out += "[LAST]"
+            case .every: out += "[*]"
+            case .key(let key): out += "[\(ConstantSyntax.quoted(key))]"
+            case .argument(let index): out += "[$\(index)]"
+            case .count: out += ".@count"
+            case .minimum: out += ".@min"
+            case .maximum: out += ".@max"
+            case .sum: out += ".@sum"
+            case .average: out += ".@avg"
+            case .keys: out += ".@keys"
+            case .values: out += ".@values"
+            case .type: out += ".@type"
+            }
+        }
+        return out
+    }
+
+    /// Words that mean something of their own somewhere in a query.
+    private static let words: Set<String> = Parser.reserved.union([
+        "bin", "binary", "uuid", "oid", "sort", "distinct", "limit", "beginswith", "endswith", "contains", "like", "in", "between", "text", "geowithin",
+        "fulltext", "asc", "desc", "ascending", "descending", "self",
+    ])
+
+    /// A name as it must be written: bare where that reads back as the same name.
+    package static func quoted(_ name: String) -> String {
+        let plain = name.utf8.first.map { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 == 95 || $0 >= 128 } ?? false
+            && name.utf8.allSatisfy { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 >= 48 && $0 <= 57 || $0 == 95 || $0 == 45 || $0 == 36 || $0 >= 128 }
+        if plain, !words.contains(name.lowercased()) { return name }
+        return "`" + name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``") + "`"
+    }
+}
+
+extension ConstantSyntax: CustomStringConvertible {
+    package var description: String {
+        if let digits { return digits }
+        switch value {
+        case .null: return "NULL"
+        case .bool(let x): return x ? "true" : "false"
+        case .int(let x): return "\(x)"
+        case .float(let x): return x.isFinite ? "\(x)f" : "\(x)"
+        case .double(let x): return "\(x)"
+        case .string(let x): return ConstantSyntax.quoted(x)
+        case .data(let x): return "bin(B64\"\(Base64.encode(x))\")"
+        case .date(let x):
+            let before = x.seconds < 0 && x.nanoseconds > 0
+            return before ? "T\(x.seconds + 1):\(x.nanoseconds - 1_000_000_000)" : "T\(x.seconds):\(x.nanoseconds)"
+        case .decimal(let x): return x.description
+        case .objectID(let x): return "oid(\(x.objectIDText))"
+        case .uuid(let x): return "uuid(\(x.uuidText))"
+        case .link(let x): return "O\(x)"
+        case .list(let x), .set(let x): return "{" + x.map { ConstantSyntax($0).description }.joined(separator: ", ") + "}"
+        case .map(let x), .object(let x): return "{" + x.map { ConstantSyntax.quoted($0.key) + ": " + ConstantSyntax($0.value).description }.joined(separator: ", ") + "}"
+        }
+    }
+
+    static func quoted(_ text: String) -> String {
+        var out = "'"
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "'": out += "\\'"
+            case "\\": out += "\\\\"
+            case "\n": out += "\\n"
+            case "\r": out += "\\r"
+            case "\t": out += "\\t"
+            case "\0": out += "\\0"
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+        return out + "'"
+    }
+}
+
+extension DescriptorSyntax: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .sort(let keys): "SORT(" + keys.map { "\($0.path) \($0.ascending ? "ASC" : "DESC")" }.joined(separator: ", ") + ")"
+        case .distinct(let paths): "DISTINCT(" + paths.map(\.description).joined(separator: ", ") + ")"
+        case .limit(let count): "LIMIT(\(count))"
+        case .offset: ""
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import FirnModel
+
+/// A position in the query's text, in bytes. Carried for error messages; no part of what a tree means, so all are equal.
+package struct TextPosition: Hashable, Sendable {
+    package var offset: Int
+    package init(_ offset: Int = 0) { self.offset = offset }
+    package static func == (a: TextPosition, b: TextPosition) -> Bool { true }
+    package func hash(into hasher: inout Hasher) {}
+}
+
+/// A query as written: which rows, then what is done with them, left to right. `description` parses back to the same tree.
+package struct QuerySyntax: Hashable, Sendable {
+    package var predicate: PredicateSyntax
+    package var descriptors: [DescriptorSyntax]
+
+    package init(_ predicate: PredicateSyntax, descriptors: [DescriptorSyntax] = []) {
+        self.predicate = predicate
+        self.descriptors = descriptors
+    }
+}
+
+package indirect enum PredicateSyntax: Hashable, Sendable {
+    /// TRUEPREDICATE, FALSEPREDICATE.
+    case constant(Bool)
+    case not(PredicateSyntax)
+    case and([PredicateSyntax])
+    case or([PredicateSyntax])
+    case comparison(ComparisonSyntax)
+}
+
+package struct ComparisonSyntax: Hashable, Sendable {
+    package var left: ExpressionSyntax
+    package var comparator: Comparator
+    /// `[c]`.
+    package var ignoresCase: Bool
+    package var right: ExpressionSyntax
+    /// Of the operator.
+    package var position: TextPosition
+
+    package init(_ left: ExpressionSyntax, _ comparator: Comparator, ignoresCase: Bool = false, _ right: ExpressionSyntax, at position: TextPosition = .init()) {
+        self.left = left
+        self.comparator = comparator
+        self.ignoresCase = ignoresCase
+        self.right = right
+        self.position = position
+    }
+}
+
+package enum Comparator: String, Hashable, Sendable, CaseIterable {
+    case equal = "==", notEqual = "!=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">="
+    case beginsWith = "BEGINSWITH", endsWith = "ENDSWITH", contains = "CONTAINS", like = "LIKE"
+    case isIn = "IN", between = "BETWEEN"
+
+    var isOrder: Bool { self == .less || self == .lessOrEqual || self == .greater || self == .greaterOrEqual }
+    var isEquality: Bool { self == .equal || self == .notEqual }
+    var isTextual: Bool { self == .beginsWith || self == .endsWith || self == .contains || self == .like }
+    /// The comparator with its sides exchanged.
+    var flipped: Comparator {
+        switch self {
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        default: self
+        }
+    }
+}
+
+package enum ArithmeticOperator: String, Hashable, Sendable {
+    case add = "+", subtract = "-", multiply = "*", divide = "/"
+    var binds: Int { self == .add || self == .subtract ? 1 : 2 }
+}
+
+package enum Quantifier: String, Hashable, Sendable {
+    case any = "ANY", all = "ALL", none = "NONE"
+}
+
+package indirect enum ExpressionSyntax: Hashable, Sendable {
+    case constant(ConstantSyntax)
+    /// `$0`.
+    case argument(Int, TextPosition)
+    case path(PathSyntax)
+    /// `{1, 2}`, perhaps with a quantifier.
+    case list(Quantifier?, [ExpressionSyntax], TextPosition)
+    case arithmetic(ArithmeticOperator, ExpressionSyntax, ExpressionSyntax)
+
+    /// Where the expression begins.
+    var position: Int {
+        switch self {
+        case .constant(let constant): constant.position.offset
+        case .argument(_, let position), .list(_, _, let position): position.offset
+        case .path(let path): path.position.offset
+        case .arithmetic(_, let left, _): left.position
+        }
+    }
+}
+
+package struct ConstantSyntax: Hashable, Sendable {
+    package var value: Value
+    /// The digits of a number with a point or exponent, or too large for an int: a decimal column takes them exactly.
+    package var digits: String?
+    package var position: TextPosition
+
+    package init(_ value: Value, digits: String? = nil, at position: TextPosition = .init()) {
+        self.value = value
+        self.digits = digits
+        self.position = position
+    }
+}
+
+package struct PathSyntax: Hashable, Sendable {
+    package var quantifier: Quantifier?
+    package var steps: [PathStep]
+    package var position: TextPosition
+
+    package init(quantifier: Quantifier? = nil, _ steps: [PathStep], at position: TextPosition = .init()) {
+        self.quantifier = quantifier
+        self.steps = steps
+        self.position = position
+    }
+}
+
+package enum PathStep: Hashable, Sendable {
+    case name(String, TextPosition = .init())
+    /// `[3]`, `[FIRST]`, `[LAST]`, `[*]`.
+    case index(Int), first, last, every
+    /// `['key']`.
+    case key(String)
+    /// `[$0]`: an index or a key.
+    case argument(Int)
+    /// `@count`, `@size`, `[SIZE]`.
+    case count
+    case minimum, maximum, sum, average
+    /// `@keys`, `@values`, `@type`.
+    case keys, values, type
+
+    var isAggregate: Bool { self == .minimum || self == .maximum || self == .sum || self == .average }
+}
+
+package enum DescriptorSyntax: Hashable, Sendable {
+    case sort([SortKeySyntax])
+    case distinct([PathSyntax])
+    case limit(Int)
+    /// Rows left out at the front. Not written in a query's text; requests have it.
+    case offset(Int)
+}
+
+package struct SortKeySyntax: Hashable, Sendable {
+    package var path: PathSyntax
+    package var ascending: Bool
+
+    package init(_ path: PathSyntax, ascending: Bool) {
+        self.path = path
+        self.ascending = ascending
+    }
+}

@@ -1,0 +1,148 @@
+import FirnBytes
+import FirnModel
+
+/// What is asked of one string or binary value, by bytes.
+struct TextTest: Sendable {
+    enum Form: Sendable {
+        case equal([UInt8])
+        /// Between two bounds; nil is open.
+        case range(low: [UInt8]?, lowIncluded: Bool, high: [UInt8]?, highIncluded: Bool)
+        case prefix([UInt8]), suffix([UInt8]), contains([UInt8]), like([UInt8])
+        /// One of these, ascending.
+        case oneOf([[UInt8]])
+    }
+    var form: Form
+    var ignoresCase: Bool
+
+    init(_ form: Form, ignoresCase: Bool) {
+        self.ignoresCase = ignoresCase
+        guard ignoresCase else {
+            self.form = form
+            return
+        }
+        self.form = switch form {
+        case .equal(let bytes): .equal(CaseFold.folded(bytes))
+        case .range: form
+        case .prefix(let bytes): .prefix(CaseFold.folded(bytes))
+        case .suffix(let bytes): .suffix(CaseFold.folded(bytes))
+        case .contains(let bytes): .contains(CaseFold.folded(bytes))
+        case .like(let bytes): .like(CaseFold.folded(bytes))
+        case .oneOf(let values): .oneOf(values.map(CaseFold.folded).sorted { $0.lexicographicallyPrecedes($1) })
+        }
+    }
+
+    /// Sets the bit of every candidate value that passes; `out` holds a word for every 64 values and is zero before.
+    func apply(_ text: Text, count: Int, candidates: UnsafePointer<UInt64>?, out: UnsafeMutablePointer<UInt64>) {
+        var scratch: [UInt8] = []
+        text.bytes.withUnsafeBytes { bytes in
+            text.offsets.withUnsafeBufferPointer { offsets in
+                for w in 0..<((count &+ 63) >> 6) {
+                    var rest = candidates?[w] ?? .max
+                    if w == count >> 6 { rest &= (1 &<< UInt64(truncatingIfNeeded: count & 63)) &- 1 }
+                    var hits: UInt64 = 0
+                    while rest != 0 {
+                        let bit = rest.trailingZeroBitCount, i = w &* 64 &+ bit
+                        rest &= rest &- 1
+                        let value = UnsafeRawBufferPointer(rebasing: bytes[offsets[i]..<offsets[i &+ 1]])
+                        if matches(value, &scratch) { hits |= 1 &<< UInt64(truncatingIfNeeded: bit) }
+                    }
+                    out[w] = hits
+                }
+            }
+        }
+    }
+
+    func matches(_ value: UnsafeRawBufferPointer, _ scratch: inout [UInt8]) -> Bool {
+        guard ignoresCase else { return plain(value) }
+        scratch.removeAll(keepingCapacity: true)
+        CaseFold.append(value, to: &scratch)
+        return scratch.withUnsafeBytes { plain($0) }
+    }
+
+    private func plain(_ value: UnsafeRawBufferPointer) -> Bool {
+        switch form {
+        case .equal(let wanted): return value.count == wanted.count && wanted.withUnsafeBytes { same(value, $0) }
+        case .range(let low, let lowIncluded, let high, let highIncluded):
+            if let low {
+                let order = low.withUnsafeBytes { TextTest.order(value, $0) }
+                if order < 0 || order == 0 && !lowIncluded { return false }
+            }
+            if let high {
+                let order = high.withUnsafeBytes { TextTest.order(value, $0) }
+                if order > 0 || order == 0 && !highIncluded { return false }
+            }
+            return true
+        case .prefix(let wanted): return value.count >= wanted.count && wanted.withUnsafeBytes { same(UnsafeRawBufferPointer(rebasing: value[..<wanted.count]), $0) }
+        case .suffix(let wanted):
+            return value.count >= wanted.count && wanted.withUnsafeBytes { same(UnsafeRawBufferPointer(rebasing: value[(value.count &- wanted.count)...]), $0) }
+        case .contains(let wanted): return wanted.withUnsafeBytes { TextTest.contains(value, $0) }
+        case .like(let pattern): return pattern.withUnsafeBytes { TextTest.like(value, $0) }
+        case .oneOf(let values):
+            var low = 0, high = values.count
+            while low < high {
+                let middle = (low &+ high) >> 1
+                let order = values[middle].withUnsafeBytes { TextTest.order(value, $0) }
+                if order == 0 { return true }
+                if order < 0 { high = middle } else { low = middle &+ 1 }
+            }
+            return false
+        }
+    }
+
+    private func same(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+        for i in 0..<a.count where a[i] != b[i] { return false }
+        return true
+    }
+
+    /// -1, 0 or 1, by bytes.
+    static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+        let shared = min(a.count, b.count)
+        for i in 0..<shared where a[i] != b[i] { return a[i] < b[i] ? -1 : 1 }
+        return a.count == b.count ? 0 : (a.count < b.count ? -1 : 1)
+    }
+
+    private static func contains(_ value: UnsafeRawBufferPointer, _ wanted: UnsafeRawBufferPointer) -> Bool {
+        guard let first = wanted.first else { return true }
+        guard value.count >= wanted.count else { return false }
+        let last = wanted[wanted.count &- 1], span = wanted.count &- 1
+        for start in 0...(value.count &- wanted.count) where value[start] == first && value[start &+ span] == last {
+            var i = 1
+            while i < span, value[start &+ i] == wanted[i] { i &+= 1 }
+            if i >= span { return true }
+        }
+        return false
+    }
+
+    /// `*` is any run, `?` one UTF-8 character. Steps back to the last `*` only, so at most value × pattern steps.
+    private static func like(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
+        var v = 0, p = 0, starPattern = -1, starValue = 0
+        while v < value.count {
+            if p < pattern.count, pattern[p] == UInt8(ascii: "*") {
+                starPattern = p &+ 1
+                starValue = v
+                p &+= 1
+            } else if p < pattern.count, pattern[p] == UInt8(ascii: "?") {
+                v = after(value, v)
+                p &+= 1
+            } else if p < pattern.count, pattern[p] == value[v] {
+                v &+= 1
+                p &+= 1
+            } else if starPattern >= 0 {
+                starValue = after(value, starValue)
+                v = starValue
+                p = starPattern
+            } else {
+                return false
+            }
+        }
+        while p < pattern.count, pattern[p] == UInt8(ascii: "*") { p &+= 1 }
+        return p == pattern.count
+    }
+
+    /// The start of the character after the one at `at`.
+    private static func after(_ value: UnsafeRawBufferPointer, _ at: Int) -> Int {
+        var next = at &+ 1
+        while next < value.count, value[next] & 0xC0 == 0x80 { next &+= 1 }
+        return next
+    }
+}
