@@ -1,0 +1,142 @@
+import FirnModel
+
+/// Points in time as text in the notations of `Notation` (all taken as UTC), and back. Years 0000 to 9999 have four digits; others are written with a sign
+/// and at least five digits (ISO 8601's expanded form), which is not read back.
+@usableFromInline
+package enum DateText {
+    /// No date written here is longer.
+    package static let room = 56
+
+    /// What a text said, and how it was written.
+    package struct Reading {
+        package var seconds: Int64
+        package var nanoseconds: Int64
+        package var notation: Notation
+    }
+
+    /// Reads exactly one of the notations (`dateOnly`, `dateTimeSpace`, `dateTimeT`, `dateTimeZ`); nil for anything else, days that do not exist included.
+    package static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading? {
+        let count = bytes.count
+        guard count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
+        let year = number(bytes, 0, 2) &* 100 &+ number(bytes, 2, 2), month = number(bytes, 5, 2), day = number(bytes, 8, 2)
+        guard number(bytes, 0, 2) >= 0, number(bytes, 2, 2) >= 0, month >= 1, month <= 12, day >= 1, day <= 28 || day <= length(ofMonth: month, year) else { return nil }
+        let days = Int64(daysSinceEpoch(year, month, day))
+        if count == 10 { return Reading(seconds: days &* 86_400, nanoseconds: 0, notation: .dateOnly) }
+        guard count >= 19, bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":") else { return nil }
+        let hour = number(bytes, 11, 2), minute = number(bytes, 14, 2), second = number(bytes, 17, 2)
+        guard hour >= 0, hour < 24, minute >= 0, minute < 60, second >= 0, second < 60 else { return nil }
+        var end = count, zulu = false
+        if bytes[count &- 1] == UInt8(ascii: "Z") {
+            zulu = true
+            end &-= 1
+        }
+        var digits = 0, nanoseconds: Int64 = 0
+        if end > 19 {
+            guard bytes[19] == UInt8(ascii: "."), end >= 21, end <= 29 else { return nil }
+            for at in 20..<end {
+                let digit = bytes[at] &- 48
+                if digit > 9 { return nil }
+                nanoseconds = nanoseconds &* 10 &+ Int64(digit)
+                digits &+= 1
+            }
+            nanoseconds &*= Int64(bitPattern: wholePowersOfTen[9 &- digits])
+        }
+        let notation: Notation
+        switch (bytes[10], zulu) {
+        case (UInt8(ascii: "T"), true): notation = .dateTimeZ(UInt8(digits))
+        case (UInt8(ascii: "T"), false): notation = .dateTimeT(UInt8(digits))
+        case (UInt8(ascii: " "), false): notation = .dateTimeSpace(UInt8(digits))
+        default: return nil
+        }
+        let clock = Int64(hour &* 3600 &+ minute &* 60 &+ second)
+        return Reading(seconds: days &* 86_400 &+ clock, nanoseconds: nanoseconds, notation: notation)
+    }
+
+    /// In the given notation; where that would lose something (a time of day, digits of the second) or is no date notation, as `…T…Z` with as many
+    /// digits of the second as are needed.
+    package static func write(seconds: Int64, nanoseconds: Int64, notation: Notation, to out: UnsafeMutablePointer<UInt8>) -> Int {
+        var days = seconds / 86_400, clock = seconds % 86_400
+        if clock < 0 {
+            clock &+= 86_400
+            days &-= 1
+        }
+        var at = writeDay(days, to: out)
+        if notation == .dateOnly, clock == 0, nanoseconds == 0 { return at }
+        var digits = Int(notation.parameter), style = notation.code
+        let known = style == Notation.dateTimeSpace(0).code || style == Notation.dateTimeT(0).code || style == Notation.dateTimeZ(0).code
+        if !known || digits > 9 || nanoseconds % Int64(bitPattern: wholePowersOfTen[9 &- min(digits, 9)]) != 0 {
+            if !known { style = Notation.dateTimeZ(0).code }
+            digits = 0
+            while nanoseconds % Int64(bitPattern: wholePowersOfTen[9 &- digits]) != 0 { digits &+= 1 }
+        }
+        out[at] = style == Notation.dateTimeSpace(0).code ? UInt8(ascii: " ") : UInt8(ascii: "T")
+        NumberText.writePadded(UInt64(clock / 3600), digits: 2, to: out + at + 1)
+        out[at &+ 3] = UInt8(ascii: ":")
+        NumberText.writePadded(UInt64(clock / 60 % 60), digits: 2, to: out + at + 4)
+        out[at &+ 6] = UInt8(ascii: ":")
+        NumberText.writePadded(UInt64(clock % 60), digits: 2, to: out + at + 7)
+        at &+= 9
+        if digits > 0 {
+            out[at] = UInt8(ascii: ".")
+            NumberText.writePadded(UInt64(nanoseconds) / wholePowersOfTen[9 &- digits], digits: digits, to: out + at + 1)
+            at &+= 1 &+ digits
+        }
+        if style == Notation.dateTimeZ(0).code {
+            out[at] = UInt8(ascii: "Z")
+            at &+= 1
+        }
+        return at
+    }
+
+    private static func writeDay(_ days: Int64, to out: UnsafeMutablePointer<UInt8>) -> Int {
+        let (year, month, day) = civil(days)
+        var at = 0
+        if year >= 0, year <= 9999 {
+            NumberText.writePadded(UInt64(year), digits: 4, to: out)
+            at = 4
+        } else {
+            out[0] = year < 0 ? UInt8(ascii: "-") : UInt8(ascii: "+")
+            let count = max(5, NumberText.digitCount(year.magnitude))
+            NumberText.writePadded(year.magnitude, digits: count, to: out + 1)
+            at = 1 &+ count
+        }
+        out[at] = UInt8(ascii: "-")
+        NumberText.writePadded(UInt64(month), digits: 2, to: out + at + 1)
+        out[at &+ 3] = UInt8(ascii: "-")
+        NumberText.writePadded(UInt64(day), digits: 2, to: out + at + 4)
+        return at &+ 6
+    }
+
+    /// Digits as a number; negative if one is no digit.
+    @inline(__always)
+    private static func number(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ count: Int) -> Int {
+        let tens = bytes[at] &- 48, ones = bytes[at &+ 1] &- 48
+        return tens > 9 || ones > 9 ? -1000 : Int(tens) &* 10 &+ Int(ones)
+    }
+
+    private static func length(ofMonth month: Int, _ year: Int) -> Int {
+        if month == 2 { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28 }
+        return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
+    }
+
+    /// Days from 1970-01-01 in the proleptic Gregorian calendar: years begin in March, so that the leap day comes last.
+    @inline(__always)
+    static func daysSinceEpoch(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let y = month <= 2 ? year &- 1 : year
+        let era = (y >= 0 ? y : y &- 399) / 400
+        let yearOfEra = y &- era &* 400
+        let dayOfYear = (153 &* (month > 2 ? month &- 3 : month &+ 9) &+ 2) / 5 &+ day &- 1
+        return era &* 146_097 &+ yearOfEra &* 365 &+ yearOfEra / 4 &- yearOfEra / 100 &+ dayOfYear &- 719_468
+    }
+
+    static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let z = days &+ 719_468
+        let era = (z >= 0 ? z : z &- 146_096) / 146_097
+        let dayOfEra = z &- era &* 146_097
+        let yearOfEra = (dayOfEra &- dayOfEra / 1460 &+ dayOfEra / 36_524 &- dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra &- (365 &* yearOfEra &+ yearOfEra / 4 &- yearOfEra / 100)
+        let shifted = (5 &* dayOfYear &+ 2) / 153
+        let month = shifted < 10 ? shifted &+ 3 : shifted &- 9
+        return (yearOfEra &+ era &* 400 &+ (month <= 2 ? 1 : 0), month, dayOfYear &- (153 &* shifted &+ 2) / 5 &+ 1)
+    }
+}

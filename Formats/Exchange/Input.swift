@@ -1,0 +1,199 @@
+import FirnBytes
+import FirnDisk
+
+/// Bytes from a file, standard input or memory, from front to back and, after `rewind`, from the front again. `.zst` and `.gz` contents (told by their
+/// first bytes, whatever the name) are decompressed on the way. One thread at a time.
+package final class Input {
+    package enum Compression: Sendable { case none, zstd, gzip }
+
+    /// As the user named it; `-` is standard input.
+    package let path: String
+    /// For places in errors.
+    package let name: String
+    package let compression: Compression
+    /// Bytes of the source as stored (compressed), if that is known.
+    package let totalBytes: UInt64?
+    /// Bytes delivered since the start or the last `rewind`.
+    package private(set) var position: UInt64 = 0
+
+    private var source: Source
+    /// What came through a pipe, kept for the second reading.
+    private var spool: Spool?
+
+    /// Opens a file, or standard input for `-`. Throws with the reason if it is missing, a directory or may not be read.
+    /// `rereadable`: what comes through a pipe is kept (in an unnamed temporary file) so that `rewind` works; say false to read once.
+    package init(path: String, rereadable: Bool = true) throws(FirnError) {
+        let stream = try StreamIn(path: path)
+        self.path = path
+        name = stream.path
+        totalBytes = stream.totalSize
+        let first = try stream.peek(4)
+        compression = Input.compression(of: first)
+        source = try Input.decoder(of: compression, stream)
+        if rereadable, stream.totalSize == nil { spool = Spool() }
+    }
+
+    /// Bytes in memory, such as a test's.
+    package init(bytes: [UInt8], name: String) {
+        path = name
+        self.name = name
+        totalBytes = UInt64(bytes.count)
+        compression = .none
+        source = MemorySource(bytes)
+    }
+
+    /// Bytes taken from the source so far (compressed ones, if it is); set against `totalBytes` this is progress.
+    package var bytesRead: UInt64 { source.taken }
+
+    /// Fills `into`; returns how many bytes there were: fewer only at the end.
+    package func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
+        var done = 0
+        if let spool, position < spool.length {
+            done = try spool.read(into: into, at: position)
+        }
+        if done < into.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: into[done...])
+            let more = try source.read(into: rest)
+            if let spool { try spool.append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(rest)[..<more])) }
+            done += more
+        }
+        position += UInt64(done)
+        return done
+    }
+
+    /// All that is left.
+    package func readToEnd() throws(FirnError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var piece = 1 << 16
+        if let totalBytes, compression == .none { piece = Int(clamping: totalBytes - min(totalBytes, position)) + 1 }
+        while true {
+            let start = bytes.count
+            var failure: FirnError?, got = 0
+            // Appending through an uninitialised array of the piece's size: no zeroing of what will be overwritten.
+            let more = [UInt8](unsafeUninitializedCapacity: piece) { buffer, count in
+                do throws(FirnError) { got = try read(into: UnsafeMutableRawBufferPointer(buffer)) } catch { failure = error }
+                count = got
+            }
+            if let failure { throw failure }
+            if start == 0 { bytes = more } else { bytes.append(contentsOf: more) }
+            if got < piece { return bytes }
+            piece = max(piece, min(bytes.count, 64 << 20))
+        }
+    }
+
+    /// The first bytes of what is delivered, at most 64 KiB, without taking them. Only before the first `read` or after `rewind`.
+    package func peek(_ count: Int) throws(FirnError) -> [UInt8] {
+        precondition(position == 0, "peek looks at the start: rewind first")
+        let count = min(count, 1 << 16)
+        var failure: FirnError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(FirnError) { filled = try read(into: UnsafeMutableRawBufferPointer(buffer)) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        if spool == nil { source = PrefixedSource(bytes, source) }
+        position = 0
+        return bytes
+    }
+
+    /// Starts again at the first byte.
+    package func rewind() throws(FirnError) {
+        position = 0
+        if spool != nil { return }
+        if let memory = source.memory {
+            source = memory
+        } else {
+            guard totalBytes != nil else { throw FirnError(.usage, "a pipe opened to be read once cannot be read again", at: .init(file: name)) }
+            source = try Input.decoder(of: compression, try StreamIn(path: path))
+        }
+    }
+
+    private static func compression(of first: UnsafeRawBufferPointer) -> Compression {
+        if first.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) { return .zstd }
+        if first.starts(with: [0x1F, 0x8B]) { return .gzip }
+        return .none
+    }
+
+    private static func decoder(of compression: Compression, _ stream: StreamIn) throws(FirnError) -> Source {
+        switch compression {
+        case .none: PlainSource(stream)
+        case .zstd: try ZstdSource(stream)
+        case .gzip: try GzipSource(stream)
+        }
+    }
+}
+
+/// Where an input's bytes come from.
+class Source {
+    /// Fills `into`, short only at the end.
+    func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int { preconditionFailure("every source reads") }
+    /// Bytes of the stored form used up.
+    var taken: UInt64 { 0 }
+    /// The bytes from their start, if the source is memory.
+    var memory: Source? { nil }
+}
+
+private final class PlainSource: Source {
+    private let stream: StreamIn
+    init(_ stream: StreamIn) { self.stream = stream }
+    override func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int { try stream.read(into: into) }
+    override var taken: UInt64 { stream.position }
+}
+
+private final class MemorySource: Source {
+    private let bytes: [UInt8]
+    private var position = 0
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    override func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
+        let count = min(into.count, bytes.count - position)
+        bytes.withUnsafeBytes { into.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position..<(position + count)])) }
+        position += count
+        return count
+    }
+
+    override var taken: UInt64 { UInt64(position) }
+    override var memory: Source? { MemorySource(bytes) }
+}
+
+/// Bytes looked at before, then the rest of their source.
+private final class PrefixedSource: Source {
+    private let prefix: [UInt8]
+    private var position = 0
+    private let rest: Source
+    init(_ prefix: [UInt8], _ rest: Source) {
+        self.prefix = prefix
+        self.rest = rest
+    }
+
+    override func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
+        let count = min(into.count, prefix.count - position)
+        if count > 0 {
+            prefix.withUnsafeBytes { into.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[position..<(position + count)])) }
+            position += count
+        }
+        if count == into.count { return count }
+        return count + (try rest.read(into: UnsafeMutableRawBufferPointer(rebasing: into[count...])))
+    }
+
+    override var taken: UInt64 { rest.taken }
+    override var memory: Source? { rest.memory }
+}
+
+/// The bytes of a pipe in a temporary file without a name.
+private final class Spool {
+    private var file: File?
+    private(set) var length: UInt64 = 0
+
+    func append(_ bytes: UnsafeRawBufferPointer) throws(FirnError) {
+        guard bytes.count > 0 else { return }
+        if file == nil { file = try File.spool() }
+        try file!.write(bytes, at: length)
+        length += UInt64(bytes.count)
+    }
+
+    func read(into: UnsafeMutableRawBufferPointer, at position: UInt64) throws(FirnError) -> Int {
+        let count = min(into.count, Int(clamping: length - position))
+        guard let file, count > 0 else { return 0 }
+        return try file.read(into: UnsafeMutableRawBufferPointer(rebasing: into[..<count]), at: position)
+    }
+}

@@ -1,0 +1,97 @@
+import CZlib
+import FirnBytes
+import FirnExchange
+import Foundation
+import Testing
+
+@Suite struct InputTests {
+    private let folder = NSTemporaryDirectory() + "firn-input-\(UUID().uuidString)/"
+    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+
+    private func shell(_ command: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", command]
+        try process.run()
+        process.waitUntilExit()
+    }
+
+    @Test func `plain and gzip inputs give the same bytes, twice`() throws {
+        var bytes: [UInt8] = []
+        for i in 0..<300_000 { bytes.append(UInt8(truncatingIfNeeded: i &* i >> 7)) }
+        try Data(bytes).write(to: URL(fileURLWithPath: folder + "plain"))
+        try shell("gzip -c '\(folder)plain' > '\(folder)packed'; gzip -c '\(folder)plain' >> '\(folder)twice'; gzip -c '\(folder)plain' >> '\(folder)twice'")
+        for (name, copies) in [("plain", 1), ("packed", 1), ("twice", 2)] {
+            let input = try Input(path: folder + name)
+            let expected = Array([[UInt8]](repeating: bytes, count: copies).joined())
+            #expect(try input.peek(10) == Array(bytes[..<10]))
+            #expect(try input.readToEnd() == expected)
+            try input.rewind()
+            #expect(try input.readToEnd() == expected)
+            #expect(input.bytesRead == input.totalBytes)
+        }
+        let packed = try Data(contentsOf: URL(fileURLWithPath: folder + "packed"))
+        for cut in [2, 11, packed.count / 2, packed.count - 1] {
+            try packed.prefix(cut).write(to: URL(fileURLWithPath: folder + "cut"))
+            #expect(throws: FirnError.self) { _ = try Input(path: folder + "cut").readToEnd() }
+        }
+    }
+
+    @Test func `zstd inputs are read, and cut ones refused`() throws {
+        try shell("seq 1 20000 > '\(folder)n'; command -v zstd >/dev/null && zstd -q -c '\(folder)n' > '\(folder)n.zst'")
+        guard let packed = try? Data(contentsOf: URL(fileURLWithPath: folder + "n.zst")), !packed.isEmpty else {
+            print("skipped: no zstd command")
+            return
+        }
+        let input = try Input(path: folder + "n.zst")
+        #expect(input.compression == .zstd)
+        let plain = try Array(Data(contentsOf: URL(fileURLWithPath: folder + "n")))
+        #expect(try input.readToEnd() == plain)
+        try packed.prefix(packed.count / 2).write(to: URL(fileURLWithPath: folder + "cut"))
+        #expect(throws: FirnError.self) { _ = try Input(path: folder + "cut").readToEnd() }
+    }
+
+    @Test func `a pipe is read twice`() throws {
+        try shell("mkfifo '\(folder)pipe'; (seq 1 50000 > '\(folder)pipe') &")
+        let input = try Input(path: folder + "pipe")
+        let first = try input.peek(5)
+        #expect(first == Array("1\n2\n3".utf8))
+        let all = try input.readToEnd()
+        try input.rewind()
+        #expect(try input.readToEnd() == all)
+        #expect(all.count == 288_894)
+    }
+
+    @Test func `missing files and directories say so`() {
+        do { _ = try Input(path: folder + "nothing"); Issue.record("opened") } catch { #expect(error.code == .notFound) }
+        do { _ = try Input(path: folder); Issue.record("opened") } catch { #expect(error.message.contains("directory")) }
+    }
+
+    @Test func `an output replaces its target only when it is finished`() throws {
+        let path = folder + "out"
+        let first = try Output(path: path)
+        try first.write("one")
+        #expect(!FileManager.default.fileExists(atPath: path))
+        try first.finish()
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "one")
+        do { _ = try Output(path: path); Issue.record("overwrote") } catch { #expect(error.code == .exists) }
+        do {
+            let second = try Output(path: path, force: true)
+            try second.write("two")
+            second.cancel()
+        }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "one")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["out"])
+    }
+
+    @Test func `formats are told by name and by content`() {
+        #expect(FormatName.detect(path: "a/b.csv.zst", firstBytes: []) == .csv)
+        #expect(FormatName.detect(path: "b.TSV", firstBytes: []) == .tsv)
+        #expect(FormatName.detect(path: "-", firstBytes: Array("{\"a\":1}\n{\"a\":2}\n".utf8)) == .ndjson)
+        #expect(FormatName.detect(path: "-", firstBytes: Array("{\"a\":1}\n".utf8)) == .json)
+        #expect(FormatName.detect(path: "-", firstBytes: Array("[1]".utf8)) == .json)
+        #expect(FormatName.detect(path: "-", firstBytes: Array("{\n \"a\": 1}".utf8)) == .json)
+        #expect(FormatName.detect(path: "-", firstBytes: Array("a\tb\n".utf8)) == .tsv)
+        #expect(FormatName.detect(path: "-", firstBytes: Array("a,b\n".utf8)) == .csv)
+    }
+}
