@@ -1,0 +1,107 @@
+import FirnBytes
+
+/// The values of a dictionary, sorted by bytes and distinct.
+///
+///     form u8 (0 plain, 1 front-coded) · count varint · total bytes varint · [shared lengths block] · lengths block · bytes block
+///
+/// Lengths are varints. Front-coded: value i is the first `shared[i]` bytes of value i - 1, then its own `lengths[i]` bytes.
+/// A block is a `PageBlock`. The whole is unpacked once by whoever opens it.
+enum DictionaryValues {
+    /// What the encoder puts into one dictionary at most; a reader takes up to four times as much.
+    static let largestBytes = 64 << 20
+
+    static func encode(count: Int, level: Int, value: (Int) -> UnsafeRawBufferPointer) -> [UInt8] {
+        var plain = ByteWriter(), plainLengths = ByteWriter()
+        var shared = ByteWriter(), suffixes = ByteWriter(), suffixLengths = ByteWriter()
+        for i in 0..<count {
+            let bytes = value(i)
+            plain.append(contentsOf: bytes)
+            plainLengths.appendVarint(bytes.count)
+            let common = i == 0 ? 0 : commonPrefix(value(i - 1), bytes)
+            shared.appendVarint(common)
+            suffixLengths.appendVarint(bytes.count - common)
+            suffixes.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[common...]))
+        }
+        func assemble(form: UInt8, _ blocks: [[UInt8]]) -> [UInt8] {
+            var out = ByteWriter()
+            out.append(form)
+            out.appendVarint(count)
+            out.appendVarint(plain.count)
+            for block in blocks { PageBlock.append(block, level: level, to: &out) }
+            return out.bytes
+        }
+        let one = assemble(form: 0, [plainLengths.bytes, plain.bytes])
+        let two = assemble(form: 1, [shared.bytes, suffixLengths.bytes, suffixes.bytes])
+        return two.count < one.count ? two : one
+    }
+
+    static func commonPrefix(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
+        let n = min(a.count, b.count)
+        var i = 0
+        while i < n, a[i] == b[i] { i &+= 1 }
+        return i
+    }
+
+    static func decode(_ blob: UnsafeRawBufferPointer) throws(Damage) -> Text {
+        var reader = ByteReader(blob)
+        let form = try reader.read(UInt8.self)
+        guard form <= 1 else { throw Damage("unknown dictionary form") }
+        let count = try reader.readCount(limit: largestBytes * 4)
+        let total = try reader.readCount(limit: largestBytes * 4)
+        let shared = form == 1 ? try PageBlock.read(&reader) : []
+        let lengths = try PageBlock.read(&reader)
+        let bytes = try PageBlock.read(&reader)
+        guard reader.isAtEnd else { throw Damage("dictionary is followed by other bytes", at: reader.position) }
+        guard count <= lengths.count, form == 0 || count <= shared.count else { throw Damage("dictionary has too few lengths") }
+        let offsets = try offsets(count: count, lengths: lengths, shared: shared)
+        guard offsets[count] == total else { throw Damage("dictionary lengths do not add up") }
+        if form == 0 {
+            guard bytes.count == total else { throw Damage("dictionary has another size") }
+            return Text(offsets: offsets, bytes: bytes)
+        }
+        return Text(offsets: offsets, bytes: try unfold(offsets: offsets, shared: shared, suffixes: bytes))
+    }
+
+    private static func varints(_ bytes: [UInt8], count: Int, _ body: (Int, Int) -> Void) throws(Damage) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(Damage) in
+            var reader = ByteReader(UnsafeRawBufferPointer(buffer))
+            for i in 0..<count { body(i, try reader.readCount(limit: largestBytes * 4)) }
+            guard reader.isAtEnd else { throw Damage("dictionary lengths are followed by other bytes") }
+        }
+    }
+
+    private static func offsets(count: Int, lengths: [UInt8], shared: [UInt8]) throws(Damage) -> [Int] {
+        var offsets = [Int](repeating: 0, count: count + 1)
+        try varints(lengths, count: count) { offsets[$0 &+ 1] = $1 }
+        if !shared.isEmpty { try varints(shared, count: count) { offsets[$0 &+ 1] &+= $1 } }
+        // 2^28 values of at most 2^29 bytes stay far below overflow.
+        for i in 0..<count { offsets[i &+ 1] &+= offsets[i] }
+        return offsets
+    }
+
+    private static func unfold(offsets: [Int], shared: [UInt8], suffixes: [UInt8]) throws(Damage) -> [UInt8] {
+        let count = offsets.count - 1
+        var commons = [Int](repeating: 0, count: count)
+        try varints(shared, count: count) { commons[$0] = $1 }
+        var failure: Damage?
+        let out = [UInt8](unsafeUninitializedCapacity: offsets[count]) { room, filled in
+            filled = 0
+            var taken = 0
+            for i in 0..<count {
+                let start = offsets[i], own = offsets[i &+ 1] &- start &- commons[i]
+                let before = i == 0 ? 0 : start &- offsets[i &- 1]
+                guard commons[i] <= before, taken &+ own <= suffixes.count else {
+                    failure = Damage("dictionary value \(i) refers outside")
+                    return
+                }
+                for k in 0..<commons[i] { room[start &+ k] = room[start &- before &+ k] }
+                for k in 0..<own { room[start &+ commons[i] &+ k] = suffixes[taken &+ k] }
+                taken &+= own
+            }
+            filled = offsets[count]
+            if taken != suffixes.count { failure = Damage("dictionary has bytes left over") }
+        }
+        if let failure { throw failure }
+        return out
+    }
+}

@@ -1,0 +1,152 @@
+import CZstd
+import FirnBytes
+import Synchronization
+
+/// Compresses pages with one context, one level and at most one dictionary: zstd frames without magic number, content size,
+/// dictionary id or checksum (two bytes of header instead of nine and more; sizes and hashes are kept outside).
+final class PageCompressor {
+    private let context: OpaquePointer
+
+    init(level: Int, dictionary: UnsafeRawBufferPointer? = nil) {
+        guard let context = ZSTD_createCCtx() else { fatalError("zstd: no memory for a compression context") }
+        self.context = context
+        set(ZSTD_c_compressionLevel, Int32(level))
+        set(ZSTD_c_contentSizeFlag, 0)
+        set(ZSTD_c_dictIDFlag, 0)
+        set(ZSTD_c_experimentalParam2, 1) // ZSTD_c_format = magicless
+        if let dictionary, dictionary.count > 0 {
+            Self.check(ZSTD_CCtx_loadDictionary(context, dictionary.baseAddress, dictionary.count))
+        }
+    }
+
+    deinit { ZSTD_freeCCtx(context) }
+
+    private func set(_ parameter: ZSTD_cParameter, _ value: Int32) {
+        Self.check(ZSTD_CCtx_setParameter(context, parameter, value))
+    }
+
+    private static func check(_ result: Int) {
+        precondition(ZSTD_isError(result) == 0, "zstd refused a parameter: \(String(cString: ZSTD_getErrorName(result)))")
+    }
+
+    /// One frame, appended to `out`. Returns its size.
+    @discardableResult
+    func compress(_ source: UnsafeRawBufferPointer, into out: inout [UInt8]) -> Int {
+        let bound = ZSTD_compressBound(source.count)
+        let context = context
+        let frame = [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
+            let result = ZSTD_compress2(context, buffer.baseAddress, bound, source.baseAddress, source.count)
+            Self.check(result)
+            count = result
+        }
+        out.append(contentsOf: frame)
+        return frame.count
+    }
+}
+
+/// A dictionary digested for decompression.
+final class PageDictionary: @unchecked Sendable {
+    fileprivate let digested: OpaquePointer
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
+        guard let digested = ZSTD_createDDict(bytes.baseAddress, bytes.count) else { throw Damage("text dictionary is not one") }
+        self.digested = digested
+    }
+
+    deinit { ZSTD_freeDDict(digested) }
+}
+
+/// Decompression contexts are expensive to make: threads borrow them from a small pool.
+enum PageDecompressor {
+    private struct Contexts: @unchecked Sendable { var idle: [OpaquePointer] = [] }
+    private static let pool = Mutex(Contexts())
+
+    private static func borrow() -> OpaquePointer {
+        if let context = pool.withLock({ $0.idle.popLast() }) { return context }
+        guard let context = ZSTD_createDCtx() else { fatalError("zstd: no memory for a decompression context") }
+        let result = ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam1, 1) // ZSTD_d_format = magicless
+        precondition(ZSTD_isError(result) == 0, "zstd does not know frames without magic numbers")
+        return context
+    }
+
+    private static func giveBack(_ context: OpaquePointer) {
+        let kept = pool.withLock { contexts in
+            guard contexts.idle.count < 16 else { return false }
+            contexts.idle.append(context)
+            return true
+        }
+        if !kept { ZSTD_freeDCtx(context) }
+    }
+
+    /// The bytes of one frame into `room`; how many they are.
+    static func inflate(_ frame: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, dictionary: PageDictionary?) throws(Damage) -> Int {
+        let context = borrow()
+        let result = if let dictionary {
+            ZSTD_decompress_usingDDict(context, room.baseAddress, room.count, frame.baseAddress, frame.count, dictionary.digested)
+        } else {
+            ZSTD_decompressDCtx(context, room.baseAddress, room.count, frame.baseAddress, frame.count)
+        }
+        giveBack(context)
+        guard ZSTD_isError(result) == 0 else { throw Damage("compressed text does not unpack") }
+        return result
+    }
+
+    /// The most bytes that a frame of `stored` bytes can hold: a block of 128 KiB takes at least four bytes.
+    static func bound(stored: Int) -> Int { (stored / 4 &+ 1) &* (128 << 10) }
+
+    /// The bytes of one frame that must come to exactly `size`. Memory is taken as the bytes come, not as the size promises.
+    static func inflate(_ frame: UnsafeRawBufferPointer, size: Int, dictionary: PageDictionary? = nil) throws(Damage) -> [UInt8] {
+        guard size >= 0, size <= bound(stored: frame.count) else { throw Damage("compressed text promises too much") }
+        var failure: Damage?
+        var room = min(size, max(64 << 20, frame.count &* 16))
+        while true {
+            let out = [UInt8](unsafeUninitializedCapacity: max(room, 1)) { buffer, count in
+                do throws(Damage) {
+                    let all = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: room)
+                    count = try inflate(frame, into: all, dictionary: dictionary)
+                } catch {
+                    failure = error
+                    count = 0
+                }
+            }
+            if let found = failure {
+                if room == size { throw found }
+                failure = nil
+                room = min(size, room &* 8)
+                continue
+            }
+            guard out.count == size else { throw Damage("compressed text has another size") }
+            return out
+        }
+    }
+}
+
+/// A run of bytes stored as it is or as a zstd frame, whichever is smaller:
+/// `mode u8 (0 as it is, 1 zstd) · size varint · [stored size varint] · bytes`.
+enum PageBlock {
+    static func append(_ bytes: [UInt8], level: Int, to out: inout ByteWriter) {
+        if bytes.count >= 16 {
+            var frame: [UInt8] = []
+            bytes.withUnsafeBytes { _ = PageCompressor(level: level).compress($0, into: &frame) }
+            if frame.count + 3 < bytes.count {
+                out.append(UInt8(1))
+                out.appendVarint(bytes.count)
+                out.append(lengthPrefixed: frame)
+                return
+            }
+        }
+        out.append(UInt8(0))
+        out.append(lengthPrefixed: bytes)
+    }
+
+    /// At most `limit` bytes, or `Damage`.
+    static func read(_ reader: inout ByteReader, limit: Int = 1 << 28) throws(Damage) -> [UInt8] {
+        switch try reader.read(UInt8.self) {
+        case 0: return Array(try reader.readLengthPrefixed())
+        case 1:
+            let size = try reader.readCount(limit: limit)
+            return try PageDecompressor.inflate(try reader.readLengthPrefixed(), size: size)
+        default: throw Damage("unknown block mode", at: reader.position)
+        }
+    }
+}

@@ -1,0 +1,266 @@
+import FirnBytes
+import Synchronization
+
+/// Reads a stream of zstd pages (`PageEncoder` has the layout).
+final class PageReader: Sendable {
+    let count: Int
+    let isTrained: Bool
+    private let terminated: Bool
+    private let log2: Int
+    private let largest: Int
+    private let training: SharedText?
+    private let offsets: Offsets
+    private let payload: FixedBytes
+    private let outliers: [Outlier]
+    /// The page unpacked last, for pages of more than a vector.
+    private let last = Mutex<UnpackedPage?>(nil)
+
+    private struct Outlier: Sendable {
+        var row: Int, size: Int, start: Int, stored: Int
+    }
+    private struct Offsets: @unchecked Sendable { let table: PageOffsets }
+    private final class UnpackedPage: Sendable {
+        let page: Int
+        let text: Text
+        init(page: Int, text: Text) {
+            self.page = page
+            self.text = text
+        }
+    }
+
+    /// `reader` stands behind the encoding's id.
+    init(_ reader: inout ByteReader, count: Int, shared: [SharedText]) throws(Damage) {
+        self.count = count
+        let flags = try reader.read(UInt8.self)
+        guard flags < 16, flags & 6 != 6 else { throw Damage("unknown flags of text pages", at: reader.position) }
+        terminated = flags & 1 != 0
+        log2 = Int(try reader.read(UInt8.self))
+        guard log2 <= 40 else { throw Damage("pages of too many values", at: reader.position) }
+        largest = try reader.readCount(limit: 64 << 20)
+        if flags & 2 != 0 {
+            training = try SharedText(kind: .trained, bytes: try reader.readLengthPrefixed())
+        } else if flags & 4 != 0 {
+            let index = Int(try reader.read(UInt8.self))
+            guard index < shared.count else { throw Damage("text refers to a shared blob that is not there", at: reader.position) }
+            training = shared[index]
+        } else {
+            training = nil
+        }
+        isTrained = training != nil
+        var outliers: [Outlier] = []
+        var start = 0
+        if flags & 8 != 0 {
+            let many = try reader.readCount(limit: min(count, reader.remaining / 3))
+            var row = 0
+            for i in 0..<many {
+                row &+= try reader.readCount(limit: count)
+                guard row < count, i == 0 || row > outliers[i &- 1].row else { throw Damage("outlier outside the column", at: reader.position) }
+                let size = try reader.readCount()
+                let stored = try reader.readCount(limit: reader.bytes.count)
+                outliers.append(Outlier(row: row, size: size, start: start, stored: stored))
+                start &+= stored
+                guard start <= reader.bytes.count else { throw Damage("outlier outside the stream", at: reader.position) }
+            }
+        }
+        let pages = count == 0 ? 0 : ((count &- 1) >> log2) &+ 1
+        let table = try PageOffsets(&reader, pages: pages)
+        offsets = Offsets(table: table)
+        payload = FixedBytes(try reader.read(count: table.total &+ start))
+        guard reader.isAtEnd else { throw Damage("text pages are followed by other bytes", at: reader.position) }
+        for i in outliers.indices { outliers[i].start &+= table.total }
+        self.outliers = outliers
+    }
+
+    // MARK: Pages
+
+    private func dictionary() throws(Damage) -> PageDictionary? {
+        guard let training else { return nil }
+        guard case .dictionary(let dictionary) = try training.trained().form else { throw Damage("text pages refer to tokens") }
+        return dictionary
+    }
+
+    private func frame(_ page: Int) throws(Damage) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: payload.buffer[try offsets.table.range(page)])
+    }
+
+    private func rows(_ page: Int) -> Range<Int> { page << log2 ..< min(count, (page &+ 1) << log2) }
+
+    /// Unpacks a page into memory that the caller frees.
+    private func unpack(_ page: Int, dictionary: PageDictionary?) throws(Damage) -> UnsafeMutableRawBufferPointer {
+        let frame = try frame(page)
+        let most = min(largest, PageDecompressor.bound(stored: frame.count))
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: most &+ 8, alignment: 8)
+        do throws(Damage) {
+            let size = try PageDecompressor.inflate(frame, into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]), dictionary: dictionary)
+            return UnsafeMutableRawBufferPointer(start: room.baseAddress, count: size)
+        } catch {
+            room.deallocate()
+            throw error
+        }
+    }
+
+    /// The position of the first zero byte at or after `start`, or nil.
+    @inline(__always)
+    private static func zero(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        var i = start
+        while i &+ 8 <= bytes.count {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: i, as: UInt64.self))
+            let hit = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+            if hit != 0 { return i &+ hit.trailingZeroBitCount >> 3 }
+            i &+= 8
+        }
+        while i < bytes.count {
+            if bytes[i] == 0 { return i }
+            i &+= 1
+        }
+        return nil
+    }
+
+    // MARK: Vectors
+
+    func decode(vector: Int, into text: inout Text) throws(Damage) {
+        let first = vector << 10, end = min(count, first &+ 1024)
+        text.offsets.removeAll(keepingCapacity: true)
+        text.offsets.reserveCapacity(1025)
+        text.offsets.append(0)
+        var used = 0
+        if log2 > 10 {
+            let page = try large(first >> log2)
+            text.bytes.removeAll(keepingCapacity: true)
+            let base = page.page << log2
+            text.append(contentsOf: page.text, range: first &- base ..< end &- base)
+        } else {
+            let dictionary = try dictionary()
+            for page in (first >> log2)...((end &- 1) >> log2) {
+                let raw = try unpack(page, dictionary: dictionary)
+                defer { raw.deallocate() }
+                try append(UnsafeRawBufferPointer(raw), values: rows(page).count, to: &text, used: &used)
+            }
+            if text.bytes.count > used { text.bytes.removeLast(text.bytes.count &- used) }
+            try placeOutliers(rows: first..<end, in: &text)
+        }
+    }
+
+    /// Appends the values of an unpacked page to `text`, whose bytes are good up to `used` and may be longer.
+    private func append(_ raw: UnsafeRawBufferPointer, values: Int, to text: inout Text, used: inout Int) throws(Damage) {
+        if text.bytes.count < used &+ raw.count { text.bytes.append(contentsOf: repeatElement(0, count: used &+ raw.count &- text.bytes.count)) }
+        if terminated {
+            var at = 0, into = used
+            var complete = true
+            text.bytes.withUnsafeMutableBytes { out in
+                for _ in 0..<values {
+                    guard let end = Self.zero(in: raw, from: at) else {
+                        complete = false
+                        return
+                    }
+                    if end > at { (out.baseAddress! + into).copyMemory(from: raw.baseAddress! + at, byteCount: end &- at) }
+                    into &+= end &- at
+                    text.offsets.append(into)
+                    at = end &+ 1
+                }
+            }
+            used = into
+            guard complete, at == raw.count else { throw Damage("a page holds other values than it should") }
+            return
+        }
+        var reader = ByteReader(raw)
+        var end = used
+        for _ in 0..<values {
+            end &+= try reader.readCount(limit: raw.count)
+            text.offsets.append(end)
+        }
+        guard reader.remaining == end &- used else { throw Damage("a page holds other values than it should") }
+        text.bytes.withUnsafeMutableBytes { out in
+            if end > used { (out.baseAddress! + used).copyMemory(from: raw.baseAddress! + reader.position, byteCount: end &- used) }
+        }
+        used = end
+    }
+
+    /// Puts the values kept outside the pages where the pages have empty strings.
+    private func placeOutliers(rows: Range<Int>, in text: inout Text) throws(Damage) {
+        guard !outliers.isEmpty else { return }
+        let found = lowerBound(rows.lowerBound)
+        guard found < outliers.count, outliers[found].row < rows.upperBound else { return }
+        var whole = Text()
+        for row in rows {
+            let i = row &- rows.lowerBound
+            let place = lowerBound(row)
+            if place < outliers.count, outliers[place].row == row {
+                whole.append(try value(outliers[place]))
+            } else {
+                text.withBytes(i) { whole.append($0) }
+            }
+        }
+        text = whole
+    }
+
+    private func lowerBound(_ row: Int) -> Int {
+        var low = 0, high = outliers.count
+        while low < high {
+            let middle = (low &+ high) >> 1
+            if outliers[middle].row < row { low = middle &+ 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func value(_ outlier: Outlier) throws(Damage) -> [UInt8] {
+        let frame = UnsafeRawBufferPointer(rebasing: payload.buffer[outlier.start ..< outlier.start &+ outlier.stored])
+        return try PageDecompressor.inflate(frame, size: outlier.size)
+    }
+
+    private func large(_ page: Int) throws(Damage) -> UnpackedPage {
+        if let found = last.withLock({ $0 }), found.page == page { return found }
+        let raw = try unpack(page, dictionary: try dictionary())
+        defer { raw.deallocate() }
+        var text = Text(), used = 0
+        try append(UnsafeRawBufferPointer(raw), values: rows(page).count, to: &text, used: &used)
+        if text.bytes.count > used { text.bytes.removeLast(text.bytes.count &- used) }
+        try placeOutliers(rows: rows(page), in: &text)
+        let made = UnpackedPage(page: page, text: text)
+        last.withLock { $0 = made }
+        return made
+    }
+
+    // MARK: One value
+
+    func withValue<R>(at row: Int, _ body: (UnsafeRawBufferPointer) -> R) throws(Damage) -> R {
+        if log2 > 10 {
+            let page = try large(row >> log2)
+            return page.text.withBytes(row &- page.page << log2, body)
+        }
+        if !outliers.isEmpty {
+            let place = lowerBound(row)
+            if place < outliers.count, outliers[place].row == row {
+                let bytes = try value(outliers[place])
+                return bytes.withUnsafeBytes(body)
+            }
+        }
+        let page = row >> log2
+        let memory = try unpack(page, dictionary: try dictionary())
+        defer { memory.deallocate() }
+        let raw = UnsafeRawBufferPointer(memory)
+        return body(try slice(of: raw, at: row &- page << log2, values: rows(page).count))
+    }
+
+    private func slice(of raw: UnsafeRawBufferPointer, at index: Int, values: Int) throws(Damage) -> UnsafeRawBufferPointer {
+        if terminated {
+            var at = 0
+            for i in 0...index {
+                guard let end = Self.zero(in: raw, from: at) else { break }
+                if i == index { return UnsafeRawBufferPointer(rebasing: raw[at..<end]) }
+                at = end &+ 1
+            }
+            throw Damage("a page holds other values than it should")
+        }
+        var reader = ByteReader(raw)
+        var before = 0, own = 0
+        for i in 0..<values {
+            let length = try reader.readCount(limit: raw.count)
+            if i < index { before &+= length }
+            if i == index { own = length }
+        }
+        guard before &+ own <= reader.remaining else { throw Damage("a page holds other values than it should") }
+        let start = reader.position &+ before
+        return UnsafeRawBufferPointer(rebasing: raw[start ..< start &+ own])
+    }
+}

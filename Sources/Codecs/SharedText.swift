@@ -1,0 +1,113 @@
+import FirnBytes
+import Synchronization
+
+/// What the segments of one group of a text column share: at most one blob of sorted values and one of training.
+package struct SharedBlob: Sendable {
+    package enum Kind: UInt8, Sendable {
+        /// Sorted distinct values (`DictionaryValues`).
+        case values = 1
+        /// A zstd dictionary or a table of tokens (`TrainedText`).
+        case trained = 2
+    }
+    package var kind: Kind
+    package var bytes: [UInt8]
+
+    package init(kind: Kind, bytes: [UInt8]) {
+        self.kind = kind
+        self.bytes = bytes
+    }
+}
+
+/// A shared blob, opened once per process and used from any thread. Its bytes must outlive it; they are unpacked at first use.
+package final class SharedText: Sendable {
+    package let kind: SharedBlob.Kind
+    private let bytes: FixedBytes
+    private let opened = Mutex<Opened?>(nil)
+
+    enum Opened: Sendable {
+        case values(DictionaryText)
+        case trained(TrainedText)
+    }
+
+    /// Takes what `TextGroupEncoder.finish` gave out. Faults inside the blob show at first use.
+    package init(kind: SharedBlob.Kind, bytes: UnsafeRawBufferPointer) throws(Damage) {
+        guard !bytes.isEmpty else { throw Damage("shared text is empty") }
+        self.kind = kind
+        self.bytes = FixedBytes(bytes)
+    }
+
+    /// The sorted values of a blob of that kind.
+    func values() throws(Damage) -> DictionaryText {
+        if case .values(let values) = try open() { return values }
+        throw Damage("shared text is not a dictionary")
+    }
+
+    func trained() throws(Damage) -> TrainedText {
+        if case .trained(let trained) = try open() { return trained }
+        throw Damage("shared text is not a trained table")
+    }
+
+    private func open() throws(Damage) -> Opened {
+        let result = opened.withLock { (state) -> Result<Opened, Damage> in
+            if let found = state { return .success(found) }
+            do throws(Damage) {
+                let made: Opened = switch kind {
+                case .values: .values(DictionaryText(try DictionaryValues.decode(bytes.buffer)))
+                case .trained: .trained(try TrainedText(bytes.buffer))
+                }
+                state = made
+                return .success(made)
+            } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}
+
+/// Bytes that someone else keeps alive and nobody changes.
+struct FixedBytes: @unchecked Sendable {
+    let buffer: UnsafeRawBufferPointer
+    init(_ buffer: UnsafeRawBufferPointer) { self.buffer = buffer }
+}
+
+/// Sorted values in memory.
+final class DictionaryText: Sendable {
+    let text: Text
+    init(_ text: Text) { self.text = text }
+}
+
+/// What is learned from a column and shared by its pages.
+///
+///     form u8 (0 zstd dictionary, 1 tokens) · block
+final class TrainedText: Sendable {
+    enum Form: Sendable {
+        case dictionary(PageDictionary)
+        case tokens(TokenTable)
+    }
+    let form: Form
+
+    init(_ blob: UnsafeRawBufferPointer) throws(Damage) {
+        var reader = ByteReader(blob)
+        let kind = try reader.read(UInt8.self)
+        let bytes = try PageBlock.read(&reader, limit: 1 << 20)
+        guard reader.isAtEnd else { throw Damage("trained text is followed by other bytes", at: reader.position) }
+        switch kind {
+        case 0: form = .dictionary(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try PageDictionary(UnsafeRawBufferPointer(b)) })
+        case 1: form = .tokens(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try TokenTable(UnsafeRawBufferPointer(b)) })
+        default: throw Damage("unknown trained text")
+        }
+    }
+
+    static func encode(dictionary: [UInt8]) -> [UInt8] {
+        var out = ByteWriter()
+        out.append(UInt8(0))
+        PageBlock.append(dictionary, level: 19, to: &out)
+        return out.bytes
+    }
+
+    static func encode(tokens: TokenTable) -> [UInt8] {
+        var out = ByteWriter()
+        out.append(UInt8(1))
+        PageBlock.append(tokens.encoded(), level: 19, to: &out)
+        return out.bytes
+    }
+}

@@ -1,0 +1,142 @@
+import CZstd
+import FirnBytes
+
+/// Codes segments without a dictionary of values: decides from a sample how, then encodes one segment after the other.
+final class TextCoder {
+    private enum Way {
+        case pages(PageEncoder)
+        case raw
+    }
+    private let way: Way
+    private let profile: Profile
+    /// The trained blob, if the way has one.
+    private let trained: [UInt8]
+    /// Expected stored bytes per raw byte, without the shared blob.
+    let ratio: Double
+
+    /// What streams that are not inline refer to.
+    var shared: [SharedBlob] { trained.isEmpty ? [] : [SharedBlob(kind: .trained, bytes: trained)] }
+
+    /// `sample`: the first segment. `segments`: how many there are at least.
+    init(sample: Text, segments: Int, profile: Profile) {
+        self.profile = profile
+        let trial = PageTrial(sample, segments: segments, profile: profile)
+        let raw = Double(max(sample.bytes.count, 1))
+        trained = trial.plan.dictionary.isEmpty ? [] : trial.trained
+        let rawCost = Double(sample.bytes.count + sample.count)
+        if trial.bytes >= rawCost * 0.98 {
+            way = .raw
+            ratio = rawCost / raw
+        } else {
+            way = .pages(PageEncoder(trial.plan))
+            ratio = trial.bytes / raw
+        }
+    }
+
+    func encode(_ text: Text, inline: Bool) -> [UInt8] {
+        switch way {
+        case .raw: return RawTextReader.encode(text, profile: profile)
+        case .pages(let encoder):
+            let stream = encoder.encode(text, training: trained.isEmpty ? .none : inline ? .inline(trained) : .shared(0))
+            // A segment unlike the sample may not compress at all.
+            guard stream.count > text.bytes.count + text.count else { return stream }
+            let raw = RawTextReader.encode(text, profile: profile)
+            return raw.count < stream.count ? raw : stream
+        }
+    }
+}
+
+/// Tries pages on a sample: which form, with a trained dictionary or without.
+struct PageTrial {
+    var plan: PagePlan
+    /// The dictionary as it is stored.
+    var trained: [UInt8] = []
+    /// What the sample is expected to take.
+    var bytes: Double
+
+    /// zstd dictionaries above this size win nothing more.
+    static let largestDictionary = 112 << 10
+    static let trainingBytes = 1 << 20
+
+    init(_ sample: Text, segments: Int, profile: Profile) {
+        let raw = sample.bytes.count + sample.count
+        let bulk = segments > 1 || raw > 1 << 20
+        let level = switch profile {
+        case .fast: 1
+        case .standard: bulk ? 3 : 19
+        case .small: 19
+        }
+        plan = PagePlan(level: level, terminated: false, pageBytes: profile == .small ? 64 << 10 : 4 << 10,
+                        pageValues: profile == .small ? 1 << 16 : 256)
+        let pages = Self.pages(sample, plan: plan)
+        let trial = Self.spread(pages, bytes: 256 << 10, raw: raw)
+        let share = Double(pages.count) / Double(max(trial.count, 1))
+        var best = Double.infinity
+        for terminated in sample.bytes.contains(0) ? [false] : [true, false] {
+            var candidate = plan
+            candidate.terminated = terminated
+            let size = Self.size(sample, candidate, trial) * share
+            if size < best {
+                best = size
+                plan = candidate
+            }
+        }
+        bytes = best
+        guard raw > 8 << 10, pages.count > 7 else { return }
+        tryDictionary(sample, pages: pages, trial: trial, raw: raw, share: share, segments: segments)
+    }
+
+    private mutating func tryDictionary(_ sample: Text, pages: [Range<Int>], trial: [Range<Int>], raw: Int, share: Double, segments: Int) {
+        let training = Self.spread(pages, bytes: Self.trainingBytes, raw: raw)
+        let dictionary = Self.train(sample, training, terminated: plan.terminated, size: min(raw / 3, Self.largestDictionary))
+        guard !dictionary.isEmpty else { return }
+        let stored = TrainedText.encode(dictionary: dictionary)
+        var candidate = plan
+        candidate.dictionary = dictionary
+        let size = Self.size(sample, candidate, trial) * share
+        // The blob counts once for all segments that are known to come.
+        guard size + Double(stored.count) / Double(segments) < bytes * 0.97 else { return }
+        bytes = size + (segments == 1 ? Double(stored.count) : 0)
+        plan = candidate
+        trained = stored
+    }
+
+    /// The rows of every page of the sample.
+    private static func pages(_ text: Text, plan: PagePlan) -> [Range<Int>] {
+        let perPage = 1 << PageEncoder.pageLog2(text, plan: plan)
+        return stride(from: 0, to: text.count, by: perPage).map { $0 ..< min(text.count, $0 + perPage) }
+    }
+
+    /// About `bytes` worth of pages, evenly spread.
+    private static func spread(_ pages: [Range<Int>], bytes: Int, raw: Int) -> [Range<Int>] {
+        guard raw > bytes, pages.count > 16 else { return pages }
+        let wanted = max(16, pages.count * bytes / raw)
+        return (0..<wanted).map { pages[$0 * pages.count / wanted] }
+    }
+
+    private static func size(_ text: Text, _ plan: PagePlan, _ pages: [Range<Int>]) -> Double {
+        let compressor = plan.dictionary.withUnsafeBytes { PageCompressor(level: plan.level, dictionary: $0) }
+        var raw: [UInt8] = [], out: [UInt8] = []
+        for rows in pages {
+            PageEncoder.fillPage(&raw, text, rows: rows, terminated: plan.terminated)
+            raw.withUnsafeBytes { _ = compressor.compress($0, into: &out) }
+        }
+        // A page offset takes about ten bits.
+        return Double(out.count) + Double(pages.count) * 1.25 + 10
+    }
+
+    private static func train(_ text: Text, _ pages: [Range<Int>], terminated: Bool, size: Int) -> [UInt8] {
+        var all: [UInt8] = [], sizes: [Int] = [], raw: [UInt8] = []
+        for rows in pages {
+            PageEncoder.fillPage(&raw, text, rows: rows, terminated: terminated)
+            guard !raw.isEmpty else { continue }
+            all.append(contentsOf: raw)
+            sizes.append(raw.count)
+        }
+        guard sizes.count > 7, size >= 1024 else { return [] }
+        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            let result = ZDICT_trainFromBuffer(buffer.baseAddress, size, all, sizes, UInt32(sizes.count))
+            count = ZDICT_isError(result) == 0 ? result : 0
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import FirnBytes
+
+/// Encodes the segments of one text column; what they share is decided for the group. Used from one thread at a time.
+/// The same segments in the same order with the same profile give the same bytes.
+///
+/// Every value first goes through a table of distinct values. A column with few of them becomes codes into sorted values; one with
+/// many leaves the table (after the first segment, or when the table grows too large) and becomes pages, tokens or raw text,
+/// whose segments are final as soon as the second one has come.
+package final class TextGroupEncoder {
+    private let profile: Profile
+    private var table: ValueTable? = ValueTable()
+    /// Segments as codes into `table`, while there is one.
+    private var coded: [CodedSegment] = []
+    /// The first segment, once the table is left and until the second one comes.
+    private var held: Text?
+    private var coder: TextCoder?
+    private var ready: [(Int, [UInt8])] = []
+    package private(set) var segmentCount = 0
+    private var rows = 0
+    private var rawBytes = 0
+
+    /// Bytes that a table may hold before the column leaves it.
+    static let tableBudget = 32 << 20
+
+    package init(profile: Profile) {
+        self.profile = profile
+    }
+
+    /// Memory held, so that the caller can end the group early.
+    package var bufferedBytes: Int {
+        (table?.bufferedBytes ?? 0) + coded.reduce(0) { $0 + $1.bufferedBytes } + (held.map { $0.bytes.count + $0.count * 8 } ?? 0)
+            + ready.reduce(0) { $0 + $1.1.count }
+    }
+
+    /// Adds one segment. The content of slots that are not present is of no account.
+    package func add(_ text: Text, present: Bits?) {
+        segmentCount += 1
+        rows += text.count
+        rawBytes += text.bytes.count
+        guard let table else {
+            addUncoded(text, index: segmentCount - 1)
+            return
+        }
+        coded.append(CodedSegment(text, present: present, table: table))
+        if leavesTable(table) {
+            for (index, segment) in coded.enumerated() { addUncoded(segment.text(table), index: index) }
+            self.table = nil
+            coded = []
+        }
+    }
+
+    /// Segments whose bytes are final, each once, as (index within the group, bytes).
+    package func takeReady() -> [(Int, [UInt8])] {
+        defer { ready = [] }
+        return ready
+    }
+
+    /// Ends the group: the blobs that streams refer to as shared 0, 1, …, and the segments not taken yet. A group of one segment
+    /// shares nothing.
+    package func finish() -> (shared: [SharedBlob], rest: [(Int, [UInt8])]) {
+        if let table {
+            let (shared, streams) = finishCoded(table)
+            return (shared, streams.enumerated().map { ($0.offset, $0.element) })
+        }
+        if let held {
+            let coder = TextCoder(sample: held, segments: 1, profile: profile)
+            self.held = nil
+            return ([], [(0, coder.encode(held, inline: true))])
+        }
+        return (coder?.shared ?? [], takeReady())
+    }
+
+    private func addUncoded(_ text: Text, index: Int) {
+        if let coder {
+            ready.append((index, coder.encode(text, inline: false)))
+        } else if let first = held {
+            let coder = TextCoder(sample: first, segments: 2, profile: profile)
+            self.coder = coder
+            held = nil
+            ready.append((0, coder.encode(first, inline: false)))
+            ready.append((index, coder.encode(text, inline: false)))
+        } else {
+            held = text
+        }
+    }
+
+    private func leavesTable(_ table: ValueTable) -> Bool {
+        if table.bufferedBytes > Self.tableBudget * 2 || table.valueBytes > Self.tableBudget { return true }
+        guard rows >= 4096 else { return false }
+        if table.count * 10 > rows * 9 { return true }
+        if table.count * 2 > rows { return coded.count >= 4 || rawBytes > rows * 16 }
+        return false
+    }
+
+    // MARK: Dictionary
+
+    private func finishCoded(_ table: ValueTable) -> (shared: [SharedBlob], streams: [[UInt8]]) {
+        guard !coded.isEmpty else { return ([], []) }
+        if table.count <= 1, table.valueBytes <= PageEncoder.largestPage {
+            let value = table.count == 0 ? [] : Array(table.value(0))
+            return ([], coded.map { _ in [TextEncoding.constant.rawValue] + value })
+        }
+        let dictionary = DictionaryEncoder(table: table, profile: profile)
+        let inline = coded.count == 1
+        let streams = coded.map { dictionary.encode($0, inline: inline) }
+        let total = streams.reduce(dictionary.blob.count) { $0 + $1.count } - (inline ? dictionary.blob.count : 0)
+        if let uncoded = encodeUncoded(table, below: total) { return uncoded }
+        return (inline ? [] : [SharedBlob(kind: .values, bytes: dictionary.blob)], streams)
+    }
+
+    /// The group without a dictionary, if that is clearly smaller than `limit`.
+    private func encodeUncoded(_ table: ValueTable, below limit: Int) -> (shared: [SharedBlob], streams: [[UInt8]])? {
+        // Coded text scans and filters faster: leave it only for a clear gain, and do not try where none can be.
+        guard limit * 8 > rawBytes, let first = coded.first?.text(table) else { return nil }
+        let inline = coded.count == 1
+        let coder = TextCoder(sample: first, segments: coded.count, profile: profile)
+        guard Double(limit) * 0.9 > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else { return nil }
+        let streams = coded.map { coder.encode($0.text(table), inline: inline) }
+        let total = streams.reduce(0) { $0 + $1.count } + (inline ? 0 : coder.shared.reduce(0) { $0 + $1.bytes.count })
+        return Double(total) < Double(limit) * 0.9 ? (inline ? [] : coder.shared, streams) : nil
+    }
+}
+
+/// One segment as numbers of a table, in the narrowest of 8, 16 and 32 bits.
+struct CodedSegment {
+    private enum Codes { case bytes([UInt8]), shorts([UInt16]), words([UInt32]) }
+    private let codes: Codes
+    let present: Bits?
+    let count: Int
+
+    init(_ text: Text, present: Bits?, table: ValueTable) {
+        count = text.count
+        self.present = present.flatMap { $0.allSet ? nil : $0 }
+        let n = text.count
+        let wide = [UInt32](unsafeUninitializedCapacity: n) { buffer, filled in
+            if n > 0 { table.insert(text, present: present, codes: buffer.baseAddress!) }
+            filled = n
+        }
+        codes = if table.count <= 1 << 8 { .bytes(wide.map { UInt8(truncatingIfNeeded: $0) }) }
+            else if table.count <= 1 << 16 { .shorts(wide.map { UInt16(truncatingIfNeeded: $0) }) }
+            else { .words(wide) }
+    }
+
+    var bufferedBytes: Int {
+        switch codes {
+        case .bytes(let codes): codes.count
+        case .shorts(let codes): codes.count * 2
+        case .words(let codes): codes.count * 4
+        }
+    }
+
+    /// The codes after `map`.
+    func mapped(_ map: [UInt32]) -> [Int64] {
+        switch codes {
+        case .bytes(let codes): codes.map { Int64(map[Int($0)]) }
+        case .shorts(let codes): codes.map { Int64(map[Int($0)]) }
+        case .words(let codes): codes.map { Int64(map[Int($0)]) }
+        }
+    }
+
+    private subscript(_ row: Int) -> Int {
+        switch codes {
+        case .bytes(let codes): Int(codes[row])
+        case .shorts(let codes): Int(codes[row])
+        case .words(let codes): Int(codes[row])
+        }
+    }
+
+    /// The strings again; slots that are not present are empty.
+    func text(_ table: ValueTable) -> Text {
+        var text = Text()
+        text.offsets.reserveCapacity(count + 1)
+        for row in 0..<count {
+            if let present, !present[row] { text.appendEmpty() } else { text.append(table.value(self[row])) }
+        }
+        return text
+    }
+}

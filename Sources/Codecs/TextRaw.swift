@@ -1,0 +1,44 @@
+import FirnBytes
+
+/// Strings as they are.
+///
+///     0x64 · size varint + lengths stream · bytes
+final class RawTextReader: Sendable {
+    private let lengths: LengthsReader
+    private let bytes: FixedBytes
+
+    /// `reader` stands behind the encoding's id.
+    init(_ reader: inout ByteReader, count: Int) throws(Damage) {
+        lengths = try LengthsReader(try reader.readLengthPrefixed(), count: count)
+        bytes = FixedBytes(try reader.read(count: reader.remaining))
+        guard lengths.total == bytes.buffer.count else { throw Damage("raw text has another size") }
+    }
+
+    static func encode(_ text: Text, profile: Profile) -> [UInt8] {
+        var out = ByteWriter(reserving: text.bytes.count + text.count)
+        out.append(TextEncoding.raw.rawValue)
+        out.append(lengthPrefixed: text.offsets.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: profile) })
+        out.append(contentsOf: text.bytes)
+        return out.bytes
+    }
+
+    func decode(vector: Int, into text: inout Text) throws(Damage) {
+        let n = min(1024, lengths.count &- vector << 10)
+        let offsets = UnsafeMutablePointer<Int>.allocate(capacity: 1025)
+        defer { offsets.deallocate() }
+        try lengths.decode(vector: vector, into: offsets)
+        try check(offsets, n)
+        text.fill(n) { (offsets[$0], offsets[$0 &+ 1]) } from: { bytes.buffer }
+    }
+
+    private func check(_ offsets: UnsafeMutablePointer<Int>, _ n: Int) throws(Damage) {
+        guard offsets[0] >= 0, offsets[n] <= bytes.buffer.count else { throw Damage("a string lies outside the stream") }
+        for i in 0..<n where offsets[i] > offsets[i &+ 1] { throw Damage("a string lies outside the stream") }
+    }
+
+    func withValue<R>(at row: Int, _ body: (UnsafeRawBufferPointer) -> R) throws(Damage) -> R {
+        let range = try lengths.range(at: row)
+        guard range.lowerBound >= 0, range.upperBound <= bytes.buffer.count else { throw Damage("a string lies outside the stream") }
+        return body(UnsafeRawBufferPointer(rebasing: bytes.buffer[range]))
+    }
+}

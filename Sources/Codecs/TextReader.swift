@@ -1,0 +1,132 @@
+import FirnBytes
+import Synchronization
+
+/// Reads one segment's stream of a text column. The bytes and the shared blobs' bytes must outlive it. Any thread may use it.
+///
+/// What it gives is exactly what was encoded for every row that is present. Rows that are not present are "don't care": codecs
+/// that store nothing for them give some string of the column or an empty one. Pass `present` to have them come out empty.
+package final class TextReader: Sendable {
+    /// How many strings the stream holds.
+    package let count: Int
+    private let form: Form
+
+    private enum Form: Sendable {
+        case constant(DictionaryText)
+        case dictionary(DictionaryReader)
+        case pages(PageReader)
+        case tokens(TokenReader)
+        case raw(RawTextReader)
+    }
+
+    /// `shared` are the group's shared blobs in the order in which `TextGroupEncoder.finish` gave them.
+    package init(_ bytes: UnsafeRawBufferPointer, count: Int, shared: [SharedText]) throws(Damage) {
+        guard count >= 0, count < 1 << 40 else { throw Damage("too many strings") }
+        self.count = count
+        var reader = ByteReader(bytes)
+        let id = try reader.read(UInt8.self)
+        guard let encoding = TextEncoding(rawValue: id) else { throw Damage("unknown text encoding \(id)") }
+        switch encoding {
+        case .constant:
+            let value = try reader.read(count: reader.remaining)
+            form = .constant(DictionaryText(Text(offsets: [0, value.count], bytes: Array(value))))
+        case .dictionary: form = .dictionary(try DictionaryReader(&reader, count: count, shared: shared))
+        case .pages: form = .pages(try PageReader(&reader, count: count, shared: shared))
+        case .tokens: form = .tokens(try TokenReader(&reader, count: count, shared: shared))
+        case .raw: form = .raw(try RawTextReader(&reader, count: count))
+        }
+    }
+
+    /// The encoding in words, for people.
+    package var encodingName: String {
+        switch form {
+        case .constant: "constant"
+        case .dictionary(let reader): "dictionary(\(reader.codes.encodingName))"
+        case .pages(let reader): reader.isTrained ? "zstd pages + dictionary" : "zstd pages"
+        case .tokens: "tokens"
+        case .raw: "raw"
+        }
+    }
+
+    /// Replaces the contents of `text` by the strings of one vector: `min(1024, count - 1024 · vector)` of them.
+    /// `present`, if given, holds a bit for each of them; strings whose bit is clear come out empty.
+    package func decode(vector: Int, present: UnsafePointer<UInt64>? = nil, into text: inout Text) throws(Damage) {
+        let n = size(ofVector: vector)
+        guard n > 0 else {
+            text.removeAll()
+            return
+        }
+        switch form {
+        case .constant(let value):
+            let length = value.text.bytes.count
+            // The text may be long and repeated often: the one place where little stored becomes much by design.
+            guard length.multipliedReportingOverflow(by: n).overflow == false, length &* n < 1 << 36 else { throw Damage("a constant string is too long") }
+            value.text.bytes.withUnsafeBytes { bytes in text.fill(n) { _ in (0, length) } from: { bytes } }
+        case .dictionary(let reader): try reader.decode(vector: vector, into: &text)
+        case .pages(let reader): try reader.decode(vector: vector, into: &text)
+        case .tokens(let reader): try reader.decode(vector: vector, into: &text)
+        case .raw(let reader): try reader.decode(vector: vector, into: &text)
+        }
+        if let present { text.blank(unless: present) }
+    }
+
+    /// Calls `body` with one string, which is valid during the call only. Unpacks at most one page.
+    package func withValue<R>(at row: Int, _ body: (UnsafeRawBufferPointer) -> R) throws(Damage) -> R {
+        precondition(row >= 0 && row < count, "ask for a row below the stream's count")
+        switch form {
+        case .constant(let value): return value.text.withBytes(0, body)
+        case .dictionary(let reader): return try reader.withValue(at: row, body)
+        case .pages(let reader): return try reader.withValue(at: row, body)
+        case .tokens(let reader): return try reader.withValue(at: row, body)
+        case .raw(let reader): return try reader.withValue(at: row, body)
+        }
+    }
+
+    /// For dictionary-coded streams the values that codes count, sorted by bytes and distinct; nil for others.
+    package var values: Text? {
+        get throws(Damage) {
+            switch form {
+            case .constant(let value): value.text
+            case .dictionary(let reader): try reader.values().text
+            default: nil
+            }
+        }
+    }
+
+    /// The codes of one vector into `values`, each in its bounds; room for 1,024. Only where `values` is not nil.
+    package func decodeCodes(vector: Int, into codes: UnsafeMutablePointer<Int64>) throws(Damage) {
+        switch form {
+        case .constant: codes.update(repeating: 0, count: size(ofVector: vector))
+        case .dictionary(let reader):
+            guard size(ofVector: vector) > 0 else { return }
+            try reader.decodeCodes(vector: vector, into: codes, valueCount: try reader.values().text.count)
+        default: preconditionFailure("ask for codes only where the reader has values")
+        }
+    }
+
+    private func size(ofVector vector: Int) -> Int {
+        precondition(vector >= 0 && vector < max(1, (count + 1023) >> 10), "ask for a vector below the stream's count / 1024")
+        return min(1024, count - vector << 10)
+    }
+}
+
+extension Text {
+    /// Makes the strings whose bit is clear empty.
+    mutating func blank(unless present: UnsafePointer<UInt64>) {
+        let n = count
+        guard (0..<n).contains(where: { present[$0 >> 6] >> UInt64($0 & 63) & 1 == 0 && length($0) > 0 }) else { return }
+        var into = 0
+        bytes.withUnsafeMutableBytes { out in
+            var start = 0
+            for i in 0..<n {
+                let end = offsets[i &+ 1]
+                if present[i >> 6] >> UInt64(i & 63) & 1 == 1 {
+                    if end > start, into != start { (out.baseAddress! + into).copyMemory(from: out.baseAddress! + start, byteCount: end &- start) }
+                    into &+= end &- start
+                }
+                offsets[i &+ 1] = into
+                start = end
+            }
+        }
+        bytes.removeLast(bytes.count - into)
+    }
+}

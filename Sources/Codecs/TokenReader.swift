@@ -1,0 +1,100 @@
+import FirnBytes
+
+/// Reads strings of 12-bit codes of tokens.
+///
+///     0x63 · flags u8 (2 tokens inline, 4 shared) · index u8 if shared, size varint + `TrainedText` if inline
+///     · size varint + lengths stream (tokens of each string) · codes, two in three bytes (low bits first)
+final class TokenReader: Sendable {
+    private let source: SharedText
+    private let lengths: LengthsReader
+    private let codes: FixedBytes
+
+    /// `reader` stands behind the encoding's id.
+    init(_ reader: inout ByteReader, count: Int, shared: [SharedText]) throws(Damage) {
+        switch try reader.read(UInt8.self) {
+        case 2: source = try SharedText(kind: .trained, bytes: try reader.readLengthPrefixed())
+        case 4:
+            let index = Int(try reader.read(UInt8.self))
+            guard index < shared.count else { throw Damage("text refers to a shared blob that is not there", at: reader.position) }
+            source = shared[index]
+        default: throw Damage("unknown flags of token text", at: reader.position)
+        }
+        lengths = try LengthsReader(try reader.readLengthPrefixed(), count: count)
+        codes = FixedBytes(try reader.read(count: reader.remaining))
+        guard lengths.total >= 0, lengths.total <= codes.buffer.count, (lengths.total &* 3 &+ 1) >> 1 == codes.buffer.count else {
+            throw Damage("token text has another size")
+        }
+    }
+
+    private func tokens() throws(Damage) -> TokenTable {
+        guard case .tokens(let tokens) = try source.trained().form else { throw Damage("token text refers to a zstd dictionary") }
+        return tokens
+    }
+
+    /// Code i; `i` must be below the total of the lengths.
+    @inline(__always)
+    private static func code(_ codes: UnsafeRawBufferPointer, _ i: Int) -> Int {
+        let at = i &* 3 >> 1
+        return i & 1 == 0 ? Int(codes[at]) | Int(codes[at &+ 1] & 15) << 8 : Int(codes[at] >> 4) | Int(codes[at &+ 1]) << 4
+    }
+
+    /// The bytes of codes `range` to `out`, which has 16 bytes more than 16 for each code. Returns where they end, or nil for a
+    /// code without a token.
+    @inline(__always)
+    private static func unpack(_ codes: UnsafeRawBufferPointer, _ range: Range<Int>, _ slots: UnsafeBufferPointer<SIMD16<UInt8>>,
+                               _ sizes: UnsafeBufferPointer<UInt8>, _ out: UnsafeMutableRawPointer, at start: Int) -> Int? {
+        var at = start
+        for i in range {
+            let code = code(codes, i)
+            guard code < sizes.count else { return nil }
+            out.storeBytes(of: slots[code], toByteOffset: at, as: SIMD16<UInt8>.self)
+            at &+= Int(sizes[code])
+        }
+        return at
+    }
+
+    func decode(vector: Int, into text: inout Text) throws(Damage) {
+        let tokens = try tokens()
+        let n = min(1024, lengths.count &- vector << 10)
+        let starts = UnsafeMutablePointer<Int>.allocate(capacity: 1025)
+        defer { starts.deallocate() }
+        try lengths.decode(vector: vector, into: starts)
+        guard starts[0] >= 0, starts[n] <= lengths.total, starts[0] <= starts[n] else { throw Damage("a string lies outside the stream") }
+        for i in 0..<n where starts[i] > starts[i &+ 1] { throw Damage("a string lies outside the stream") }
+        let room = (starts[n] &- starts[0]) &* 16 &+ 16
+        if text.bytes.count < room { text.bytes.append(contentsOf: repeatElement(0, count: room &- text.bytes.count)) }
+        text.offsets.removeAll(keepingCapacity: true)
+        text.offsets.reserveCapacity(n + 1)
+        text.offsets.append(0)
+        var end: Int? = 0
+        tokens.slots.withUnsafeBufferPointer { slots in
+            tokens.lengths.withUnsafeBufferPointer { sizes in
+                text.bytes.withUnsafeMutableBytes { out in
+                    for i in 0..<n {
+                        end = Self.unpack(codes.buffer, starts[i] ..< starts[i &+ 1], slots, sizes, out.baseAddress!, at: end!)
+                        guard let end else { return }
+                        text.offsets.append(end)
+                    }
+                }
+            }
+        }
+        guard let end else {
+            text.removeAll()
+            throw Damage("a code has no token")
+        }
+        text.bytes.removeLast(text.bytes.count &- end)
+    }
+
+    func withValue<R>(at row: Int, _ body: (UnsafeRawBufferPointer) -> R) throws(Damage) -> R {
+        let tokens = try tokens()
+        let range = try lengths.range(at: row)
+        guard range.lowerBound >= 0, range.upperBound <= lengths.total else { throw Damage("a string lies outside the stream") }
+        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: range.count &* 16 &+ 16, alignment: 16)
+        defer { room.deallocate() }
+        let end = tokens.slots.withUnsafeBufferPointer { slots in
+            tokens.lengths.withUnsafeBufferPointer { sizes in Self.unpack(codes.buffer, range, slots, sizes, room.baseAddress!, at: 0) }
+        }
+        guard let end else { throw Damage("a code has no token") }
+        return body(UnsafeRawBufferPointer(start: room.baseAddress, count: end))
+    }
+}

@@ -1,0 +1,43 @@
+import FirnBytes
+
+/// Up to 4,096 tokens of 1 … 16 bytes, in slots of 16 bytes so that a token is copied with one store.
+///
+///     count u16 · count × length u8 · bytes
+struct TokenTable: Sendable {
+    static let limit = 4096
+    let slots: [SIMD16<UInt8>]
+    let lengths: [UInt8]
+    var count: Int { lengths.count }
+
+    init(_ tokens: [[UInt8]]) {
+        precondition(tokens.count <= Self.limit && tokens.allSatisfy { (1...16).contains($0.count) }, "tokens have 1 to 16 bytes, and there are at most 4096")
+        lengths = tokens.map { UInt8($0.count) }
+        slots = tokens.map { token in
+            var slot = SIMD16<UInt8>(repeating: 0)
+            for (i, byte) in token.enumerated() { slot[i] = byte }
+            return slot
+        }
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
+        var reader = ByteReader(bytes)
+        let count = Int(try reader.read(UInt16.self))
+        guard count <= Self.limit else { throw Damage("too many tokens") }
+        let sizes = try reader.read(count: count)
+        var tokens: [[UInt8]] = []
+        for size in sizes {
+            guard size >= 1, size <= 16 else { throw Damage("token of another length than 1 to 16 bytes") }
+            tokens.append(Array(try reader.read(count: Int(size))))
+        }
+        guard reader.isAtEnd else { throw Damage("tokens are followed by other bytes", at: reader.position) }
+        self.init(tokens)
+    }
+
+    func encoded() -> [UInt8] {
+        var out = ByteWriter()
+        out.append(UInt16(count))
+        out.append(contentsOf: lengths)
+        for i in 0..<count { for k in 0..<Int(lengths[i]) { out.append(slots[i][k]) } }
+        return out.bytes
+    }
+}

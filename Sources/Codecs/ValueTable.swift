@@ -1,0 +1,213 @@
+import FirnBytes
+
+/// Numbers distinct byte strings 0, 1, 2, … in the order in which they first appear.
+///
+/// Open addressing over (hash tag, index) words at a load of at most one half; the strings lie end to end in one arena.
+/// Whole vectors of strings go in at once, so that the loop runs over local copies of the pointers.
+package final class ValueTable {
+    private var slots: UnsafeMutablePointer<UInt64>
+    private var mask: Int
+    private var arena: UnsafeMutableRawPointer
+    private var arenaCapacity: Int
+    private var starts: UnsafeMutablePointer<Int>
+    private var startsCapacity: Int
+    /// Distinct strings so far.
+    package private(set) var count = 0
+
+    package init() {
+        mask = 1023
+        slots = .allocate(capacity: mask + 1)
+        slots.initialize(repeating: 0, count: mask + 1)
+        arenaCapacity = 1 << 14
+        arena = .allocate(byteCount: arenaCapacity, alignment: 16)
+        startsCapacity = 1024
+        starts = .allocate(capacity: startsCapacity)
+        starts[0] = 0
+    }
+
+    deinit {
+        slots.deallocate()
+        arena.deallocate()
+        starts.deallocate()
+    }
+
+    /// Bytes of all distinct strings.
+    package var valueBytes: Int { starts[count] }
+    /// Memory held.
+    package var bufferedBytes: Int { arenaCapacity + startsCapacity * 8 + (mask + 1) * 8 }
+
+    package func value(_ index: Int) -> UnsafeRawBufferPointer {
+        precondition(index >= 0 && index < count, "a table holds values 0 ..< count")
+        return UnsafeRawBufferPointer(start: arena + starts[index], count: starts[index + 1] - starts[index])
+    }
+
+    /// The number of every string of `text` into `codes` (room for `text.count`). Slots that are not present get the number of the
+    /// slot before them, so that they cost nothing in runs.
+    package func insert(_ text: Text, present: Bits?, codes: UnsafeMutablePointer<UInt32>) {
+        reserveArena(text.bytes.count)
+        precondition(count &+ text.count < Int(UInt32.max), "a table numbers at most 2^32 - 2 strings")
+        text.bytes.withUnsafeBytes { bytes in
+            text.offsets.withUnsafeBufferPointer { offsets in
+                var previous: UInt32 = 0
+                for i in 0..<text.count {
+                    if let present, !present[i] {
+                        codes[i] = previous
+                        continue
+                    }
+                    let start = offsets[i]
+                    previous = insert(UnsafeRawBufferPointer(rebasing: bytes[start..<offsets[i &+ 1]]))
+                    codes[i] = previous
+                }
+            }
+        }
+        if count == 0, text.count > 0 { _ = insert(UnsafeRawBufferPointer(start: nil, count: 0)) }
+    }
+
+    @inline(__always)
+    private func insert(_ value: UnsafeRawBufferPointer) -> UInt32 {
+        let hash = Self.hash(value)
+        let tag = hash & 0xFFFF_FFFF_0000_0000
+        let slots = slots, mask = mask
+        var at = Int(truncatingIfNeeded: hash) & mask
+        while true {
+            let slot = slots[at]
+            if slot == 0 { break }
+            if slot & 0xFFFF_FFFF_0000_0000 == tag {
+                let index = Int(truncatingIfNeeded: slot & 0xFFFF_FFFF) &- 1
+                let start = starts[index]
+                if starts[index &+ 1] &- start == value.count, Self.equal(arena + start, value) { return UInt32(truncatingIfNeeded: index) }
+            }
+            at = (at &+ 1) & mask
+        }
+        let index = count
+        let start = starts[index]
+        if value.count > 0 { (arena + start).copyMemory(from: value.baseAddress!, byteCount: value.count) }
+        if index &+ 2 > startsCapacity { growStarts() }
+        starts[index &+ 1] = start &+ value.count
+        count = index &+ 1
+        slots[at] = tag | UInt64(truncatingIfNeeded: index &+ 1)
+        if (index &+ 1) &* 2 > mask { growSlots() }
+        return UInt32(truncatingIfNeeded: index)
+    }
+
+    private func reserveArena(_ more: Int) {
+        let needed = starts[count] + more + 16
+        guard needed > arenaCapacity else { return }
+        let capacity = max(needed, arenaCapacity * 2)
+        let bigger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+        bigger.copyMemory(from: arena, byteCount: starts[count])
+        arena.deallocate()
+        arena = bigger
+        arenaCapacity = capacity
+    }
+
+    private func growStarts() {
+        let bigger = UnsafeMutablePointer<Int>.allocate(capacity: startsCapacity * 2)
+        bigger.update(from: starts, count: startsCapacity)
+        starts.deallocate()
+        starts = bigger
+        startsCapacity *= 2
+    }
+
+    private func growSlots() {
+        let bigger = (mask + 1) * 4
+        slots.deallocate()
+        slots = .allocate(capacity: bigger)
+        slots.initialize(repeating: 0, count: bigger)
+        mask = bigger - 1
+        for index in 0..<count {
+            let hash = Self.hash(value(index))
+            var at = Int(truncatingIfNeeded: hash) & mask
+            while slots[at] != 0 { at = (at &+ 1) & mask }
+            slots[at] = hash & 0xFFFF_FFFF_0000_0000 | UInt64(truncatingIfNeeded: index &+ 1)
+        }
+    }
+
+    /// Multiply-fold over eight bytes at a time; short strings are read as two overlapping words.
+    @inline(__always)
+    static func hash(_ value: UnsafeRawBufferPointer) -> UInt64 {
+        let n = value.count
+        guard n > 0 else { return 0x9E37_79B9_7F4A_7C15 }
+        let p = value.baseAddress!
+        var state = 0x2D35_8DCC_AA6C_78A5 ^ UInt64(truncatingIfNeeded: n)
+        if n > 16 {
+            var i = 0
+            while i &+ 16 < n {
+                state = fold(word(p + i) ^ 0x8BB8_4B93_962E_ACC9, word(p + i + 8) ^ state)
+                i &+= 16
+            }
+            return fold(word(p + (n &- 16)) ^ 0xA076_1D64_78BD_642F, word(p + (n &- 8)) ^ state)
+        }
+        let (a, b) = ends(p, n)
+        return fold(a ^ 0xA076_1D64_78BD_642F, b ^ state)
+    }
+
+    @inline(__always)
+    private static func fold(_ a: UInt64, _ b: UInt64) -> UInt64 {
+        let wide = a.multipliedFullWidth(by: b)
+        let mixed = wide.high ^ wide.low
+        return mixed ^ mixed >> 29
+    }
+
+    @inline(__always)
+    private static func word(_ p: UnsafeRawPointer) -> UInt64 { p.loadUnaligned(as: UInt64.self) }
+
+    /// All bytes of a string of 1 … 16 bytes, as two words that may overlap.
+    @inline(__always)
+    private static func ends(_ p: UnsafeRawPointer, _ n: Int) -> (UInt64, UInt64) {
+        if n >= 8 { return (word(p), word(p + (n &- 8))) }
+        if n >= 4 { return (UInt64(p.loadUnaligned(as: UInt32.self)), UInt64((p + (n &- 4)).loadUnaligned(as: UInt32.self))) }
+        let bytes = p.assumingMemoryBound(to: UInt8.self)
+        return (UInt64(bytes[0]) | UInt64(bytes[n >> 1]) << 8, UInt64(bytes[n &- 1]))
+    }
+
+    @inline(__always)
+    private static func equal(_ a: UnsafeMutableRawPointer, _ value: UnsafeRawBufferPointer) -> Bool {
+        let n = value.count
+        guard n > 0 else { return true }
+        let p = UnsafeRawPointer(a), q = value.baseAddress!
+        if n <= 16 { return ends(p, n) == ends(q, n) }
+        var i = 0
+        while i &+ 8 < n {
+            if word(p + i) != word(q + i) { return false }
+            i &+= 8
+        }
+        return word(p + (n &- 8)) == word(q + (n &- 8))
+    }
+
+    /// The numbers of all values, ordered by their bytes.
+    package func sortedOrder() -> [UInt32] {
+        var keyed = [(key: UInt64, index: UInt32)]()
+        keyed.reserveCapacity(count)
+        for index in 0..<count { keyed.append((Self.leading(value(index)), UInt32(index))) }
+        keyed.sort { a, b in
+            a.key != b.key ? a.key < b.key : Self.precedes(value(Int(a.index)), value(Int(b.index)))
+        }
+        return keyed.map(\.index)
+    }
+
+    /// The first eight bytes as a number that orders as they do, zeros beyond the end.
+    @inline(__always)
+    static func leading(_ value: UnsafeRawBufferPointer) -> UInt64 {
+        if value.count >= 8 { return UInt64(bigEndian: word(value.baseAddress!)) }
+        var key: UInt64 = 0
+        for i in 0..<value.count { key |= UInt64(value[i]) << UInt64(56 &- 8 &* i) }
+        return key
+    }
+
+    /// Bytewise order; a proper prefix comes first.
+    static func precedes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+        let n = min(a.count, b.count)
+        var i = 0
+        while i &+ 8 <= n {
+            let x = UInt64(bigEndian: word(a.baseAddress! + i)), y = UInt64(bigEndian: word(b.baseAddress! + i))
+            if x != y { return x < y }
+            i &+= 8
+        }
+        while i < n {
+            if a[i] != b[i] { return a[i] < b[i] }
+            i &+= 1
+        }
+        return a.count < b.count
+    }
+}

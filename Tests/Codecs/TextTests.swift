@@ -1,0 +1,190 @@
+@testable import FirnCodecs
+import FirnBytes
+import Testing
+
+/// A fixed sequence of pseudo-random numbers.
+struct TextDice: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}
+
+/// One group encoded: every stream and what they share.
+struct EncodedGroup {
+    var streams: [[UInt8]]
+    var shared: [SharedBlob]
+
+    init(_ segments: [Text], present: [Bits?] = [], profile: Profile = .standard) {
+        let encoder = TextGroupEncoder(profile: profile)
+        var all: [(Int, [UInt8])] = []
+        for (i, segment) in segments.enumerated() {
+            encoder.add(segment, present: present.isEmpty ? nil : present[i])
+            all += encoder.takeReady()
+        }
+        #expect(encoder.segmentCount == segments.count)
+        let end = encoder.finish()
+        all += end.rest
+        shared = end.shared
+        streams = all.sorted { $0.0 < $1.0 }.map(\.1)
+        #expect(all.map(\.0).sorted() == Array(0..<segments.count), "each segment comes out once")
+        if segments.count < 2 { #expect(shared.isEmpty) }
+    }
+
+    var bytes: Int { streams.reduce(0) { $0 + $1.count } + shared.reduce(0) { $0 + $1.bytes.count } }
+
+    /// Reads everything back by vector and at some rows, and compares.
+    func expect(_ segments: [Text], present: [Bits?] = [], _ note: String = "") throws {
+        let opened = try shared.map { blob in try SharedText(kind: blob.kind, bytes: UnsafeRawBufferPointer(Self.keep(blob.bytes))) }
+        for (s, segment) in segments.enumerated() {
+            let reader = try TextReader(UnsafeRawBufferPointer(Self.keep(streams[s])), count: segment.count, shared: opened)
+            let mask = present.isEmpty ? nil : present[s]
+            var text = Text()
+            for vector in 0..<((segment.count + 1023) / 1024) {
+                let rows = vector * 1024 ..< min(segment.count, vector * 1024 + 1024)
+                if let mask {
+                    let bits = mask.slice(rows)
+                    try bits.words.withUnsafeBufferPointer { (b) throws(Damage) in try reader.decode(vector: vector, present: b.baseAddress, into: &text) }
+                } else {
+                    try reader.decode(vector: vector, into: &text)
+                }
+                var wanted = Text()
+                wanted.append(contentsOf: segment, range: rows)
+                if text != wanted { Issue.record("\(note): segment \(s) vector \(vector) differs (\(reader.encodingName))") ; return }
+                if let values = try reader.values {
+                    var codes = [Int64](repeating: -1, count: 1024)
+                    try codes.withUnsafeMutableBufferPointer { (b) throws(Damage) in try reader.decodeCodes(vector: vector, into: b.baseAddress!) }
+                    for (i, row) in rows.enumerated() where mask?[row] ?? true {
+                        guard values.array(Int(codes[i])) == segment.array(row) else { Issue.record("\(note): code of row \(row)"); return }
+                    }
+                    for i in 1..<max(values.count, 1) {
+                        guard values.array(i - 1).lexicographicallyPrecedes(values.array(i)) else { Issue.record("\(note): values not ascending"); return }
+                    }
+                }
+            }
+            for row in stride(from: 0, to: segment.count, by: max(1, segment.count / 97)) where mask?[row] ?? true {
+                let value = try reader.withValue(at: row) { Array($0) }
+                guard value == segment.array(row) else { Issue.record("\(note): row \(row) differs (\(reader.encodingName))"); return }
+            }
+        }
+    }
+
+    /// Bytes that live as long as the process, as a mapped file's would.
+    static func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        copy.copyBytes(from: bytes)
+        return UnsafeRawBufferPointer(copy)
+    }
+
+    func name(_ segment: Int, count: Int) throws -> String {
+        try TextReader(Self.keep(streams[segment]), count: count,
+                       shared: try shared.map { try SharedText(kind: $0.kind, bytes: Self.keep($0.bytes)) }).encodingName
+    }
+}
+
+/// Columns of different character.
+enum TextSample: String, CaseIterable {
+    case empty, constant, emptyStrings, few, many, distinctIds, sentences, random, zeros, mixed, long
+
+    func text(_ n: Int, seed: UInt64) -> Text {
+        var dice = TextDice(state: seed), text = Text()
+        let words = ["snow", "ice", "quickly", "final", "deposits", "carefully", "the", "across", "slept", "furious"]
+        for i in 0..<n {
+            switch self {
+            case .empty: return text
+            case .constant: text.append("always the same")
+            case .emptyStrings: text.appendEmpty()
+            case .few: text.append(words[Int(dice.next() % 10)])
+            case .many: text.append("name \(dice.next() % UInt64(max(n / 4, 1)))")
+            case .distinctIds: text.append("Customer#\(String(1_000_000 + i).dropFirst())")
+            case .sentences: text.append((0..<Int(2 + dice.next() % 9)).map { _ in words[Int(dice.next() % 10)] }.joined(separator: " ") + String(dice.next() % 1000))
+            case .random: text.append((0..<Int(dice.next() % 30)).map { _ in UInt8(truncatingIfNeeded: dice.next()) })
+            case .zeros: text.append([0, 1, 0] + Array("v\(dice.next() % UInt64(n + 1))".utf8) + [0])
+            case .mixed:
+                switch dice.next() % 4 {
+                case 0: text.appendEmpty()
+                case 1: text.append([0xFF, 0xFE, UInt8(truncatingIfNeeded: i)])
+                default: text.append("row \(i) of \(dice.next())")
+                }
+            case .long: text.append(String(repeating: "long line \(dice.next() % 100) ", count: Int(dice.next() % 400)))
+            }
+        }
+        return text
+    }
+}
+
+@Suite struct TextTests {
+    @Test(arguments: TextSample.allCases)
+    func `a column of one segment comes back`(_ sample: TextSample) throws {
+        for n in [0, 1, 2, 3, 100, 249, 1023, 1024, 1025, 5000] {
+            for profile in [Profile.fast, .standard, .small] {
+                let text = sample.text(n, seed: 7)
+                try EncodedGroup([text], profile: profile).expect([text], "\(sample) \(n) \(profile)")
+            }
+        }
+    }
+
+    @Test(arguments: TextSample.allCases)
+    func `a group of segments comes back`(_ sample: TextSample) throws {
+        let segments = (0..<3).map { sample.text($0 == 2 ? 1500 : 9000, seed: UInt64($0)) }
+        for profile in [Profile.fast, .standard] {
+            try EncodedGroup(segments, profile: profile).expect(segments, "\(sample) \(profile)")
+        }
+    }
+
+    @Test func `slots without a value come out empty when the mask is given`() throws {
+        for sample in [TextSample.few, .many, .sentences, .distinctIds] {
+            var dice = TextDice(state: 3)
+            let full = sample.text(9000, seed: 1)
+            var text = Text(), bits = Bits(count: 0)
+            for i in 0..<full.count {
+                let isPresent = dice.next() % 3 != 0
+                bits.append(isPresent)
+                if isPresent { text.append(full.array(i)) } else { text.appendEmpty() }
+            }
+            try EncodedGroup([text, text], present: [bits, bits]).expect([text, text], present: [bits, bits], "\(sample)")
+        }
+    }
+
+    @Test func `the same segments give the same bytes`() {
+        for sample in TextSample.allCases {
+            let segments = (0..<2).map { sample.text(6000, seed: UInt64($0)) }
+            let one = EncodedGroup(segments), two = EncodedGroup(segments)
+            #expect(one.streams == two.streams)
+            #expect(one.shared.map(\.bytes) == two.shared.map(\.bytes))
+        }
+    }
+
+    @Test func `a value of 100 MB comes back`() throws {
+        var dice = TextDice(state: 5)
+        var text = Text(["before"])
+        let block = (0..<4096).map { _ in UInt8(truncatingIfNeeded: dice.next() & 15) }
+        var value: [UInt8] = []
+        while value.count < 100_000_000 { value += block }
+        text.append(value)
+        text.append("after")
+        let group = EncodedGroup([text], profile: .fast)
+        try group.expect([text])
+    }
+
+    @Test func `a table numbers strings of every length in order of appearance`() {
+        let table = ValueTable()
+        var dice = TextDice(state: 11), text = Text(), numbers: [[UInt8]: UInt32] = [:]
+        for _ in 0..<30_000 { text.append((0..<Int(dice.next() % 40)).map { _ in UInt8(truncatingIfNeeded: dice.next() % 3) }) }
+        var codes = [UInt32](repeating: 0, count: text.count)
+        table.insert(text, present: nil, codes: &codes)
+        for i in 0..<text.count {
+            let value = text.array(i)
+            let number = numbers[value] ?? UInt32(numbers.count)
+            numbers[value] = number
+            if codes[i] != number { Issue.record("string \(i)"); return }
+        }
+        #expect(table.count == numbers.count)
+        let sorted = table.sortedOrder().map { Array(table.value(Int($0))) }
+        #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
+    }
+}
