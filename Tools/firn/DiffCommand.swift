@@ -1,0 +1,46 @@
+import FirnBytes
+import FirnChange
+import FirnCommandLine
+import FirnDisk
+import FirnModel
+
+/// `firn diff OLD NEW`, once both are tables.
+struct DiffCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+
+    /// Compares, prints in the form asked for, and tells whether anything differs.
+    ///
+    /// - `rows`: the rows of a segment that `--where` chooses.
+    func compare(_ old: any Table, named oldName: String, _ new: any Table, named newName: String,
+                 rows: (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? = nil) throws(FirnError) -> ExitCode {
+        var options = DifferenceOptions()
+        options.key = arguments.names("key")
+        options.columns = arguments.names("columns")
+        options.ignore = arguments.names("ignore")
+        options.tolerance = try arguments.number("tolerance") ?? 0
+        guard options.tolerance >= 0 else { throw FirnError(.usage, "--tolerance takes a number that is not negative") }
+        let only = arguments.texts("only")
+        if !only.isEmpty { options.kinds = Set(DifferenceEntry.Kind.allCases.filter { only.contains("\($0)") }) }
+        options.duplicates = arguments.text("duplicates") == "first" ? .takeFirst : .refuse
+        options.oldName = oldName
+        options.newName = newName
+        options.rows = rows
+        let threads = try session.threads()
+        options.threads = threads
+        options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+
+        let difference = try TableDifference.compute(old: old, new: new, options: options)
+        if difference.leftOutOld > 0 { session.remark("\(oldName): \(Quantity.count(difference.leftOutOld, "row")) left out: an earlier one has the same key") }
+        if difference.leftOutNew > 0 { session.remark("\(newName): \(Quantity.count(difference.leftOutNew, "row")) left out: an earlier one has the same key") }
+        let limit = try arguments.count("limit")
+        switch arguments.has("json") ? "ndjson" : arguments.text("format") ?? "table" {
+        case "ndjson": try DiffLines(difference, session.out).write(limit: limit)
+        case "summary": try DiffSummary(difference, session.outStyle).write(to: session.out)
+        default:
+            let width = Machine.isTerminal(1) ? Machine.terminalWidth(1) : nil
+            try DiffListing(difference, session.outStyle, names: (oldName, newName), width: width, session.out).write(limit: limit)
+        }
+        return difference.isEmpty ? .done : .no
+    }
+}

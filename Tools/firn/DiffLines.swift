@@ -1,0 +1,75 @@
+import FirnBytes
+import FirnChange
+import FirnDisk
+import FirnModel
+
+/// The differences for programs, one JSON object a line. The keys never change; new ones may be added.
+///
+///     {"kind":"schema","added":[{"name":…,"type":…}],"removed":[…],"retyped":[{"name":…,"old":…,"new":…}],"reordered":false}   if columns differ
+///     {"kind":"removed","key":{…},"old":{…}}
+///     {"kind":"added","key":{…},"new":{…}}
+///     {"kind":"changed","key":{…},"cells":{"score":{"old":1.5,"new":2}}}
+///     {"kind":"summary","v":1,"added":1,"removed":1,"changed":1,"unchanged":7,"cells":1,"columns":{"score":1}}
+struct DiffLines {
+    private let difference: TableDifference
+    private let out: StreamOut
+
+    init(_ difference: TableDifference, _ out: StreamOut) {
+        self.difference = difference
+        self.out = out
+    }
+
+    /// Prints at most `limit` entries; schema and summary are always there.
+    func write(limit: Int?) throws(FirnError) {
+        try writeSchema()
+        let readers = difference.readers()
+        var left = limit ?? .max
+        try difference.forEachEntry { entry throws(FirnError) in
+            guard left > 0 else { return false }
+            left -= 1
+            try out.write(try line(entry, readers))
+            return true
+        }
+        let columns = difference.columns.filter { $0.changed > 0 }.map { quoted($0.name) + ":\($0.changed)" }.joined(separator: ",")
+        try out.write("""
+            {"kind":"summary","v":1,"added":\(difference.added),"removed":\(difference.removed),"changed":\(difference.changed),\
+            "unchanged":\(difference.unchanged),"cells":\(difference.changedCells),"columns":{\(columns)}}
+
+            """)
+    }
+
+    private func writeSchema() throws(FirnError) {
+        let schema = difference.schema
+        guard !schema.isEmpty else { return }
+        func list(_ columns: [ColumnSchema]) -> String {
+            "[" + columns.map { "{\"name\":\(quoted($0.name)),\"type\":\(quoted($0.type.name))}" }.joined(separator: ",") + "]"
+        }
+        let retyped = schema.retyped.map { "{\"name\":\(quoted($0.name)),\"old\":\(quoted($0.old.name)),\"new\":\(quoted($0.new.name))}" }
+        try out.write("{\"kind\":\"schema\",\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),"
+            + "\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)}\n")
+    }
+
+    private func line(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> String {
+        var key: [String] = []
+        for (column, value) in zip(difference.key, try difference.keyValues(entry, readers)) { key.append(quoted(column.name) + ":" + nestedText(value)) }
+        let name = "\"key\":{" + key.joined(separator: ",") + "}"
+        switch entry {
+        case .removed(let row): return "{\"kind\":\"removed\",\(name),\"old\":\(try object(row, readers.old))}\n"
+        case .added(let row): return "{\"kind\":\"added\",\(name),\"new\":\(try object(row, readers.new))}\n"
+        case .changed(let before, let after, let columns):
+            var cells: [String] = []
+            for index in columns {
+                let column = difference.columns[index]
+                let old = nestedText(try readers.old.value(before, column.old)), new = nestedText(try readers.new.value(after, column.new))
+                cells.append("\(quoted(column.name)):{\"old\":\(old),\"new\":\(new)}")
+            }
+            return "{\"kind\":\"changed\",\(name),\"cells\":{\(cells.joined(separator: ","))}}\n"
+        }
+    }
+
+    private func object(_ row: RowPlace, _ reader: RowReader) throws(FirnError) -> String {
+        var members: [String] = []
+        for (i, column) in reader.table.type.columns.enumerated() { members.append(quoted(column.name) + ":" + nestedText(try reader.value(row, i))) }
+        return "{" + members.joined(separator: ",") + "}"
+    }
+}

@@ -1,0 +1,91 @@
+import FirnBytes
+import FirnChange
+import FirnCommandLine
+import FirnDisk
+import FirnModel
+
+/// The differences for people: `-` and `+` rows with their values, `~` rows with their changed cells.
+///
+///     --- old.csv
+///     +++ new.csv
+///     - id=2  name=Bo, score=2
+///     ~ id=3
+///         score: 1.5 → 2
+struct DiffListing {
+    private let difference: TableDifference
+    private let style: Style
+    private let names: (old: String, new: String)
+    /// Cells of a terminal line; nil: lines are not cut.
+    private let width: Int?
+    private let out: StreamOut
+
+    init(_ difference: TableDifference, _ style: Style, names: (old: String, new: String), width: Int?, _ out: StreamOut) {
+        self.difference = difference
+        self.style = style
+        self.names = names
+        self.width = width
+        self.out = out
+    }
+
+    /// Prints at most `limit` entries.
+    func write(limit: Int?) throws(FirnError) {
+        guard !difference.isEmpty || !difference.schema.isEmpty else { return }
+        let summary = DiffSummary(difference, style)
+        try out.write(style.strong("--- " + DisplayWidth.visible(names.old)) + "\n" + style.strong("+++ " + DisplayWidth.visible(names.new)) + "\n")
+        for line in summary.schemaLines { try out.write(line + "\n") }
+        let readers = difference.readers()
+        var left = limit ?? .max, cut = false
+        try difference.forEachEntry { entry throws(FirnError) in
+            guard left > 0 else {
+                cut = true
+                return false
+            }
+            left -= 1
+            try write(entry, readers)
+            return true
+        }
+        if cut { try out.write(style.faint("…") + "\n") }
+        try out.write(style.faint(summary.counts) + "\n")
+    }
+
+    private func write(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) {
+        var key: [String] = []
+        for (column, value) in zip(difference.key, try difference.keyValues(entry, readers)) { key.append("\(column.name)=\(shown(value))") }
+        let name = key.joined(separator: ", ")
+        switch entry {
+        case .removed(let row): try line("- " + name, try rest(row, readers.old, difference.key.map(\.old)), style.red)
+        case .added(let row): try line("+ " + name, try rest(row, readers.new, difference.key.map(\.new)), style.green)
+        case .changed(let before, let after, let columns):
+            try line("~ " + name, "", style.yellow)
+            for index in columns {
+                let column = difference.columns[index]
+                let old = try readers.old.value(before, column.old), new = try readers.new.value(after, column.new)
+                try line("    \(column.name): \(shown(old)) → \(shown(new, beside: old))", "", { $0 })
+            }
+        }
+    }
+
+    /// The values of a row beside its key, without those that are absent.
+    private func rest(_ row: RowPlace, _ reader: RowReader, _ key: [Int]) throws(FirnError) -> String {
+        var parts: [String] = []
+        for (i, column) in reader.table.type.columns.enumerated() where !key.contains(i) {
+            let value = try reader.value(row, i)
+            if !value.isNull { parts.append("\(column.name)=\(shown(value))") }
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    private func line(_ head: String, _ tail: String, _ paint: (String) -> String) throws(FirnError) {
+        let text = tail.isEmpty ? head : head + "  " + tail
+        guard let width else { return try out.write(paint(DisplayWidth.visible(text)) + "\n") }
+        try out.write(paint(DisplayWidth.fit(text, to: width)) + "\n")
+    }
+
+    /// Text is quoted where it would otherwise not be told from another value.
+    private func shown(_ value: Value, beside other: Value = .null) -> String {
+        guard case .string(let text) = value else { return value.isNull ? "null" : writtenText(value) }
+        var isPlain = !text.isEmpty && text != "null" && !text.hasPrefix(" ") && !text.hasSuffix(" ")
+        if case .string = other {} else if !other.isNull { isPlain = false }
+        return isPlain ? text : quoted(text)
+    }
+}
