@@ -5,6 +5,7 @@ import FirnBytes
 final class TextCoder {
     private enum Way {
         case pages(PageEncoder)
+        case tokens(TokenEncoder)
         case raw
     }
     private let way: Way
@@ -22,6 +23,12 @@ final class TextCoder {
         self.profile = profile
         let trial = PageTrial(sample, segments: segments, profile: profile)
         let raw = Double(max(sample.bytes.count, 1))
+        if profile != .fast, let tokens = TokenTrial(sample, segments: segments), tokens.bytes < trial.bytes {
+            trained = tokens.trained
+            way = .tokens(TokenEncoder(tokens.table))
+            ratio = tokens.bytes / raw
+            return
+        }
         trained = trial.plan.dictionary.isEmpty ? [] : trial.trained
         let rawCost = Double(sample.bytes.count + sample.count)
         if trial.bytes >= rawCost * 0.98 {
@@ -36,13 +43,46 @@ final class TextCoder {
     func encode(_ text: Text, inline: Bool) -> [UInt8] {
         switch way {
         case .raw: return RawTextReader.encode(text, profile: profile)
+        case .tokens(let encoder):
+            return unlessRaw(encoder.encode(text, training: inline ? .inline(trained) : .shared(0), profile: profile), text)
         case .pages(let encoder):
-            let stream = encoder.encode(text, training: trained.isEmpty ? .none : inline ? .inline(trained) : .shared(0))
-            // A segment unlike the sample may not compress at all.
-            guard stream.count > text.bytes.count + text.count else { return stream }
-            let raw = RawTextReader.encode(text, profile: profile)
-            return raw.count < stream.count ? raw : stream
+            return unlessRaw(encoder.encode(text, training: trained.isEmpty ? .none : inline ? .inline(trained) : .shared(0)), text)
         }
+    }
+
+    /// A segment unlike the sample may not compress at all.
+    private func unlessRaw(_ stream: [UInt8], _ text: Text) -> [UInt8] {
+        guard stream.count > text.bytes.count + text.count else { return stream }
+        let raw = RawTextReader.encode(text, profile: profile)
+        return raw.count < stream.count ? raw : stream
+    }
+}
+
+/// Learns tokens from half of a sample and measures them on the other half.
+struct TokenTrial {
+    let table: TokenTable
+    /// The table as it is stored.
+    let trained: [UInt8]
+    /// What the sample is expected to take.
+    let bytes: Double
+
+    /// Nil where tokens cannot pay: a table takes some 20 KB.
+    init?(_ sample: Text, segments: Int) {
+        let raw = sample.bytes.count
+        guard raw * segments > 256 << 10, sample.count > 1024 else { return nil }
+        let blocks = stride(from: 0, to: sample.count, by: 256).map { $0 ..< min(sample.count, $0 + 256) }
+        let learning = blocks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element), holdout = blocks.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
+        let share = min(1, Double(TokenTraining.sampleBytes) / Double(max(1, raw / 2)))
+        let wanted = max(1, Int(Double(learning.count) * share))
+        let spread = (0..<wanted).map { learning[$0 * learning.count / wanted] }
+        table = TokenTraining(sample, rows: spread).learn().table
+        trained = TrainedText.encode(tokens: table)
+        let trial = (0..<min(holdout.count, 64)).map { holdout[$0 * holdout.count / min(holdout.count, 64)] }
+        let rows = trial.reduce(0) { $0 + $1.count }
+        let tokens = TokenEncoder(table).tokenCount(sample, rows: trial)
+        // Twelve bits a token, and about five for where a string's tokens begin.
+        let bytesPerRow = (Double(tokens) * 12 / Double(max(rows, 1)) + 5) / 8
+        bytes = bytesPerRow * Double(sample.count) + (segments == 1 ? Double(trained.count) : Double(trained.count) / Double(segments))
     }
 }
 

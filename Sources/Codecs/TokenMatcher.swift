@@ -41,7 +41,7 @@ struct TokenMatcher {
 
     @inline(__always)
     private static func filter(_ low: UInt64) -> Int {
-        Int(truncatingIfNeeded: (low & 0xFFFF_FFFF) &* 0x9E37_79B9_7F4A_7C15 >> (64 &- filterBits))
+        Int(truncatingIfNeeded: ((low & 0xFFFF_FFFF) &* 0x9E37_79B9_7F4A_7C15) >> (64 &- filterBits))
     }
 
     @inline(__always)

@@ -34,7 +34,7 @@ final class TokenReader: Sendable {
     /// Code i; `i` must be below the total of the lengths.
     @inline(__always)
     private static func code(_ codes: UnsafeRawBufferPointer, _ i: Int) -> Int {
-        let at = i &* 3 >> 1
+        let at = (i &* 3) >> 1
         return i & 1 == 0 ? Int(codes[at]) | Int(codes[at &+ 1] & 15) << 8 : Int(codes[at] >> 4) | Int(codes[at &+ 1]) << 4
     }
 

@@ -105,7 +105,7 @@ struct TokenTraining {
     private static func strongest(_ candidates: [Candidate], count: Int) -> [[UInt8]] {
         let chosen = candidates.enumerated().sorted { $0.element.gain != $1.element.gain ? $0.element.gain > $1.element.gain : $0.offset < $1.offset }
         return chosen.prefix(count).map { (_, candidate) in
-            (0..<candidate.length).map { UInt8(truncatingIfNeeded: candidate.words[$0 >> 3] >> UInt64($0 & 7) * 8) }
+            (0..<candidate.length).map { UInt8(truncatingIfNeeded: candidate.words[$0 >> 3] >> UInt64(($0 & 7) * 8)) }
         }
     }
 }
@@ -127,7 +127,7 @@ private struct PairCounts {
     @inline(__always)
     mutating func add(_ pair: UInt64) {
         let key = (pair &+ 1) << 32
-        var at = Int(truncatingIfNeeded: pair &* 0x9E37_79B9_7F4A_7C15 >> 40) & mask
+        var at = Int(truncatingIfNeeded: (pair &* 0x9E37_79B9_7F4A_7C15) >> 32) & mask
         slots.withUnsafeMutableBufferPointer { slots in
             while slots[at] != 0, slots[at] & 0xFFFF_FFFF_0000_0000 != key { at = (at &+ 1) & mask }
             slots[at] = (slots[at] == 0 ? key : slots[at]) &+ 1
