@@ -46,7 +46,7 @@ let tools: [Target] = [
                       path: "Tools/firn", exclude: ["README.md"], swiftSettings: house),
     .executableTarget(name: "firn-bench",
                       dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery"],
-                      path: "Tools/bench", swiftSettings: kernel),
+                      path: "Tools/bench", exclude: ["run"], swiftSettings: kernel),
 ]
 
 let tests: [Target] = rooms.filter(\.tested).map { room in

@@ -17,7 +17,11 @@ final class KeyHashes: @unchecked Sendable {
         let segments = table.segmentCount
         var starts = [0]
         for i in 0..<segments {
-            do throws(Damage) { starts.append(starts[i] + (try table.segment(i).rowCount)) } catch { throw FirnError(error, in: options.name(side)) }
+            do throws(Damage) {
+                let count = try table.segment(i).rowCount
+                guard count <= segmentSize else { throw Damage("a segment of \(count) rows") }
+                starts.append(starts[i] + count)
+            } catch { throw FirnError(error, in: options.name(side)) }
         }
         guard starts[segments] < Int(UInt32.max), segments <= 1 << 16 else {
             throw FirnError(.unsupported, "\(options.name(side)) has \(starts[segments]) rows in \(segments) segments; diff takes at most 4,294,967,294 in 65,536",
@@ -78,7 +82,6 @@ func chosenRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ opti
         live = segment.live
         count = segment.rowCount
     } catch { throw FirnError(error, in: options.name(side)) }
-    precondition(count <= segmentSize, "a segment holds at most 65,536 rows: split the batches")
     guard let asked = try options.rows?(side, table, index) else { return live }
     precondition(asked.count == count, "DifferenceOptions.rows must give one bit for each row of the segment")
     guard let live else { return asked }
@@ -99,7 +102,8 @@ func hashKeys(_ segment: any Segment, _ side: DifferenceSide, _ key: [ColumnPair
                 let place = out + vector * vectorSize
                 entries.withUnsafeBufferPointer { entries in
                     codes.words.withUnsafeBufferPointer { words in
-                        ColumnPairing.fold(codes, place) { entries[Int(truncatingIfNeeded: words[$0])] }
+                        // A code outside its dictionary is damage that the comparison of values will meet.
+                        ColumnPairing.fold(codes, place) { words[$0] >= 0 && words[$0] < entries.count ? entries[Int(truncatingIfNeeded: words[$0])] : 0 }
                     }
                 }
             }

@@ -29,6 +29,7 @@ struct SegmentMatching: Sendable {
         let segment: any Segment
         do throws(Damage) { segment = try new.segment(number) } catch { throw FirnError(error, in: options.newName) }
         let count = segment.rowCount
+        guard count <= segmentSize else { throw FirnError(Damage("a segment of \(count) rows"), in: options.newName) }
         let chosen = try chosenRows(new, .new, number, options)
         let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(count, 1))
         defer { scratch.deallocate() }
