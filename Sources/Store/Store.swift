@@ -1,1 +1,233 @@
 import FirnBytes
+import FirnDisk
+
+/// Versions of extents in one file: one writer at a time and any number of readers, in this and other processes.
+/// A commit is durable when it returns. Safe to use from any thread.
+package final class Store: @unchecked Sendable {
+    static let writerLock: UInt64 = 1 << 61
+    static let pinBase: UInt64 = 1 << 62
+    static let knownReaderFeatures: UInt64 = 0
+    static let knownWriterFeatures: UInt64 = 0
+
+    package let path: String
+    /// False if opened for reading, or if the file asks of writers what this version does not know.
+    package let isWritable: Bool
+    /// Random, fixed at creation.
+    package let identity: Hash128
+    /// Set when the newest root did not hold and the version before it was taken: the trace of an interrupted commit, or of damage.
+    package let fellBack: Damage?
+
+    let file: File
+    let verified = VerifiedExtents()
+    /// The root that was refused at opening; seen again, it is refused again.
+    private let refused: Root?
+
+    // Guarded by `lock`.
+    let lock = Lock()
+    private var mapping: Mapping
+    private var pinCounts: [UInt64: Int] = [:]
+    /// The medium has no locks (and the store is open for reading): pins are not taken.
+    private var lockless = false
+    var isWriting = false
+    var hasFailed = false
+
+    // The writer's alone, between `begin` and the end of its transaction.
+    var space: SpaceState?
+    var records: [(version: UInt64, ref: ExtentRef)] = []
+    var checkpoint: (version: UInt64, ref: ExtentRef) = (0, .none)
+    /// Bytes of the commit records since the checkpoint.
+    var logBytes: UInt64 = 0
+    var replacement: Replacement?
+
+    // MARK: Creating and opening
+
+    /// An empty store, durable. `overwrite`: replaces what is at `path`. `atFirstCommit`: the file takes its name when the first
+    /// commit is durable, and leaves nothing behind if there is none; until then only this `Store` can reach it.
+    package static func create(
+        path: String, overwrite: Bool, atFirstCommit: Bool = false, calls: (any DiskCalls)? = nil
+    ) throws(FirnError) -> Store {
+        let replacement = try Replacement(of: path, overwrite: overwrite, calls: calls)
+        let root = Root(version: 0, end: Root.firstEnd, oldestKept: 0, time: Machine.wallNanoseconds, listsExtents: false,
+                        identity: Hash128(low: Machine.random, high: Machine.random), record: .none, catalogue: .none)
+        try replacement.file.write(root.encoded(), at: 0)
+        if !atFirstCommit { try replacement.finish() }
+        let store = try Store(file: replacement.file, path: path, root: root, refused: nil, fellBack: nil, isWritable: true)
+        if atFirstCommit { store.replacement = replacement }
+        return store
+    }
+
+    /// Opens what is there, in constant time. Never writes if `writable` is false.
+    package static func open(path: String, writable: Bool, calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
+        let file = try File(path: path, writable ? .readWrite : .read, calls: calls)
+        guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
+        var attempts = 0
+        while true {
+            // Another process may commit while this one looks: a slot can be seen half written, twice at worst.
+            do throws(FirnError) {
+                let found = try RootSearch(file: file, path: path).run()
+                let writable = writable && found.root.writerFeatures & ~knownWriterFeatures == 0
+                return try Store(file: file, path: path, root: found.root, refused: found.refused, fellBack: found.why, isWritable: writable)
+            } catch {
+                attempts += 1
+                guard error.code == .damaged, attempts < 3 else { throw error }
+            }
+        }
+    }
+
+    private init(file: File, path: String, root: Root, refused: Root?, fellBack: Damage?, isWritable: Bool) throws(FirnError) {
+        self.file = file
+        self.path = path
+        self.refused = refused
+        self.fellBack = fellBack
+        self.isWritable = isWritable
+        identity = root.identity
+        mapping = try Mapping(file)
+    }
+
+    deinit {
+        if isWritable, replacement == nil, !hasFailed { _ = try? truncateTail() }
+    }
+
+    // MARK: Roots
+
+    /// The newest root that is whole now. Cheap: two small reads.
+    func newestRoot() throws(FirnError) -> Root {
+        for _ in 0..<100 {
+            var newest: Root?
+            for parity: UInt64 in [0, 1] {
+                let bytes = try file.read(count: Root.slotBytes, at: Root.offset(of: parity))
+                let root = bytes.withUnsafeBytes { try? Root(slot: $0, parity: parity) }
+                guard let root, root != refused else { continue }
+                if newest == nil || root.version > newest!.version { newest = root }
+            }
+            if let newest {
+                try Store.checkFeatures(newest, path)
+                return newest
+            }
+        }
+        throw FirnError.damaged(path, what: "both roots are damaged", byte: 0)
+    }
+
+    static func checkFeatures(_ root: Root, _ path: String) throws(FirnError) {
+        if root.formatVersion != Root.format {
+            throw FirnError(.unsupported, "the file has format version \(root.formatVersion), this program knows \(Root.format)", at: .init(file: path),
+                            advice: "use a newer version of Firn")
+        }
+        let unknown = root.readerFeatures & ~knownReaderFeatures
+        if unknown != 0 {
+            throw FirnError(.unsupported, "the file uses feature \(unknown.trailingZeroBitCount), which this program does not know", at: .init(file: path),
+                            advice: "use a newer version of Firn")
+        }
+    }
+
+    /// The newest version, other processes' commits included.
+    package func latestVersion() throws(FirnError) -> UInt64 { try newestRoot().version }
+
+    // MARK: Snapshots
+
+    /// The newest version, or a given one that is still kept (`.notFound` if it is not). It stays readable until released.
+    package func snapshot(version: UInt64? = nil) throws(FirnError) -> StoreSnapshot {
+        while true {
+            let newest = try newestRoot()
+            if let version, version != newest.version { return try keptSnapshot(version) }
+            try pin(newest.version)
+            // The pin counts for writers that look after it was set; if the version was dropped before, begin anew.
+            let now: Root
+            do throws(FirnError) { now = try newestRoot() } catch {
+                unpin(newest.version)
+                throw error
+            }
+            if newest.version >= now.oldestKept { return try snapshot(pinned: newest) }
+            unpin(newest.version)
+        }
+    }
+
+    /// A kept version that is not the newest: found by walking the records back, under the newest one's pin.
+    private func keptSnapshot(_ version: UInt64) throws(FirnError) -> StoreSnapshot {
+        let gone = FirnError(.notFound, "version \(version) is not kept any more", at: .init(file: path))
+        let newest = try snapshot()
+        if version == newest.version { return newest }
+        guard version < newest.version, version >= newest.root.oldestKept else { throw gone }
+        try pin(version)
+        do throws(FirnError) {
+            guard try newestRoot().oldestKept <= version else { throw gone }
+            var root = newest.root
+            root.version = 0
+            root.catalogue = .none
+            if version > 0 {
+                let record = try self.record(of: version, from: newest)
+                root.catalogue = record.catalogue
+                root.time = record.time
+                root.end = record.end
+                root.oldestKept = record.oldestKept
+            }
+            root.version = version
+            return try snapshot(pinned: root)
+        } catch {
+            unpin(version)
+            throw error
+        }
+    }
+
+    private func snapshot(pinned root: Root) throws(FirnError) -> StoreSnapshot {
+        do throws(FirnError) {
+            let size = try file.size()
+            let mapping = try mapping(covering: size)
+            return StoreSnapshot(store: self, root: root, mapping: mapping, limit: min(size, root.end * 64))
+        } catch {
+            unpin(root.version)
+            throw error
+        }
+    }
+
+    /// The present mapping, or a larger one if the file has outgrown it.
+    func mapping(covering size: UInt64) throws(FirnError) -> Mapping {
+        try lock.withLock { () throws(FirnError) in
+            if UInt64(mapping.reach) < size { mapping = try Mapping(file, minimum: Int(size)) }
+            return mapping
+        }
+    }
+
+    // MARK: Pins
+
+    private func pin(_ version: UInt64) throws(FirnError) {
+        try lock.withLock { () throws(FirnError) in
+            if pinCounts[version] == nil, !lockless {
+                do throws(FirnError) {
+                    guard try file.lock(.shared, at: Store.pinBase + version) else {
+                        throw FirnError(.locked, "version \(version) is locked by another program", at: .init(file: path))
+                    }
+                } catch {
+                    // A medium without locks can be read: whoever writes there has none to look at either.
+                    guard !isWritable, error.code == .inputOutput else { throw error }
+                    lockless = true
+                }
+            }
+            pinCounts[version, default: 0] += 1
+        }
+    }
+
+    func unpin(_ version: UInt64) {
+        lock.withLock {
+            let count = pinCounts[version]! - 1
+            if count > 0 {
+                pinCounts[version] = count
+            } else {
+                pinCounts[version] = nil
+                if !lockless { file.unlock(at: Store.pinBase + version) }
+            }
+        }
+    }
+
+    /// Versions that somebody reads now, in any process, ascending.
+    package func pins() throws(FirnError) -> [UInt64] {
+        var pinned = Set(lock.withLock { pinCounts.keys })
+        var next = Store.pinBase
+        let end = Store.pinBase + (try newestRoot().version) + 1
+        while next < end, let found = try file.firstConflict(in: next..<end) {
+            pinned.insert(found - Store.pinBase)
+            next = found + 1
+        }
+        return pinned.sorted()
+    }
+}

@@ -1,0 +1,142 @@
+// A commit record: what one commit wrote and how the state of space changed. See docs/format/store.md.
+//
+//   "CMT1" · zero 4 · version 8 · time 8 · oldest kept 8 · oldest record 8 · end 8 · checkpoint version 8 · previous 32
+//   · catalogue 32 · checkpoint 32 · listed · released · taken · holes · freed (start, length, age)
+
+import FirnBytes
+
+/// Units that lie end to end.
+struct UnitRange: Hashable, Sendable {
+    var start: UInt64
+    var end: UInt64
+    var count: UInt64 { end - start }
+}
+
+/// Space that died: visible in versions birth ≤ v < death.
+struct DeadRange: Hashable, Sendable {
+    var start: UInt64
+    var end: UInt64
+    var birth: UInt64
+    var death: UInt64
+}
+
+struct CommitRecord {
+    static let tag: UInt32 = 0x3154_4D43
+    var version: UInt64
+    var time: Int64
+    var oldestKept: UInt64
+    var oldestRecord: UInt64
+    var end: UInt64
+    var checkpointVersion: UInt64
+    var previous: ExtentRef
+    var catalogue: ExtentRef
+    var checkpoint: ExtentRef
+    var listed: [ExtentRef] = []
+    /// Sorted by start, each of the following.
+    var released: [UnitRange] = []
+    var taken: [UnitRange] = []
+    var holes: [UnitRange] = []
+    var freed: [DeadRange] = []
+
+    func encoded() -> [UInt8] {
+        var writer = ByteWriter(reserving: 256 + listed.count * 32 + (released.count + taken.count + holes.count + freed.count) * 8)
+        writer.append(CommitRecord.tag)
+        writer.append(UInt32(0))
+        writer.append(version)
+        writer.append(time)
+        writer.append(oldestKept)
+        writer.append(oldestRecord)
+        writer.append(end)
+        writer.append(checkpointVersion)
+        previous.encode(to: &writer)
+        catalogue.encode(to: &writer)
+        checkpoint.encode(to: &writer)
+        writer.appendVarint(listed.count)
+        for ref in listed { ref.encode(to: &writer) }
+        writer.append(ranges: released)
+        writer.append(ranges: taken)
+        writer.append(ranges: holes)
+        writer.appendVarint(freed.count)
+        var last: UInt64 = 0
+        for range in freed {
+            writer.append(start: range.start, end: range.end, after: &last)
+            writer.appendVarint(version - range.birth)
+        }
+        return writer.bytes
+    }
+
+}
+
+extension CommitRecord {
+    /// The fields, without the lists.
+    private init(header reader: inout ByteReader) throws(Damage) {
+        guard try reader.read(UInt32.self) == CommitRecord.tag else { throw Damage("not a commit record") }
+        _ = try reader.read(UInt32.self)
+        version = try reader.read()
+        time = try reader.read()
+        oldestKept = try reader.read()
+        oldestRecord = try reader.read()
+        end = try reader.read()
+        checkpointVersion = try reader.read()
+        previous = try ExtentRef(from: &reader)
+        catalogue = try ExtentRef(from: &reader)
+        checkpoint = try ExtentRef(from: &reader)
+        guard version > 0, oldestKept <= version, oldestRecord > 0, oldestRecord <= version, checkpointVersion <= version,
+              end >= Root.firstEnd, end <= ExtentRef.maximumUnit, checkpoint.isNone == (checkpointVersion == 0),
+              previous.isNone == (version == 1) else { throw Damage("commit record contradicts itself", at: 8) }
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
+        var reader = ByteReader(bytes)
+        try self.init(header: &reader)
+        let count = try reader.readCount(limit: reader.remaining / 32)
+        listed.reserveCapacity(count)
+        for _ in 0..<count { listed.append(try ExtentRef(from: &reader)) }
+        released = try reader.readRanges()
+        taken = try reader.readRanges()
+        holes = try reader.readRanges()
+        let freedCount = try reader.readCount(limit: reader.remaining / 3)
+        freed.reserveCapacity(freedCount)
+        var last: UInt64 = 0
+        for _ in 0..<freedCount {
+            let range = try reader.readRange(after: &last)
+            let age = try reader.readVarint()
+            guard age > 0, age <= version else { throw Damage("space freed before it was born", at: reader.position) }
+            freed.append(DeadRange(start: range.start, end: range.end, birth: version - age, death: version))
+        }
+    }
+}
+
+extension ByteWriter {
+    mutating func append(start: UInt64, end: UInt64, after last: inout UInt64) {
+        appendVarint(start - last)
+        appendVarint(end - start)
+        last = end
+    }
+
+    mutating func append(ranges: [UnitRange]) {
+        appendVarint(ranges.count)
+        var last: UInt64 = 0
+        for range in ranges { append(start: range.start, end: range.end, after: &last) }
+    }
+}
+
+extension ByteReader {
+    mutating func readRange(after last: inout UInt64) throws(Damage) -> UnitRange {
+        let gap = try readVarint(), count = try readVarint()
+        guard count > 0, gap <= ExtentRef.maximumUnit, count <= ExtentRef.maximumUnit,
+              last + gap + count <= ExtentRef.maximumUnit else { throw Damage("range of space out of bounds", at: position) }
+        let start = last + gap
+        guard start >= 8, start + count <= 64 || start >= Root.firstEnd else { throw Damage("range of space over a root", at: position) }
+        last = start + count
+        return UnitRange(start: start, end: last)
+    }
+
+    mutating func readRanges() throws(Damage) -> [UnitRange] {
+        let count = try readCount(limit: remaining / 2)
+        var ranges: [UnitRange] = [], last: UInt64 = 0
+        ranges.reserveCapacity(count)
+        for _ in 0..<count { ranges.append(try readRange(after: &last)) }
+        return ranges
+    }
+}

@@ -1,0 +1,52 @@
+import FirnBytes
+
+/// Where an extent lies, how long it is, which version wrote it, and what its bytes must hash to. 32 bytes in the file:
+/// offset in units of 64 (6), length (5), birth (5), XXH3-128 (16).
+@usableFromInline
+package struct ExtentRef: Hashable, Sendable {
+    /// Offset in the file in bytes, a multiple of 64.
+    @usableFromInline package var offset: UInt64
+    /// Bytes.
+    @usableFromInline package var length: UInt64
+    /// The version whose commit wrote it.
+    @usableFromInline package var birth: UInt64
+    @usableFromInline package var hash: Hash128
+
+    @inlinable
+    package init(offset: UInt64, length: UInt64, birth: UInt64, hash: Hash128) {
+        self.offset = offset
+        self.length = length
+        self.birth = birth
+        self.hash = hash
+    }
+
+    package static let none = ExtentRef(offset: 0, length: 0, birth: 0, hash: Hash128(low: 0, high: 0))
+    @inlinable package var isNone: Bool { offset == 0 }
+
+    /// Bytes of an encoded reference.
+    @inlinable package static var width: Int { 32 }
+    static let maximumLength: UInt64 = (1 << 40) - 1
+    static let maximumVersion: UInt64 = (1 << 40) - 1
+    static let maximumUnit: UInt64 = (1 << 48) - 1
+
+    /// The units that it owns.
+    var units: Range<UInt64> { offset / 64..<offset / 64 + ExtentRef.units(of: length) }
+    static func units(of length: UInt64) -> UInt64 { max(1, (length + 63) / 64) }
+
+    package func encode(to writer: inout ByteWriter) {
+        let unit = offset / 64
+        writer.append(unit | length << 48)                                 // 6 bytes of unit, 2 of length
+        writer.append((length >> 16 & 0xFF_FFFF) | birth << 24)            // 3 of length, 5 of birth
+        writer.append(hash)
+    }
+
+    /// Any 32 bytes decode to something; what they point at is checked when it is read.
+    package init(from reader: inout ByteReader) throws(Damage) {
+        let first = try reader.read(UInt64.self), second = try reader.read(UInt64.self)
+        offset = (first & 0xFFFF_FFFF_FFFF) &* 64
+        length = first >> 48 | (second & 0xFF_FFFF) << 16
+        birth = second >> 24
+        hash = try reader.readHash()
+        if offset == 0, self != .none { throw Damage("a reference into the root", at: reader.position &- 32) }
+    }
+}

@@ -1,0 +1,107 @@
+/// Free ranges, found by size in constant time: bins of sizes a quarter of a power of two apart (Masmano et al., "TLSF", ECRTS 2004),
+/// each a stack of range starts. A stack may hold starts of ranges that have changed since; they are dropped when met.
+struct FreeSpace: Sendable {
+    private(set) var map = RangeMap()
+    private var bins = [[UInt64]](repeating: [], count: FreeSpace.binCount)
+    private var occupied: [UInt64] = [0, 0, 0, 0]
+    private var binned = 0
+    private static let binCount = 256
+
+    var count: Int { map.count }
+    var units: UInt64 { map.total }
+    var ranges: [UnitRange] { map.ranges }
+
+    /// The bin of ranges of `size` units: sizes in a bin differ by less than a quarter.
+    private static func bin(_ size: UInt64) -> Int {
+        if size < 8 { return Int(size) }
+        let log = 63 - size.leadingZeroBitCount
+        return log * 4 + Int(size >> UInt64(log - 2) & 3) - 4
+    }
+
+    private mutating func note(_ range: UnitRange) {
+        let bin = FreeSpace.bin(range.count)
+        bins[bin].append(range.start)
+        occupied[bin >> 6] |= 1 << UInt64(bin & 63)
+        binned += 1
+        if binned > 2 * map.count + 4096 { rebuildBins() }
+    }
+
+    private mutating func rebuildBins() {
+        for bin in 0..<FreeSpace.binCount { bins[bin].removeAll(keepingCapacity: true) }
+        occupied = [0, 0, 0, 0]
+        binned = 0
+        for range in map.ranges.reversed() {
+            let bin = FreeSpace.bin(range.count)
+            bins[bin].append(range.start)
+            occupied[bin >> 6] |= 1 << UInt64(bin & 63)
+            binned += 1
+        }
+    }
+
+    /// False if some of the units are free already.
+    mutating func insert(_ range: UnitRange) -> Bool {
+        guard let merged = map.insert(range) else { return false }
+        note(merged)
+        return true
+    }
+
+    /// False if some of the units are not free.
+    mutating func remove(_ range: UnitRange) -> Bool {
+        guard let (before, after) = map.remove(range) else { return false }
+        if let before { note(before) }
+        if let after { note(after) }
+        return true
+    }
+
+    /// Takes off the last free range if it reaches `end`; returns the new end.
+    mutating func trim(end: UInt64) -> UInt64 {
+        guard let last = map.last, last.end == end else { return end }
+        map.remove(last)
+        return last.start
+    }
+
+    /// Takes `size` units from the front of a range that is nearly as small as can be; nil if none is large enough.
+    mutating func take(_ size: UInt64) -> UnitRange? {
+        var bin = FreeSpace.bin(size)
+        // Ranges of the size's own bin may be a little too small: look at a few.
+        if let found = takeFromBin(bin, size, tries: 8) { return found }
+        bin += 1
+        while bin < FreeSpace.binCount {
+            let word = occupied[bin >> 6] >> UInt64(bin & 63)
+            if word == 0 {
+                bin = ((bin >> 6) + 1) << 6
+                continue
+            }
+            bin += word.trailingZeroBitCount
+            if let found = takeFromBin(bin, size, tries: .max) { return found }
+            bin += 1
+        }
+        return nil
+    }
+
+    private mutating func takeFromBin(_ bin: Int, _ size: UInt64, tries: Int) -> UnitRange? {
+        var index = bins[bin].count - 1, left = tries
+        while index >= 0 && left > 0 {
+            let start = bins[bin][index]
+            guard let range = map.range(holding: start), range.start == start, FreeSpace.bin(range.count) == bin else {
+                bins[bin].swapAt(index, bins[bin].count - 1)
+                bins[bin].removeLast()
+                binned -= 1
+                index -= 1
+                continue
+            }
+            if range.count >= size {
+                bins[bin].swapAt(index, bins[bin].count - 1)
+                bins[bin].removeLast()
+                binned -= 1
+                let taken = UnitRange(start: start, end: start + size)
+                _ = remove(taken)
+                return taken
+            }
+            index -= 1
+            left -= 1
+        }
+        if bins[bin].isEmpty { occupied[bin >> 6] &= ~(1 << UInt64(bin & 63)) }
+        return nil
+    }
+}

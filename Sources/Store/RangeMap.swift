@@ -1,0 +1,114 @@
+/// Disjoint ranges of units, ordered, never touching each other: what is added beside a range melts into it.
+/// Kept in sorted pieces of at most 256, so a change moves a few kilobytes at most.
+struct RangeMap: Sendable {
+    private static let pieceLimit = 256
+    private var pieces: [[UnitRange]] = []
+    private var firsts: [UInt64] = []
+    private(set) var count = 0
+    /// Units in all ranges.
+    private(set) var total: UInt64 = 0
+
+    var last: UnitRange? { pieces.last?.last }
+
+    /// All ranges, ascending.
+    var ranges: [UnitRange] { pieces.flatMap { $0 } }
+
+    /// Position of the last range that begins at or before `unit`.
+    private func position(_ unit: UInt64) -> (piece: Int, index: Int)? {
+        var low = 0, high = firsts.count
+        while low < high {
+            let middle = (low &+ high) >> 1
+            if firsts[middle] <= unit { low = middle &+ 1 } else { high = middle }
+        }
+        guard low > 0 else { return nil }
+        let piece = low &- 1
+        low = 0
+        high = pieces[piece].count
+        while low < high {
+            let middle = (low &+ high) >> 1
+            if pieces[piece][middle].start <= unit { low = middle &+ 1 } else { high = middle }
+        }
+        return (piece, low &- 1)
+    }
+
+    /// The range that holds `unit`.
+    func range(holding unit: UInt64) -> UnitRange? {
+        guard let (piece, index) = position(unit) else { return nil }
+        let range = pieces[piece][index]
+        return unit < range.end ? range : nil
+    }
+
+    func overlaps(_ range: UnitRange) -> Bool {
+        guard let (piece, index) = position(range.end - 1) else { return false }
+        return pieces[piece][index].end > range.start
+    }
+
+    /// Adds units none of which is there yet; returns the range they are part of now, nil (and no change) if some were there.
+    @discardableResult
+    mutating func insert(_ range: UnitRange) -> UnitRange? {
+        if overlaps(range) { return nil }
+        var merged = range
+        total += range.count
+        if let (piece, index) = position(range.start) {
+            if pieces[piece][index].end == range.start {
+                merged.start = pieces[piece][index].start
+                removeEntry(piece, index)
+            }
+        }
+        if let (piece, index) = position(range.end), pieces[piece][index].start == range.end {
+            merged.end = pieces[piece][index].end
+            removeEntry(piece, index)
+        }
+        insertEntry(merged)
+        return merged
+    }
+
+    /// Takes away units all of which are there; returns what is left of their range before and after. nil (and no change) if some are missing.
+    @discardableResult
+    mutating func remove(_ range: UnitRange) -> (before: UnitRange?, after: UnitRange?)? {
+        guard let (piece, index) = position(range.start), pieces[piece][index].end >= range.end else { return nil }
+        let whole = pieces[piece][index]
+        total -= range.count
+        removeEntry(piece, index)
+        var before: UnitRange?, after: UnitRange?
+        if whole.start < range.start {
+            before = UnitRange(start: whole.start, end: range.start)
+            insertEntry(before!)
+        }
+        if range.end < whole.end {
+            after = UnitRange(start: range.end, end: whole.end)
+            insertEntry(after!)
+        }
+        return (before, after)
+    }
+
+    private mutating func removeEntry(_ piece: Int, _ index: Int) {
+        pieces[piece].remove(at: index)
+        count -= 1
+        if pieces[piece].isEmpty {
+            pieces.remove(at: piece)
+            firsts.remove(at: piece)
+        } else if index == 0 {
+            firsts[piece] = pieces[piece][0].start
+        }
+    }
+
+    private mutating func insertEntry(_ range: UnitRange) {
+        count += 1
+        guard !pieces.isEmpty else {
+            pieces.append([range])
+            firsts.append(range.start)
+            return
+        }
+        let (piece, index) = position(range.start).map { ($0.piece, $0.index + 1) } ?? (0, 0)
+        pieces[piece].insert(range, at: index)
+        if index == 0 { firsts[piece] = range.start }
+        if pieces[piece].count > RangeMap.pieceLimit {
+            let half = pieces[piece].count / 2
+            let upper = Array(pieces[piece][half...])
+            pieces[piece].removeLast(upper.count)
+            pieces.insert(upper, at: piece + 1)
+            firsts.insert(upper[0].start, at: piece + 1)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import FirnBytes
+import FirnDisk
+
+/// Finds the newest root whose commit holds. Run once, at opening.
+struct RootSearch {
+    let file: File
+    let path: String
+
+    func run() throws(FirnError) -> (root: Root, refused: Root?, why: Damage?) {
+        let size = try file.size()
+        var whole: [Root] = [], fault: Damage?, looksLikeOurs = false
+        for parity: UInt64 in [0, 1] {
+            let slot = try file.read(count: Root.slotBytes, at: Root.offset(of: parity))
+            if slot.starts(with: Root.magic) { looksLikeOurs = true }
+            do throws(Damage) {
+                whole.append(try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, parity: parity) })
+            } catch {
+                fault = error.shifted(by: Root.offset(of: parity))
+            }
+        }
+        whole.sort { $0.version > $1.version }
+        guard let first = whole.first else {
+            guard looksLikeOurs else {
+                throw FirnError(.notThisFormat, size == 0 ? "the file is empty" : "not a Firn file", at: .init(file: path))
+            }
+            throw FirnError.damaged(path, what: fault?.what ?? "no root", byte: fault?.offset ?? 0)
+        }
+        for root in whole { try Store.checkFeatures(root, path) }
+        let mapping = try Mapping(file)
+        do throws(Damage) {
+            try check(first, newest: true, size: size, mapping)
+            // The other slot holds the version before; if it is not whole, a commit was cut short, or it is damaged.
+            return (first, nil, first.version > 0 && whole.count < 2 ? fault : nil)
+        } catch {
+            guard whole.count == 2 else { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
+            do throws(Damage) {
+                try check(whole[1], newest: false, size: size, mapping)
+            } catch { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
+            return (whole[1], first, error)
+        }
+    }
+
+    private func check(_ root: Root, newest: Bool, size: UInt64, _ mapping: Mapping) throws(Damage) {
+        guard root.version > 0 else { return }
+        if newest, size < root.end * 64 { throw Damage("the file is cut short", at: Int(clamping: size)) }
+        let bytes = try read(root.record, size, mapping)
+        let record: CommitRecord
+        do throws(Damage) { record = try CommitRecord(bytes) } catch { throw error.shifted(by: root.record.offset) }
+        guard record.version == root.version, record.catalogue == root.catalogue, record.end == root.end, record.oldestKept == root.oldestKept else {
+            throw Damage("root and commit record disagree", at: Int(clamping: root.record.offset))
+        }
+        if newest, root.listsExtents {
+            for ref in record.listed { _ = try read(ref, size, mapping) }
+        }
+    }
+
+    private func read(_ ref: ExtentRef, _ size: UInt64, _ mapping: Mapping) throws(Damage) -> UnsafeRawBufferPointer {
+        let limit = min(size, UInt64(mapping.reach))
+        guard ref.offset >= UInt64(Root.slotBytes), ref.length <= limit, ref.offset <= limit - ref.length else {
+            throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
+        }
+        let bytes = mapping.bytes(at: Int(ref.offset), count: Int(ref.length))
+        guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+        return bytes
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// `withUnsafeBytes` that keeps the type of the error.
+    func withUnsafeBytesTyped<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+        let result: Result<R, E> = withUnsafeBytes { bytes in
+            do throws(E) { return .success(try body(bytes)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}

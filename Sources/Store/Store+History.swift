@@ -1,0 +1,80 @@
+import FirnBytes
+import FirnDisk
+
+/// A version that can still be read.
+package struct VersionInfo: Hashable, Sendable {
+    package var version: UInt64
+    /// Wall time of its commit, nanoseconds since 1970 UTC.
+    package var time: Int64
+    package var catalogue: ExtentRef
+}
+
+extension Store {
+    /// The versions that are kept, newest first. Version 0, the empty store, is not listed.
+    package func history() throws(FirnError) -> [VersionInfo] {
+        let newest = try snapshot()
+        defer { newest.release() }
+        var list: [VersionInfo] = []
+        try walkRecords(from: newest) { record, _ in
+            guard record.version >= newest.root.oldestKept else { return false }
+            list.append(VersionInfo(version: record.version, time: record.time, catalogue: record.catalogue))
+            return true
+        }
+        return list
+    }
+
+    /// Calls `body` with the records of `snapshot` and the versions before it, newest first, down to the oldest that is there or until it says false.
+    func walkRecords(from snapshot: StoreSnapshot, _ body: (CommitRecord, ExtentRef) throws(FirnError) -> Bool) throws(FirnError) {
+        var ref = snapshot.root.record, expected = snapshot.version, oldest: UInt64?
+        while !ref.isNone, expected > 0 {
+            let record: CommitRecord
+            do throws(Damage) {
+                let bytes = try snapshot.read(ref)
+                do throws(Damage) { record = try CommitRecord(bytes) } catch { throw error.shifted(by: ref.offset) }
+                guard record.version == expected else { throw Damage("commit records out of order", at: Int(clamping: ref.offset)) }
+            } catch {
+                throw FirnError.damaged(path, what: error.what, byte: error.offset)
+            }
+            let bound = oldest ?? record.oldestRecord
+            oldest = bound
+            if !(try body(record, ref)) || expected == bound { return }
+            ref = record.previous
+            expected -= 1
+        }
+    }
+
+    func record(of version: UInt64, from snapshot: StoreSnapshot) throws(FirnError) -> CommitRecord {
+        var found: CommitRecord?
+        try walkRecords(from: snapshot) { (record, _) throws(FirnError) in
+            if record.version == version { found = record }
+            return found == nil
+        }
+        guard let found else { throw FirnError.damaged(path, what: "the record of version \(version) is missing", byte: 0) }
+        return found
+    }
+
+    /// The state of space of the version, from its checkpoint and the records since.
+    func loadSpace(_ snapshot: StoreSnapshot) throws(FirnError)
+        -> (space: SpaceState, records: [(version: UInt64, ref: ExtentRef)], checkpoint: (version: UInt64, ref: ExtentRef), logBytes: UInt64) {
+        var records: [(version: UInt64, ref: ExtentRef)] = [], log: [CommitRecord] = []
+        var checkpoint: (version: UInt64, ref: ExtentRef) = (0, .none), logBytes: UInt64 = 0
+        try walkRecords(from: snapshot) { (record, ref) throws(FirnError) in
+            if records.isEmpty { checkpoint = (record.checkpointVersion, record.checkpoint) }
+            records.append((record.version, ref))
+            if record.version > checkpoint.version {
+                log.append(record)
+                logBytes += ref.length
+            }
+            return true
+        }
+        do throws(Damage) {
+            var space = checkpoint.version == 0 ? SpaceState() : try SpaceState(checkpoint: try snapshot.read(checkpoint.ref), version: checkpoint.version)
+            for record in log.reversed() { try space.apply(record) }
+            guard space.version == snapshot.version else { throw Damage("commit records are missing") }
+            space.settleQueue()
+            return (space, records.reversed(), checkpoint, logBytes)
+        } catch {
+            throw FirnError.damaged(path, what: error.what, byte: error.offset)
+        }
+    }
+}

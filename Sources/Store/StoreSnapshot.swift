@@ -1,0 +1,60 @@
+import FirnBytes
+import FirnDisk
+import Synchronization
+
+/// What can be asked for the bytes behind a reference: a snapshot, or a transaction that has written some of its own.
+package protocol ExtentSource: AnyObject {
+    /// The bytes, checked against the reference's hash on first touch; valid while the source lives.
+    func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer
+}
+
+/// One version of the store, which stays as it is, whatever is committed meanwhile, until released.
+package final class StoreSnapshot: ExtentSource, Sendable {
+    package let version: UInt64
+    /// What the layer above stored as its root; none in version 0.
+    package let catalogue: ExtentRef
+    /// Wall time of the commit, nanoseconds since 1970 UTC.
+    package let time: Int64
+    package let store: Store
+    let root: Root
+    private let mapping: Mapping
+    private let limit: UInt64
+    private let released = Atomic<Bool>(false)
+
+    /// The store has pinned `root.version`; the snapshot gives the pin back.
+    init(store: Store, root: Root, mapping: Mapping, limit: UInt64) {
+        self.store = store
+        self.root = root
+        version = root.version
+        catalogue = root.catalogue
+        time = root.time
+        self.mapping = mapping
+        self.limit = min(limit, UInt64(mapping.reach))
+    }
+
+    deinit { release() }
+
+    /// Lets go of the version. What was read stays mapped while the snapshot lives, but may come to hold other bytes.
+    package func release() {
+        if !released.exchange(true, ordering: .acquiringAndReleasing) { store.unpin(version) }
+    }
+
+    package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+        guard ref.offset >= UInt64(Root.slotBytes), ref.length <= limit, ref.offset <= limit &- ref.length else {
+            throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
+        }
+        let bytes = UnsafeRawBufferPointer(start: mapping.base + Int(truncatingIfNeeded: ref.offset), count: Int(truncatingIfNeeded: ref.length))
+        if !store.verified.contains(ref) {
+            guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+            store.verified.insert(ref)
+        }
+        return bytes
+    }
+
+    /// As `read`, but always hashes.
+    package func readVerifying(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+        let bytes = try read(ref)
+        guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+        return bytes
+    }
+}

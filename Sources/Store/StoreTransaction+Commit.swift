@@ -1,0 +1,187 @@
+import FirnBytes
+import FirnDisk
+
+extension Store {
+    /// Commits that wrote more than this are synced before their root is written, and list nothing.
+    static let listedExtents = 64
+    static let listedBytes: UInt64 = 256 << 10
+    static let minimumLog: UInt64 = 16 << 10
+
+    /// Becomes the writer. Without `wait`, error `.locked` if somebody writes already, in this process or another.
+    package func begin(wait: Bool = true) throws(FirnError) -> StoreTransaction {
+        guard isWritable else { throw FirnError(.inputOutput, "the file is open for reading only", at: .init(file: path)) }
+        try lock.withLock { () throws(FirnError) in
+            while isWriting {
+                guard wait else { throw FirnError(.locked, "the file is being written", at: .init(file: path)) }
+                lock.wait()
+            }
+            guard !hasFailed else {
+                throw FirnError(.inputOutput, "an earlier write failed; what was committed is safe", at: .init(file: path), advice: "open the file again")
+            }
+            isWriting = true
+        }
+        do throws(FirnError) {
+            guard try file.lock(.exclusive, at: Store.writerLock, wait: wait) else {
+                throw FirnError(.locked, "the file is being written by another process", at: .init(file: path))
+            }
+            let base = try snapshot()
+            guard base.version < ExtentRef.maximumVersion else { throw FirnError(.unsupported, "no version numbers are left", at: .init(file: path)) }
+            if space?.version != base.version { (space, records, checkpoint, logBytes) = try loadSpace(base) }
+            let protected = min(base.root.oldestKept, base.version == 0 ? 0 : base.version - 1)
+            space!.release(protected: protected, pins: try pins())
+            return StoreTransaction(store: self, base: base)
+        } catch {
+            endWriting()
+            throw error
+        }
+    }
+
+    func endWriting() {
+        file.unlock(at: Store.writerLock)
+        lock.withLock {
+            isWriting = false
+            lock.wakeAll()
+        }
+    }
+
+    /// Gives the free tail of the file back, if nobody is writing. Returns the bytes given back.
+    @discardableResult
+    package func truncateTail() throws(FirnError) -> UInt64 {
+        guard isWritable, replacement == nil else { return 0 }
+        let mine = lock.withLock { () -> Bool in
+            if isWriting || hasFailed { return false }
+            isWriting = true
+            return true
+        }
+        guard mine else { return 0 }
+        defer { endWriting() }
+        guard try file.lock(.exclusive, at: Store.writerLock) else { return 0 }
+        let root = try newestRoot(), size = try file.size()
+        let end = root.version == 0 ? UInt64(Root.slotBytes) : root.end * 64
+        guard size > end else { return 0 }
+        try file.truncate(to: end)
+        return size - end
+    }
+}
+
+extension StoreTransaction {
+    /// Makes the transaction's extents and `catalogue` the newest version, durably, and ends the transaction. The newest `keep` versions (at least
+    /// two) stay readable. Returns the version. After an error the store is as before, and refuses further commits until reopened if a write or sync failed.
+    @discardableResult
+    package func commit(catalogue: ExtentRef, keep: Int = 8) throws(FirnError) -> UInt64 {
+        do throws(FirnError) {
+            try lock.withLock { () throws(FirnError) in
+                precondition(isOpen, "commit a transaction once")
+                try checkUnbroken()
+                try publish(catalogue: catalogue, keep: UInt64(max(keep, 2)))
+                close()
+            }
+        } catch {
+            cancel()
+            throw error
+        }
+        return version
+    }
+
+    private func publish(catalogue: ExtentRef, keep: UInt64) throws(FirnError) {
+        let time = max(Machine.wallNanoseconds, base.time)
+        let oldestKept = max(base.root.oldestKept, version >= keep ? version + 1 - keep : 0)
+        let writesCheckpoint = store.logBytes > max(store.checkpoint.ref.length, Store.minimumLog)
+        let checkpointVersion = writesCheckpoint ? version : store.checkpoint.version
+
+        // Records older than both what is kept and what the next writer must replay are dead, and so is the checkpoint before.
+        let oldestRecord = min(max(oldestKept, 1), max(checkpointVersion, 1), version)
+        let keptFrom = store.records.firstIndex { $0.version >= oldestRecord } ?? store.records.count
+        var dead = freed + store.records[..<keptFrom].map(\.ref)
+        if writesCheckpoint, !store.checkpoint.ref.isNone { dead.append(store.checkpoint.ref) }
+        let freedRanges = try checkedFrees(dead)
+
+        let listed = written.values.map(\.ref).sorted { $0.offset < $1.offset }
+        let bytes = listed.reduce(0) { $0 + $1.length }
+        let singleBarrier = listed.count < Store.listedExtents && bytes <= Store.listedBytes
+
+        // The checkpoint and the record describe their own places: reserve with room to spare, then encode.
+        let checkpointPlace = writesCheckpoint ? reserve(store.space!.encoded(version: version, freed: freedRanges).count + 128) : nil
+        var record = CommitRecord(
+            version: version, time: time, oldestKept: oldestKept, oldestRecord: oldestRecord, end: 0, checkpointVersion: checkpointVersion,
+            previous: base.root.record, catalogue: catalogue, checkpoint: store.checkpoint.ref, listed: singleBarrier ? listed : [],
+            released: store.space!.releasedUnsaved.sorted { $0.start < $1.start }, taken: taken.ranges, holes: holes.ranges, freed: freedRanges)
+        let recordPlace = reserve(record.encoded().count + (writesCheckpoint ? 32 : 0) + 48)
+        record.end = store.space!.end
+        record.taken = taken.ranges
+        record.holes = holes.ranges
+
+        if let checkpointPlace {
+            record.checkpoint = put(store.space!.encoded(version: version, freed: freedRanges), at: checkpointPlace)
+            if singleBarrier { record.listed.append(record.checkpoint) }
+        }
+        let recordRef = put(record.encoded(), at: recordPlace)
+        let root = Root(version: version, end: record.end, oldestKept: oldestKept, time: time, listsExtents: singleBarrier,
+                        identity: store.identity, record: recordRef, catalogue: catalogue)
+        try writeOut(root)
+
+        store.space!.committed(version, freed: freedRanges)
+        store.records.removeFirst(keptFrom)
+        store.records.append((version, recordRef))
+        if writesCheckpoint {
+            store.checkpoint = (version, record.checkpoint)
+            store.logBytes = 0
+        } else {
+            store.logBytes += recordRef.length
+        }
+        // Slack of a failed writer, or a tail that became free: no version that anybody may read reaches there.
+        if let size = try? store.file.size(), size > root.end * 64 + max(1 << 20, size / 8) { try? store.file.truncate(to: root.end * 64) }
+    }
+
+    /// What dies, as ranges in order; an error if references that came out of the file contradict the state of space.
+    private func checkedFrees(_ dead: [ExtentRef]) throws(FirnError) -> [DeadRange] {
+        var ranges: [DeadRange] = []
+        ranges.reserveCapacity(dead.count)
+        for ref in dead {
+            let units = ref.units
+            guard ref.birth <= base.version, units.lowerBound >= 8, units.upperBound <= 64 || units.lowerBound >= Root.firstEnd, units.upperBound <= baseEnd,
+                  store.space!.pending[units.lowerBound] == nil,
+                  !store.space!.free.map.overlaps(UnitRange(start: units.lowerBound, end: units.upperBound)) else {
+                throw FirnError.damaged(store.path, what: "freed space was not in use", byte: ref.offset)
+            }
+            ranges.append(DeadRange(start: units.lowerBound, end: units.upperBound, birth: ref.birth, death: version))
+        }
+        ranges.sort { $0.start < $1.start }
+        for (one, next) in zip(ranges, ranges.dropFirst()) where one.end > next.start {
+            throw FirnError.damaged(store.path, what: "freed space overlaps", byte: next.start * 64)
+        }
+        return ranges
+    }
+
+    private func reserve(_ bytes: Int) -> (range: UnitRange, bytes: Int) { (allocate(ExtentRef.units(of: UInt64(bytes))), bytes) }
+
+    private func put(_ bytes: [UInt8], at place: (range: UnitRange, bytes: Int)) -> ExtentRef {
+        precondition(bytes.count <= place.bytes, "a record outgrew the room reserved for it")
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: place.bytes, alignment: 16)
+        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        buffer.copyBytes(from: bytes)
+        let ref = ExtentRef(offset: place.range.start * 64, length: UInt64(place.bytes), birth: version, hash: Hash128(of: UnsafeRawBufferPointer(buffer)))
+        written[place.range.start] = Written(ref: ref, buffer: buffer)
+        return ref
+    }
+
+    /// Extents, then the root, then the sync that makes both last.
+    private func writeOut(_ root: Root) throws(FirnError) {
+        try flush()
+        do throws(FirnError) {
+            // An extent written on its own does not fill its last unit.
+            if try store.file.size() < root.end * 64 { try store.file.truncate(to: root.end * 64) }
+            if !root.listsExtents { try store.file.sync() }
+            try store.file.write(root.encoded(), at: Root.offset(of: root.version))
+            if let replacement = store.replacement {
+                try replacement.finish()
+                store.replacement = nil
+            } else {
+                try store.file.sync()
+            }
+        } catch {
+            fail(error)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import FirnBytes
+import FirnDisk
+
+/// The one writer of the moment. Extents it writes are its own until `commit`; nothing changes for readers before. Released without
+/// `commit`, it is cancelled. `write`, `read` and `free` may be called from several threads.
+package final class StoreTransaction: ExtentSource, @unchecked Sendable {
+    /// Extents at least this long go to the file at once; shorter ones wait in memory, so that neighbours share a call.
+    private static let directBytes = 64 << 10
+    private static let bufferLimit = 1 << 20
+
+    /// The version it builds on. Released when the transaction ends.
+    package let base: StoreSnapshot
+    /// The version it will become.
+    package let version: UInt64
+    package let store: Store
+
+    struct Written {
+        var ref: ExtentRef
+        /// Bytes not yet in the file.
+        var buffer: UnsafeMutableRawBufferPointer?
+    }
+
+    // Guarded by `lock`.
+    let lock = Lock()
+    var written: [UInt64: Written] = [:]
+    var freed: [ExtentRef] = []
+    var taken = RangeMap()
+    var holes = RangeMap()
+    let baseEnd: UInt64
+    private var bufferedBytes = 0
+    /// Buffers that `read` gave out or that were dropped: they live as long as the transaction.
+    private var retired: [UnsafeMutableRawBufferPointer] = []
+    private var mappings: [Mapping] = []
+    private(set) var isOpen = true
+    private var broken: FirnError?
+
+    init(store: Store, base: StoreSnapshot) {
+        self.store = store
+        self.base = base
+        version = base.version + 1
+        baseEnd = store.space!.end
+    }
+
+    deinit {
+        cancel()
+        for buffer in retired { buffer.deallocate() }
+    }
+
+    // MARK: Writing
+
+    /// Stores the bytes; the reference holds their hash.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws(FirnError) -> ExtentRef {
+        precondition(UInt64(bytes.count) <= ExtentRef.maximumLength, "an extent is at most a tebibyte: store larger things in pieces")
+        let hash = Hash128(of: bytes)
+        let direct = bytes.count >= StoreTransaction.directBytes
+        let ref = try lock.withLock { () throws(FirnError) -> ExtentRef in
+            precondition(isOpen, "write before commit or cancel")
+            if let broken { throw broken }
+            let range = allocate(ExtentRef.units(of: UInt64(bytes.count)))
+            let ref = ExtentRef(offset: range.start * 64, length: UInt64(bytes.count), birth: version, hash: hash)
+            var entry = Written(ref: ref)
+            if !direct {
+                let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 16)
+                if bytes.count > 0 { buffer.copyMemory(from: bytes) }
+                entry.buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<bytes.count])
+                bufferedBytes += bytes.count
+            }
+            written[range.start] = entry
+            if bufferedBytes > StoreTransaction.bufferLimit { try flush() }
+            return ref
+        }
+        if direct {
+            do throws(FirnError) { try store.file.write(bytes, at: ref.offset) } catch {
+                lock.withLock { fail(error) }
+                throw error
+            }
+        }
+        return ref
+    }
+
+    package func write(_ bytes: [UInt8]) throws(FirnError) -> ExtentRef {
+        try bytes.withUnsafeBytesTyped { (bytes) throws(FirnError) in try write(bytes) }
+    }
+
+    /// Sees what the transaction has written, and the base version.
+    package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+        guard ref.birth == version else { return try base.read(ref) }
+        return try lock.withLock { () throws(Damage) -> UnsafeRawBufferPointer in
+            guard let entry = written[ref.offset / 64], entry.ref == ref else {
+                throw Damage("reference to an extent that was never written", at: Int(clamping: ref.offset))
+            }
+            if let buffer = entry.buffer { return UnsafeRawBufferPointer(buffer) }
+            if mappings.last.map({ UInt64($0.reach) < ref.offset + ref.length }) ?? true {
+                do throws(FirnError) { mappings.append(try store.mapping(covering: ref.offset + ref.length)) } catch {
+                    throw Damage("cannot map the file: \(error.message)", at: Int(clamping: ref.offset))
+                }
+            }
+            return mappings.last!.bytes(at: Int(ref.offset), count: Int(ref.length))
+        }
+    }
+
+    /// The extent is dead from this commit on; what the transaction wrote itself is given back at once.
+    package func free(_ ref: ExtentRef) {
+        lock.withLock {
+            precondition(isOpen, "free before commit or cancel")
+            if ref.isNone { return }
+            guard ref.birth == version, let entry = written[ref.offset / 64], entry.ref == ref else {
+                freed.append(ref)   // the commit refuses what was not in use
+                return
+            }
+            written[ref.offset / 64] = nil
+            if let buffer = entry.buffer {
+                retired.append(buffer)
+                bufferedBytes -= buffer.count
+            }
+            giveBack(UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound))
+        }
+    }
+
+    /// Forgets everything. Does nothing after `commit`.
+    package func cancel() {
+        lock.withLock {
+            guard isOpen else { return }
+            for range in holes.ranges { store.space!.takeHole(range) }
+            store.space!.end = baseEnd
+            for range in taken.ranges { store.space!.giveBack(range) }
+            let length = base.version == 0 ? UInt64(Root.slotBytes) : base.root.end * 64
+            if !store.hasFailed, let size = try? store.file.size(), size > length { try? store.file.truncate(to: length) }
+            close()
+        }
+    }
+
+    // MARK: Inside (the lock is held)
+
+    func allocate(_ size: UInt64) -> UnitRange {
+        let range = store.space!.allocate(size)
+        if range.start < baseEnd {
+            taken.insert(range)
+        } else if holes.overlaps(range) {
+            holes.remove(range)
+        }
+        return range
+    }
+
+    private func giveBack(_ range: UnitRange) {
+        if range.start < baseEnd {
+            taken.remove(range)
+        } else {
+            holes.insert(range)
+        }
+        store.space!.giveBack(range)
+        // What lies past the end is no hole.
+        if let last = holes.last, last.end > store.space!.end { holes.remove(last) }
+    }
+
+    /// Writes what waits in memory, neighbours in one call.
+    func flush() throws(FirnError) {
+        let waiting = written.values.filter { $0.buffer != nil }.sorted { $0.ref.offset < $1.ref.offset }
+        var run: [UInt8] = [], start: UInt64 = 0
+        do throws(FirnError) {
+            for entry in waiting {
+                if !run.isEmpty, start + UInt64(run.count) != entry.ref.offset || run.count > 4 << 20 {
+                    try store.file.write(run, at: start)
+                    run.removeAll(keepingCapacity: true)
+                }
+                if run.isEmpty { start = entry.ref.offset }
+                run.append(contentsOf: entry.buffer!)
+                run.append(contentsOf: repeatElement(0, count: Int(ExtentRef.units(of: entry.ref.length) * 64) - entry.buffer!.count))
+                retired.append(entry.buffer!)
+            }
+            if !run.isEmpty { try store.file.write(run, at: start) }
+        } catch {
+            fail(error)
+            throw error
+        }
+        for entry in waiting { written[entry.ref.offset / 64]!.buffer = nil }
+        bufferedBytes = 0
+    }
+
+    func fail(_ error: FirnError) {
+        if broken == nil { broken = error }
+        store.lock.withLock { store.hasFailed = true }
+    }
+
+    func checkUnbroken() throws(FirnError) { if let broken { throw broken } }
+
+    func close() {
+        isOpen = false
+        for entry in written.values { if let buffer = entry.buffer { retired.append(buffer) } }
+        written = [:]
+        mappings = []
+        base.release()
+        store.endWriting()
+    }
+}

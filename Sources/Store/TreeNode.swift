@@ -1,0 +1,94 @@
+// A node of a tree, at most 4,096 bytes. See docs/format/store.md.
+//
+//   0xB7 · level 1 · entries 2 · prefix length 2 · offsets 2 each · prefix · entries
+//   leaf entry:  length of the key's rest · rest · 2 × length · value   or  65 · reference
+//   inner entry: length of the separator's rest · rest · reference
+
+import FirnBytes
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+enum TreeLimit {
+    static let nodeBytes = 4096
+    static let keyBytes = 512
+    static let inlineBytes = 1024
+    static let level = 15
+    static let mark: UInt8 = 0xB7
+}
+
+/// Bytewise order, shorter first: negative, zero or positive.
+@inline(__always)
+func compare(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
+    let shared = min(one.count, other.count)
+    if shared > 0 {
+        let order = memcmp(one.baseAddress!, other.baseAddress!, shared)
+        if order != 0 { return Int(order) }
+    }
+    return one.count - other.count
+}
+
+/// A node as it lies in the file. Making one checks its header; every entry is checked when it is read.
+struct TreeNodeView {
+    let bytes: UnsafeRawBufferPointer
+    let level: Int
+    let count: Int
+    let prefix: UnsafeRawBufferPointer
+
+    init(_ bytes: UnsafeRawBufferPointer, level expected: Int? = nil) throws(Damage) {
+        guard bytes.count >= 6, bytes.count <= TreeLimit.nodeBytes, bytes[0] == TreeLimit.mark else { throw Damage("not a tree node") }
+        level = Int(bytes[1])
+        guard level <= TreeLimit.level, expected == nil || level == expected else { throw Damage("tree node of the wrong level", at: 1) }
+        count = Int(bytes[2]) | Int(bytes[3]) << 8
+        let prefixLength = Int(bytes[4]) | Int(bytes[5]) << 8
+        let body = 6 + 2 * count
+        guard count > 0, prefixLength <= TreeLimit.keyBytes, body + prefixLength <= bytes.count else { throw Damage("tree node header out of bounds", at: 2) }
+        self.bytes = bytes
+        prefix = UnsafeRawBufferPointer(rebasing: bytes[body..<(body + prefixLength)])
+    }
+
+    /// The key of entry `index` without the prefix, and a reader behind it.
+    @inline(__always)
+    func entry(_ index: Int) throws(Damage) -> (rest: UnsafeRawBufferPointer, reader: ByteReader) {
+        let at = Int(bytes[6 + 2 * index]) | Int(bytes[7 + 2 * index]) << 8
+        var reader = ByteReader(bytes, at: at)
+        guard at < bytes.count else { throw Damage("tree entry outside its node", at: 6 + 2 * index) }
+        let length = try reader.readCount(limit: TreeLimit.keyBytes - prefix.count)
+        return (try reader.read(count: length), reader)
+    }
+
+    func key(_ index: Int) throws(Damage) -> [UInt8] { try Array(prefix) + Array(entry(index).rest) }
+
+    func child(_ index: Int) throws(Damage) -> ExtentRef {
+        var reader = try entry(index).reader
+        return try ExtentRef(from: &reader)
+    }
+
+    /// The value, or where it lies.
+    func value(_ index: Int) throws(Damage) -> (inline: UnsafeRawBufferPointer?, ref: ExtentRef) {
+        var reader = try entry(index).reader
+        let tagged = try reader.readCount(limit: TreeLimit.nodeBytes * 2)
+        if tagged & 1 == 0 { return (try reader.read(count: tagged >> 1), .none) }
+        guard tagged == 65 else { throw Damage("tree value of an unknown kind", at: reader.position) }
+        return (nil, try ExtentRef(from: &reader))
+    }
+
+    /// How many keys are smaller than `key` (`inclusive`: or equal).
+    func rank(_ key: UnsafeRawBufferPointer, inclusive: Bool = false) throws(Damage) -> Int {
+        // Against the shared prefix first: it decides for all entries, or drops out.
+        let shared = min(prefix.count, key.count)
+        let order = shared == 0 ? 0 : Int(memcmp(key.baseAddress!, prefix.baseAddress!, shared))
+        if order < 0 || (order == 0 && key.count < prefix.count) { return 0 }
+        if order > 0 { return count }
+        let rest = UnsafeRawBufferPointer(rebasing: key[prefix.count...])
+        var low = 0, high = count
+        while low < high {
+            let middle = (low &+ high) >> 1
+            let order = compare(try entry(middle).rest, rest)
+            if order < 0 || (inclusive && order == 0) { low = middle &+ 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,180 @@
+import FirnBytes
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Reads an ordered map of byte strings that lies in extents. Valid while its source lives. A damaged tree throws; it never loops or traps.
+package struct TreeReader {
+    package let root: ExtentRef
+    package let source: any ExtentSource
+
+    package init(root: ExtentRef, source: any ExtentSource) {
+        self.root = root
+        self.source = source
+    }
+
+    package var isEmpty: Bool { root.isNone }
+
+    /// The value of `key`, nil if it has none. Points into the file.
+    package func get(_ key: UnsafeRawBufferPointer) throws(Damage) -> UnsafeRawBufferPointer? {
+        if root.isNone { return nil }
+        var ref = root, level: Int?
+        while true {
+            let bytes = try source.read(ref)
+            do throws(Damage) {
+                let node = try TreeNodeView(bytes, level: level)
+                if node.level == 0 {
+                    let index = try node.rank(key)
+                    guard index < node.count, try matches(node, index, key) else { return nil }
+                    let (inline, extent) = try node.value(index)
+                    if let inline { return inline }
+                    return try source.read(extent)
+                }
+                ref = try node.child(max(try node.rank(key, inclusive: true) - 1, 0))
+                level = node.level - 1
+            } catch { throw error.shifted(by: ref.offset) }
+        }
+    }
+
+    package func get(_ key: [UInt8]) throws(Damage) -> UnsafeRawBufferPointer? {
+        try key.withUnsafeBytesTyped { (key) throws(Damage) in try get(key) }
+    }
+
+    /// The value of a key that is a number.
+    package func get(_ key: UInt64) throws(Damage) -> UnsafeRawBufferPointer? {
+        let big = key.bigEndian
+        return try withUnsafeBytesTyped(of: big) { (key) throws(Damage) in try get(key) }
+    }
+
+    private func matches(_ node: TreeNodeView, _ index: Int, _ key: UnsafeRawBufferPointer) throws(Damage) -> Bool {
+        let rest = try node.entry(index).rest
+        return key.count == node.prefix.count + rest.count
+            && compare(UnsafeRawBufferPointer(rebasing: key[..<node.prefix.count]), node.prefix) == 0
+            && compare(rest, UnsafeRawBufferPointer(rebasing: key[node.prefix.count...])) == 0
+    }
+
+    /// Stands before the first entry whose key is not smaller than `key`.
+    package func cursor(from key: [UInt8] = []) throws(Damage) -> TreeCursor { try TreeCursor(self, from: key) }
+    package func cursor(from key: UInt64) throws(Damage) -> TreeCursor { try TreeCursor(self, from: TreeKey.bytes(key)) }
+
+    /// Calls `body` with the entries from `lower` on, ascending, until it says false.
+    package func forEach<E: Error>(
+        from lower: [UInt8] = [], _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(E) -> Bool, damage: (Damage) -> E
+    ) throws(E) {
+        do {
+            var cursor = try cursor(from: lower)
+            while try cursor.next() {
+                let value = try cursor.value()
+                let goesOn: Result<Bool, E> = cursor.withKey { key in
+                    do throws(E) { return .success(try body(key, value)) } catch { return .failure(error) }
+                }
+                if !(try goesOn.get()) { return }
+            }
+        } catch let error as Damage { throw damage(error) } catch { throw error as! E }
+    }
+}
+
+/// Numbers as keys: 8 bytes, most significant first, so that bytewise order is numeric order.
+package enum TreeKey {
+    package static func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+
+    package static func number(_ key: UnsafeRawBufferPointer) throws(Damage) -> UInt64 {
+        guard key.count == 8 else { throw Damage("tree key is not a number") }
+        return UInt64(bigEndian: key.loadUnaligned(as: UInt64.self))
+    }
+}
+
+/// Walks a tree's entries in ascending order.
+package struct TreeCursor {
+    private let source: any ExtentSource
+    private var path: [(node: TreeNodeView, index: Int, base: UInt64)] = []
+    private var key: [UInt8] = []
+    private var current: (node: TreeNodeView, index: Int, base: UInt64)?
+    private var started = false
+
+    init(_ tree: TreeReader, from lower: [UInt8]) throws(Damage) {
+        source = tree.source
+        guard !tree.root.isNone else { return }
+        try lower.withUnsafeBytesTyped { (lower) throws(Damage) in
+            var ref = tree.root, level: Int?
+            while true {
+                let bytes = try source.read(ref), base = ref.offset
+                do throws(Damage) {
+                    let node = try TreeNodeView(bytes, level: level)
+                    if node.level == 0 {
+                        path.append((node, try node.rank(lower), base))
+                        return
+                    }
+                    let index = max(try node.rank(lower, inclusive: true) - 1, 0)
+                    path.append((node, index + 1, base))
+                    ref = try node.child(index)
+                    level = node.level - 1
+                } catch { throw error.shifted(by: base) }
+            }
+        }
+    }
+
+    /// Moves to the next entry; false at the end. `Damage` if keys do not ascend.
+    package mutating func next() throws(Damage) -> Bool {
+        while let top = path.last {
+            if top.index >= top.node.count {
+                path.removeLast()
+                continue
+            }
+            path[path.count - 1].index += 1
+            do throws(Damage) {
+                if top.node.level == 0 {
+                    let rest = try top.node.entry(top.index).rest
+                    if started {
+                        // Ascending keys bound the walk, whatever the nodes point at.
+                        let ascends = key.withUnsafeBytes { before in
+                            let shared = min(before.count, top.node.prefix.count)
+                            let order = shared == 0 ? 0 : Int(memcmp(before.baseAddress!, top.node.prefix.baseAddress!, shared))
+                            if order != 0 { return order < 0 }
+                            if before.count < top.node.prefix.count { return true }
+                            return compare(UnsafeRawBufferPointer(rebasing: before[top.node.prefix.count...]), rest) < 0
+                        }
+                        guard ascends else { throw Damage("tree keys out of order") }
+                    }
+                    started = true
+                    key.removeAll(keepingCapacity: true)
+                    key.append(contentsOf: top.node.prefix)
+                    key.append(contentsOf: rest)
+                    current = (top.node, top.index, top.base)
+                    return true
+                }
+                let ref = try top.node.child(top.index)
+                let bytes = try source.read(ref)
+                path.append((try TreeNodeView(bytes, level: top.node.level - 1), 0, ref.offset))
+            } catch {
+                throw error.shifted(by: top.base)
+            }
+        }
+        current = nil
+        return false
+    }
+
+    /// The key of the present entry.
+    package func withKey<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R { key.withUnsafeBytes(body) }
+    package var keyBytes: [UInt8] { key }
+    package func keyNumber() throws(Damage) -> UInt64 { try key.withUnsafeBytesTyped { (key) throws(Damage) in try TreeKey.number(key) } }
+
+    /// The value of the present entry. Points into the file.
+    package func value() throws(Damage) -> UnsafeRawBufferPointer {
+        guard let current else { preconditionFailure("ask for a value after next() said true") }
+        do throws(Damage) {
+            let (inline, extent) = try current.node.value(current.index)
+            if let inline { return inline }
+            return try source.read(extent)
+        } catch { throw error.shifted(by: current.base) }
+    }
+}
+
+func withUnsafeBytesTyped<T, R, E: Error>(of value: T, _ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
+    let result: Result<R, E> = withUnsafeBytes(of: value) { bytes in
+        do throws(E) { return .success(try body(bytes)) } catch { return .failure(error) }
+    }
+    return try result.get()
+}

@@ -1,0 +1,224 @@
+import FirnBytes
+
+/// Changes a tree inside a transaction. Nodes are read into memory when first touched and written once, by `finish`; untouched ones stay shared
+/// with the versions before. One thread at a time.
+package final class TreeWriter {
+    private let transaction: StoreTransaction
+    private let start: ExtentRef
+    private var root: TreeNode?
+    private var hasChanged = false
+
+    /// `root`: the tree to change, none for an empty one.
+    package init(root: ExtentRef, transaction: StoreTransaction) {
+        start = root
+        self.transaction = transaction
+    }
+
+    private func load(_ ref: ExtentRef, level: Int? = nil) throws(Damage) -> TreeNode {
+        let bytes = try transaction.read(ref)
+        do throws(Damage) { return try TreeNode(try TreeNodeView(bytes, level: level), from: ref) } catch { throw error.shifted(by: ref.offset) }
+    }
+
+    private func loadedRoot() throws(Damage) -> TreeNode {
+        if let root { return root }
+        let node = start.isNone ? TreeNode(level: 0) : try load(start)
+        root = node
+        return node
+    }
+
+    // MARK: Reading what is being changed
+
+    /// The value of `key` as it stands now, changes included.
+    package func get(_ key: [UInt8]) throws(Damage) -> [UInt8]? {
+        var node = try loadedRoot()
+        while node.level > 0 {
+            let index = max(node.rank(key, inclusive: true) - 1, 0)
+            if case .ref(let ref) = node.children[index] {
+                let rest = TreeReader(root: ref, source: transaction)
+                return try rest.get(key).map { Array($0) }
+            }
+            node = node.loaded(index)!
+        }
+        let index = node.rank(key)
+        guard index < node.keys.count, node.keys[index] == key else { return nil }
+        switch node.values[index] {
+        case .inline(let bytes): return bytes
+        case .extent(let ref): return Array(try transaction.read(ref))
+        }
+    }
+
+    package func get(_ key: UInt64) throws(Damage) -> [UInt8]? { try get(TreeKey.bytes(key)) }
+
+    // MARK: Changing
+
+    /// Sets the value of `key` (at most 512 bytes). `.damaged` if the tree is; the system's error if a large value cannot be written.
+    package func put(_ key: [UInt8], _ value: [UInt8]) throws(FirnError) {
+        precondition(key.count <= TreeLimit.keyBytes, "tree keys are at most 512 bytes: hash longer ones")
+        let stored: TreeValue = value.count <= TreeLimit.inlineBytes ? .inline(value) : .extent(try transaction.write(value))
+        try checked { () throws(Damage) in
+            hasChanged = true
+            let top = try loadedRoot()
+            let pieces = try put(top, key, stored)
+            if pieces.count > 1 { grow(pieces) }
+        }
+    }
+
+    package func put(_ key: UInt64, _ value: [UInt8]) throws(FirnError) { try put(TreeKey.bytes(key), value) }
+
+    /// Removes `key`; false if it was not there.
+    @discardableResult
+    package func delete(_ key: [UInt8]) throws(FirnError) -> Bool {
+        try checked { () throws(Damage) in
+            let found = try delete(try loadedRoot(), key)
+            if found { hasChanged = true }
+            return found
+        }
+    }
+
+    @discardableResult
+    package func delete(_ key: UInt64) throws(FirnError) -> Bool { try delete(TreeKey.bytes(key)) }
+
+    /// Writes the nodes that changed and returns the new root: none if no entry is left, the old root if nothing changed. The writer is done then.
+    package func finish() throws(FirnError) -> ExtentRef {
+        guard hasChanged, var top = root else { return start }
+        try checked { () throws(Damage) in try merge(top) }
+        while top.level > 0, top.children.count == 1 {
+            let only = try checked { () throws(Damage) in try child(top, 0) }
+            release(top)
+            top = only
+        }
+        if top.keys.isEmpty {
+            release(top)
+            return .none
+        }
+        var pieces = [top]
+        while true {
+            pieces = pieces.flatMap { $0.split() }
+            if pieces.count == 1 { break }
+            let parent = TreeNode(level: pieces[0].level + 1)
+            parent.take(pieces)
+            pieces = [parent]
+        }
+        return try write(pieces[0])
+    }
+
+    private func checked<R>(_ body: () throws(Damage) -> R) throws(FirnError) -> R {
+        do throws(Damage) { return try body() } catch { throw FirnError.damaged(transaction.store.path, what: error.what, byte: error.offset) }
+    }
+
+    /// The child as a node in memory, which its parent holds from now on.
+    private func child(_ node: TreeNode, _ index: Int) throws(Damage) -> TreeNode {
+        switch node.children[index] {
+        case .node(let child): return child
+        case .ref(let ref):
+            let child = try load(ref, level: node.level - 1)
+            node.children[index] = .node(child)
+            node.isDirty = true
+            return child
+        }
+    }
+
+    private func put(_ node: TreeNode, _ key: [UInt8], _ value: TreeValue) throws(Damage) -> [TreeNode] {
+        node.isDirty = true
+        if node.level == 0 {
+            let index = node.rank(key)
+            if index < node.keys.count, node.keys[index] == key {
+                if case .extent(let old) = node.values[index] { transaction.free(old) }
+                node.replace(index, value)
+            } else {
+                node.insert(index, key, value)
+            }
+        } else {
+            let index = max(node.rank(key, inclusive: true) - 1, 0)
+            if index == 0, TreeNode.less(key, node.keys[0]) { node.replaceKey(0, key) }
+            let pieces = try put(try child(node, index), key, value)
+            if pieces.count > 1 { node.replaceChild(index, pieces) }
+        }
+        return node.split()
+    }
+
+    private func delete(_ node: TreeNode, _ key: [UInt8]) throws(Damage) -> Bool {
+        if node.level == 0 {
+            let index = node.rank(key)
+            guard index < node.keys.count, node.keys[index] == key else { return false }
+            if case .extent(let old) = node.values[index] { transaction.free(old) }
+            node.remove(index)
+            node.isDirty = true
+            return true
+        }
+        let index = max(node.rank(key, inclusive: true) - 1, 0)
+        // Reading a path that turns out not to hold the key must not make it dirty: look first.
+        if case .ref(let ref) = node.children[index] {
+            guard try TreeReader(root: ref, source: transaction).get(key) != nil else { return false }
+        }
+        let found = try delete(try child(node, index), key)
+        if found { node.isDirty = true }
+        return found
+    }
+
+    private func grow(_ pieces: [TreeNode]) {
+        var pieces = pieces
+        while pieces.count > 1 {
+            let parent = TreeNode(level: pieces[0].level + 1)
+            parent.take(pieces)
+            pieces = parent.split()
+        }
+        root = pieces[0]
+    }
+
+    /// Bottom up, melts children that became small into a neighbour, and drops empty ones.
+    private func merge(_ node: TreeNode) throws(Damage) {
+        guard node.level > 0 else { return }
+        for case .node(let child) in node.children { try merge(child) }
+        var index = 0
+        while index < node.children.count {
+            guard let child = node.loaded(index), child.isDirty else {
+                index += 1
+                continue
+            }
+            if child.keys.isEmpty {
+                release(child)
+                node.remove(index)
+                continue
+            }
+            guard child.bytes < TreeLimit.nodeBytes / 3, node.children.count > 1 else {
+                index += 1
+                continue
+            }
+            let left = index + 1 < node.children.count ? index : index - 1
+            let one = try self.child(node, left), other = try self.child(node, left + 1)
+            if other.keys.isEmpty {
+                release(other)
+                node.remove(left + 1)
+                continue
+            }
+            if !one.keys.isEmpty, one.bytes(with: other) <= TreeLimit.nodeBytes * 3 / 4 {
+                one.append(other)
+                release(other)
+                node.remove(left + 1)
+                index = left
+            } else {
+                index += 1
+            }
+        }
+    }
+
+    /// The node's old extent is dead.
+    private func release(_ node: TreeNode) {
+        if let ref = node.origin {
+            transaction.free(ref)
+            node.origin = nil
+        }
+    }
+
+    private func write(_ node: TreeNode) throws(FirnError) -> ExtentRef {
+        if !node.isDirty, let origin = node.origin { return origin }
+        if node.level > 0 {
+            for index in 0..<node.children.count {
+                if case .node(let child) = node.children[index] { node.children[index] = .ref(try write(child)) }
+            }
+        }
+        release(node)
+        return try transaction.write(node.encoded())
+    }
+}

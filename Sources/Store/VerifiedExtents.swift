@@ -1,0 +1,35 @@
+import FirnBytes
+import Synchronization
+
+/// Remembers which extents were found to hash right: a direct-mapped table of 64-bit marks, shared by all threads without locks.
+/// A mark that was overwritten costs one more hash, never an error.
+final class VerifiedExtents: @unchecked Sendable {
+    private static let count = 1 << 15
+    private let marks: UnsafeMutablePointer<Atomic<UInt64>>
+
+    init() {
+        marks = .allocate(capacity: VerifiedExtents.count)
+        for slot in 0..<VerifiedExtents.count { (marks + slot).initialize(to: Atomic(0)) }
+    }
+
+    deinit { marks.deallocate() }
+
+    @inline(__always)
+    private func place(_ ref: ExtentRef) -> (slot: Int, mark: UInt64) {
+        let unit = ref.offset >> 6
+        let mark = ref.hash.low ^ (unit &* 0x9E37_79B9_7F4A_7C15) ^ (ref.length << 40)
+        return (Int(truncatingIfNeeded: (unit ^ unit >> 15) & UInt64(VerifiedExtents.count - 1)), mark | 1)
+    }
+
+    @inline(__always)
+    func contains(_ ref: ExtentRef) -> Bool {
+        let (slot, mark) = place(ref)
+        return marks[slot].load(ordering: .relaxed) == mark
+    }
+
+    @inline(__always)
+    func insert(_ ref: ExtentRef) {
+        let (slot, mark) = place(ref)
+        marks[slot].store(mark, ordering: .relaxed)
+    }
+}
