@@ -1,7 +1,503 @@
 #include "CSimdJSON.h"
 #include <simdjson.h>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+// How it works: the text of a block stands in the parser's buffer after one spare byte. `[` goes before it, `]` behind it, and the newline
+// before each line that holds something becomes a comma; so a block is one array and simdjson's on-demand parser walks it once. That each line
+// held exactly one value is checked by where the elements begin: element i in line i, and as many elements as lines.
+// Only when a block is refused are its lines parsed one by one, to name the line and byte.
+
 #define TEXT_OF(x) #x
 #define TEXT_OF_VALUE(x) TEXT_OF(x)
 #define SIMDJSON_VERSION_TEXT TEXT_OF_VALUE(SIMDJSON_VERSION)
 
 extern "C" const char *firn_simdjson_version(void) { return SIMDJSON_VERSION_TEXT; }
+
+using namespace simdjson;
+
+namespace {
+
+constexpr int deepest = 512;
+const char *const too_deep = "values nest deeper than 512 levels";
+
+struct Line { size_t start, number; };
+
+struct Number {
+    bool valid = false, whole = true, exponent = false, negative = false, zero = true, point_zero = false;
+    int digits = 0;    // significant ones
+    int fraction = 0;  // digits after the point
+    size_t length = 0;
+};
+
+inline bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
+
+/// The shape of a number by JSON's grammar. The text ends in a byte that is not part of a number.
+Number shape_of(const char *text) {
+    Number n;
+    const char *p = text;
+    if (*p == '-') { n.negative = true; p++; }
+    if (!is_digit(*p)) return n;
+    const char *whole = p;
+    int run_of_zeros = 0;
+    auto count = [&](char c) {
+        if (c != '0') { n.digits += n.zero ? 1 : run_of_zeros + 1; run_of_zeros = 0; n.zero = false; } else run_of_zeros++;
+    };
+    if (*p == '0') { p++; } else { while (is_digit(*p)) count(*p++); }
+    (void)whole;
+    if (*p == '.') {
+        n.whole = false;
+        p++;
+        const char *fraction = p;
+        while (is_digit(*p)) count(*p++);
+        n.fraction = int(p - fraction);
+        if (n.fraction == 0) return n;
+        n.point_zero = n.fraction == 1 && *fraction == '0';
+    }
+    if (*p == 'e' || *p == 'E') {
+        n.whole = false;
+        n.exponent = true;
+        n.point_zero = false;
+        p++;
+        if (*p == '+' || *p == '-') p++;
+        if (!is_digit(*p)) return n;
+        while (is_digit(*p)) p++;
+    }
+    n.length = size_t(p - text);
+    n.valid = true;
+    return n;
+}
+
+/// Significant digits and the power of ten of the first of them.
+void normalise(const char *p, const char *end, std::string &digits, long &power) {
+    digits.clear();
+    long point = 0, exponent = 0, leading = 0;
+    bool after = false, started = false;
+    if (p < end && *p == '-') p++;
+    for (; p < end && *p != 'e' && *p != 'E'; p++) {
+        if (*p == '.') { after = true; continue; }
+        if (*p != '0') started = true;
+        if (started) { digits.push_back(*p); if (!after) point++; }
+        else if (after) leading++;
+    }
+    if (p < end) exponent = std::strtol(p + 1, nullptr, 10);
+    while (!digits.empty() && digits.back() == '0') digits.pop_back();
+    power = exponent + point - leading;
+}
+
+const char *words_of(error_code error) {
+    switch (error) {
+    case UTF8_ERROR: return "not valid UTF-8";
+    case UNCLOSED_STRING: return "a string is not closed, or holds a control character";
+    case UNESCAPED_CHARS: return "a control character inside a string must be escaped";
+    case STRING_ERROR: return "a string holds an escape that JSON does not know";
+    case NUMBER_ERROR: return "not a number as JSON writes it";
+    case INCOMPLETE_ARRAY_OR_OBJECT: return "an array or object is not closed, or closed by the wrong bracket";
+    case DEPTH_ERROR: return too_deep;
+    case EMPTY: return "no value here";
+    case T_ATOM_ERROR: case F_ATOM_ERROR: case N_ATOM_ERROR: case INCORRECT_TYPE: return "expected a value";
+    default: return "something is missing or in the wrong place here";
+    }
+}
+
+/// Byte of the first malformed UTF-8 sequence.
+size_t utf8_fault(const char *text, size_t count) {
+    size_t low = 0, step = 4096;
+    while (low < count) {
+        size_t end = std::min(count, low + step);
+        while (end < count && (text[end] & 0xC0) == 0x80 && end - low < step + 4) end++;
+        if (!simdjson::validate_utf8(text + low, end - low)) break;
+        low = end;
+    }
+    size_t i = low;
+    while (i < count) {
+        unsigned char c = (unsigned char)text[i];
+        size_t length = c < 0x80 ? 1 : c >= 0xF0 ? 4 : c >= 0xE0 ? 3 : 2;
+        if (i + length > count || !simdjson::validate_utf8(text + i, length)) return i;
+        i += length;
+    }
+    return low;
+}
+
+}
+
+struct firn_json_parser {
+    ondemand::parser parser;
+    char *buffer = nullptr;  // one spare byte, text, padding
+    size_t capacity = 0;
+    std::vector<firn_json_item> items;
+    std::vector<Line> lines;
+    size_t text_count = 0;
+    std::deque<std::string> keys;
+    std::vector<uint8_t> plain;      // per key: equal raw text means equal key
+    std::vector<uint32_t> following;  // per key: the key seen after it last
+    std::unordered_map<std::string_view, uint32_t> numbers;
+    uint32_t previous = 0;
+    const char *last = nullptr;
+    const char *message = nullptr;
+    std::string digits, shortest;
+
+    firn_json_parser() { forget(); }
+    ~firn_json_parser() { std::free(buffer); }
+
+    void forget() {
+        numbers.clear();
+        keys.clear();
+        plain.clear();
+        following.clear();
+        previous = 0;
+        number_of("");  // so that `previous` always names a key
+    }
+
+    uint32_t number_of(std::string_view key) {
+        auto found = numbers.find(key);
+        if (found != numbers.end()) return found->second;
+        uint32_t number = uint32_t(keys.size());
+        keys.emplace_back(key);
+        plain.push_back(key.find('\\') == std::string_view::npos && key.find('"') == std::string_view::npos);
+        following.push_back(0);
+        numbers.emplace(std::string_view(keys.back()), number);
+        return number;
+    }
+
+    error_code key_of(ondemand::field &field, uint32_t &number) {
+        const char *raw = reinterpret_cast<const char *>(field.key().raw());
+        uint32_t guess = following[previous];
+        const std::string &expected = keys[guess];
+        // Inside a padded buffer, so that reading the expected length is safe only up to its end.
+        if (plain[guess] && raw + expected.size() < buffer + 1 + text_count && std::memcmp(raw, expected.data(), expected.size()) == 0 &&
+            raw[expected.size()] == '"') {
+            previous = guess;
+            number = guess;
+            return SUCCESS;
+        }
+        std::string_view text;
+        if (auto error = field.unescaped_key().get(text)) return error;
+        number = number_of(text);
+        if (number >= FIRN_JSON_NO_KEY) { message = "more than 268 million different keys"; return CAPACITY; }
+        following[previous] = number;
+        previous = number;
+        return SUCCESS;
+    }
+
+    static uint32_t head(uint32_t tag, uint32_t key) { return tag << 28 | key; }
+
+    error_code number(ondemand::value &value, uint32_t key) {
+        const char *text = value.raw_json_token().data();
+        Number n = shape_of(text);
+        if (!n.valid) { last = text; return NUMBER_ERROR; }
+        if (n.whole) {
+            int64_t integer;
+            if (n.negative && n.zero) {
+                double zero;
+                if (auto error = value.get_double().get(zero)) return error;
+                push_double(key, -0.0, 0);
+                return SUCCESS;
+            }
+            auto error = value.get_int64().get(integer);
+            if (!error) {
+                items.push_back({head(FIRN_JSON_INT, key), 0, uint64_t(integer)});
+                return SUCCESS;
+            }
+            if (n.length < 19) return error;
+        } else {
+            double real;
+            auto error = value.get_double().get(real);
+            if (!error && is_exact(real, text, n)) {
+                uint32_t size = uint32_t(std::min(n.fraction, 255)) | (n.exponent ? FIRN_JSON_EXPONENT : 0) | (n.point_zero ? FIRN_JSON_POINT_ZERO : 0);
+                push_double(key, real, size);
+                return SUCCESS;
+            }
+        }
+        // What follows the number must end it; simdjson has not looked when it could not hold the value.
+        char next = text[n.length];
+        if (!(next == ',' || next == ']' || next == '}' || next == ' ' || next == '\t' || next == '\r' || next == '\n')) return NUMBER_ERROR;
+        items.push_back({head(FIRN_JSON_NUMBER_TEXT, key), uint32_t(n.length), uint64_t(uintptr_t(text))});
+        return SUCCESS;
+    }
+
+    void push_double(uint32_t key, double real, uint32_t size) {
+        uint64_t bits;
+        std::memcpy(&bits, &real, 8);
+        items.push_back({head(FIRN_JSON_DOUBLE, key), size, bits});
+    }
+
+    /// Whether the shortest text of `real` is the same number as the text.
+    bool is_exact(double real, const char *text, const Number &n) {
+        double size = real < 0 ? -real : real;
+        if (n.digits <= 15 && size >= 1e-290 && size <= 1e300) return true;
+        if (n.zero) return true;
+        if (size == 0 || !(size <= 1.7976931348623157e308)) return false;
+        char short_text[64];
+        auto end = std::to_chars(short_text, short_text + sizeof short_text, real, std::chars_format::scientific).ptr;
+        *end = 0;
+        long power, short_power;
+        normalise(text, text + n.length, digits, power);
+        normalise(short_text, end, shortest, short_power);
+        return power == short_power && digits == shortest;
+    }
+
+    error_code walk(ondemand::value value, uint32_t key, int depth) {
+        ondemand::json_type type;
+        if (auto error = value.type().get(type)) { last = value.raw_json_token().data(); return error; }
+        switch (type) {
+        case ondemand::json_type::object: {
+            if (depth > deepest) { last = value.raw_json_token().data(); message = too_deep; return DEPTH_ERROR; }
+            size_t place = items.size();
+            items.push_back({head(FIRN_JSON_OBJECT, key), 0, 0});
+            ondemand::object object;
+            if (auto error = value.get_object().get(object)) return error;
+            uint32_t members = 0;
+            for (auto result : object) {
+                ondemand::field field;
+                if (auto error = std::move(result).get(field)) return error;
+                uint32_t number;
+                last = reinterpret_cast<const char *>(field.key().raw()) - 1;
+                if (auto error = key_of(field, number)) return error;
+                if (auto error = walk(field.value(), number, depth + 1)) return error;
+                members++;
+            }
+            items[place].size = members;
+            items[place].word = items.size() - place - 1;
+            return SUCCESS;
+        }
+        case ondemand::json_type::array: {
+            if (depth > deepest) { last = value.raw_json_token().data(); message = too_deep; return DEPTH_ERROR; }
+            size_t place = items.size();
+            items.push_back({head(FIRN_JSON_ARRAY, key), 0, 0});
+            ondemand::array array;
+            if (auto error = value.get_array().get(array)) return error;
+            uint32_t elements = 0;
+            for (auto result : array) {
+                ondemand::value element;
+                if (auto error = std::move(result).get(element)) return error;
+                if (auto error = walk(element, FIRN_JSON_NO_KEY, depth + 1)) return error;
+                elements++;
+            }
+            items[place].size = elements;
+            items[place].word = items.size() - place - 1;
+            return SUCCESS;
+        }
+        case ondemand::json_type::string: {
+            std::string_view text;
+            last = value.raw_json_token().data();
+            if (auto error = value.get_string().get(text)) return error;
+            items.push_back({head(FIRN_JSON_STRING, key), uint32_t(text.size()), uint64_t(uintptr_t(text.data()))});
+            return SUCCESS;
+        }
+        case ondemand::json_type::number:
+            last = value.raw_json_token().data();
+            return number(value, key);
+        case ondemand::json_type::boolean: {
+            bool truth;
+            last = value.raw_json_token().data();
+            if (auto error = value.get_bool().get(truth)) return error;
+            items.push_back({head(truth ? FIRN_JSON_TRUE : FIRN_JSON_FALSE, key), 0, 0});
+            return SUCCESS;
+        }
+        case ondemand::json_type::null: {
+            last = value.raw_json_token().data();
+            bool null;
+            if (auto error = value.is_null().get(null)) return error;
+            if (!null) return N_ATOM_ERROR;
+            items.push_back({head(FIRN_JSON_NULL, key), 0, 0});
+            return SUCCESS;
+        }
+        default:
+            last = value.raw_json_token().data();
+            return TAPE_ERROR;
+        }
+    }
+
+    /// Walks `[` text `]` that stands at `start`, `count` bytes with the brackets. With `rows`, element i must begin in line i.
+    error_code walk_array(char *start, size_t count, size_t &rows, bool by_line) {
+        items.clear();
+        last = start + 1;
+        message = nullptr;
+        rows = 0;
+        previous = 0;
+        ondemand::document document;
+        if (auto error = parser.iterate(start, count, count + SIMDJSON_PADDING).get(document)) return error;
+        ondemand::array array;
+        error_code error = document.get_array().get(array);
+        if (!error) {
+            for (auto result : array) {
+                ondemand::value value;
+                if ((error = std::move(result).get(value))) break;
+                const char *place = value.raw_json_token().data();
+                size_t offset = size_t(place - start) - 1;
+                if (by_line && (rows >= lines.size() || offset < lines[rows].start || (rows + 1 < lines.size() && offset >= lines[rows + 1].start))) {
+                    last = place;
+                    return TAPE_ERROR;
+                }
+                if ((error = walk(value, FIRN_JSON_NO_KEY, 1))) break;
+                rows++;
+            }
+        }
+        if (error) {
+            const char *place = nullptr;
+            if (!document.current_location().get(place) && place > last && place < start + count) last = place;
+            return error;
+        }
+        const char *place = nullptr;
+        if (document.current_location().get(place) != OUT_OF_BOUNDS) {
+            if (place > start && place < start + count) last = place;
+            message = "something follows the end of the value";
+            return TRAILING_CONTENT;
+        }
+        return SUCCESS;
+    }
+
+    void fail(firn_json_result *result, error_code error, size_t offset, char *start, size_t count) {
+        result->error = error == CAPACITY || error == MEMALLOC ? FIRN_JSON_TOO_LARGE : FIRN_JSON_BAD;
+        result->message = message ? message : words_of(error);
+        result->error_offset = offset;
+        if (error == UTF8_ERROR) result->error_offset = utf8_fault(start, count);
+        result->items = nullptr;
+        result->item_count = 0;
+        result->row_count = 0;
+    }
+
+    void find_lines(size_t count) {
+        lines.clear();
+        char *text = buffer + 1;
+        size_t number = 0, start = 0;
+        while (start < count) {
+            const char *end = static_cast<const char *>(std::memchr(text + start, '\n', count - start));
+            size_t stop = end ? size_t(end - text) : count;
+            size_t i = start;
+            while (i < stop && (text[i] == ' ' || text[i] == '\t' || text[i] == '\r')) i++;
+            if (i < stop) lines.push_back({start, number});
+            number++;
+            start = stop + 1;
+        }
+        line_count = number;
+        if (count > 0 && text[count - 1] != '\n') line_count = number - 1;
+    }
+    size_t line_count = 0;
+};
+
+extern "C" {
+
+firn_json_parser *firn_json_create(void) { return new (std::nothrow) firn_json_parser(); }
+void firn_json_destroy(firn_json_parser *parser) { delete parser; }
+
+uint8_t *firn_json_buffer(firn_json_parser *p, size_t capacity, size_t keep) {
+    if (capacity > p->capacity || !p->buffer) {
+        char *fresh = static_cast<char *>(std::malloc(capacity + 2 + SIMDJSON_PADDING));
+        if (!fresh) return nullptr;
+        if (p->buffer && keep) std::memcpy(fresh + 1, p->buffer + 1, keep);
+        std::free(p->buffer);
+        p->buffer = fresh;
+        p->capacity = capacity;
+    }
+    return reinterpret_cast<uint8_t *>(p->buffer + 1);
+}
+
+static void close_text(firn_json_parser *p, size_t count) {
+    p->text_count = count;
+    p->buffer[0] = '[';
+    p->buffer[count + 1] = ']';
+    std::memset(p->buffer + count + 2, ' ', SIMDJSON_PADDING);
+}
+
+void firn_json_parse_document(firn_json_parser *p, size_t count, firn_json_result *result) {
+    *result = firn_json_result{};
+    p->lines.clear();
+    if (count + 2 > 0xFFFFFFFFull) { p->message = "documents larger than 4 GB are not read"; return p->fail(result, CAPACITY, 0, p->buffer + 1, count); }
+    close_text(p, count);
+    size_t rows = 0;
+    error_code error;
+    try { error = p->walk_array(p->buffer, count + 2, rows, false); } catch (std::bad_alloc &) { error = MEMALLOC; }
+    size_t offset = p->last ? std::min(size_t(p->last - p->buffer - 1), count) : 0;
+    if (error) return p->fail(result, error, offset, p->buffer + 1, count);
+    if (rows != 1) {
+        p->message = rows == 0 ? "no value here" : "something follows the end of the value";
+        return p->fail(result, TAPE_ERROR, rows == 0 ? 0 : offset, p->buffer + 1, count);
+    }
+    result->items = p->items.data();
+    result->item_count = p->items.size();
+    result->row_count = 1;
+}
+
+void firn_json_parse_lines(firn_json_parser *p, size_t count, firn_json_result *result) {
+    *result = firn_json_result{};
+    if (count + 2 > 0xFFFFFFFFull) { p->message = "lines larger than 4 GB are not read"; return p->fail(result, CAPACITY, 0, p->buffer + 1, count); }
+    char *text = p->buffer + 1;
+    error_code error;
+    size_t rows = 0;
+    try {
+        p->find_lines(count);
+        result->line_count = p->line_count;
+        for (size_t i = 1; i < p->lines.size(); i++) text[p->lines[i].start - 1] = ',';
+        close_text(p, count);
+        error = p->walk_array(p->buffer, count + 2, rows, true);
+        if (!error && rows != p->lines.size()) error = TAPE_ERROR;
+        if (!error) {
+            result->items = p->items.data();
+            result->item_count = p->items.size();
+            result->row_count = rows;
+            return;
+        }
+        // Refused: parse line by line to say where. A copy, as the text's commas stand where newlines were.
+        for (size_t i = 0; i < p->lines.size(); i++) {
+            size_t start = p->lines[i].start, stop = i + 1 < p->lines.size() ? p->lines[i + 1].start - 1 : count;
+            std::string copy(stop - start + 2 + SIMDJSON_PADDING, ' ');
+            copy[0] = '[';
+            std::memcpy(copy.data() + 1, text + start, stop - start);
+            copy[stop - start + 1] = ']';
+            size_t values = 0;
+            // Keys are compared in place against the buffer's end: let no guess match outside of it.
+            size_t kept = p->text_count;
+            p->text_count = 0;
+            p->buffer[0] = '[';
+            error_code line_error = p->walk_array(copy.data(), stop - start + 2, values, false);
+            p->text_count = kept;
+            size_t offset = std::min(size_t(p->last - copy.data() - 1), stop - start);
+            if (!line_error && values != 1) {
+                line_error = TAPE_ERROR;
+                p->message = values == 0 ? "no value here" : "something follows the end of the value: each line must hold one value";
+            }
+            if (line_error) {
+                p->fail(result, line_error, offset, copy.data() + 1, stop - start);
+                result->error_offset += start;
+                return;
+            }
+        }
+    } catch (std::bad_alloc &) { error = MEMALLOC; }
+    p->fail(result, error, 0, text, count);
+}
+
+const uint8_t *firn_json_key(const firn_json_parser *p, uint32_t key, size_t *length) {
+    if (key >= p->keys.size()) { *length = 0; return nullptr; }
+    *length = p->keys[key].size();
+    return reinterpret_cast<const uint8_t *>(p->keys[key].data());
+}
+size_t firn_json_key_count(const firn_json_parser *p) { return p->keys.size(); }
+void firn_json_forget_keys(firn_json_parser *p) { p->forget(); }
+
+size_t firn_json_row_line(const firn_json_parser *p, size_t row) { return row < p->lines.size() ? p->lines[row].number : 0; }
+size_t firn_json_offset(const firn_json_parser *p, uint64_t address) { return size_t(address - uint64_t(uintptr_t(p->buffer + 1))); }
+
+void firn_json_place(const firn_json_parser *p, size_t offset, size_t *line, size_t *column) {
+    const char *text = p->buffer + 1;
+    if (!p->lines.empty()) {  // newlines stand no more in the text: by the table
+        size_t low = 0, high = p->lines.size();
+        while (high - low > 1) { size_t middle = (low + high) / 2; if (p->lines[middle].start <= offset) low = middle; else high = middle; }
+        *line = p->lines[low].number;
+        *column = offset - p->lines[low].start;
+        return;
+    }
+    size_t l = 0, start = 0;
+    for (size_t i = 0; i < offset; i++) if (text[i] == '\n') { l++; start = i + 1; }
+    *line = l;
+    *column = offset - start;
+}
+
+}

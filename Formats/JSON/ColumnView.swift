@@ -1,0 +1,203 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+
+/// A column made ready for writing row by row: its arrays, its key as text, its fields.
+final class ColumnView {
+    let kind: ScalarKind
+    let collection: CollectionKind
+    let notation: Notation
+    let writesNull: Bool
+    /// `"name":` without what goes between members.
+    let key: [UInt8]
+    private let present: [UInt64]?
+    private let words: [Int64]
+    private let extra: [Int64]
+    private let reals: [Double]
+    private let textOffsets: [Int]
+    private let textBytes: [UInt8]
+    private let tags: [UInt8]
+    private let offsets: [Int]
+    let children: [ColumnView]
+
+    init(_ column: Column, _ description: ColumnSchema, _ schema: Schema, isPretty: Bool) {
+        kind = column.type.kind
+        collection = column.type.collection
+        notation = description.notation
+        writesNull = description.writesNull
+        var name = JSONBytes()
+        name.append(quoted: description.name)
+        name.append(isPretty ? ": " : ":")
+        key = Array(name.bytes)
+        present = column.present?.words
+        words = column.words
+        extra = column.extra
+        reals = column.reals
+        textOffsets = column.text.offsets
+        textBytes = column.text.bytes
+        tags = column.tags
+        offsets = column.offsets
+        if column.type.isCollection {
+            var element = description
+            element.type = column.type.element
+            children = column.children.map { ColumnView($0, element, schema, isPretty: isPretty) }
+        } else {
+            let target = column.type.target.flatMap { schema[$0] }
+            children = zip(column.children, target?.columns ?? []).map { ColumnView($0, $1, schema, isPretty: isPretty) }
+        }
+    }
+
+    @inline(__always)
+    func isPresent(_ row: Int) -> Bool {
+        guard let present else { return true }
+        return present[row >> 6] >> UInt64(truncatingIfNeeded: row & 63) & 1 == 1
+    }
+
+    @inline(__always)
+    private func withText<R>(_ row: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+        let range = textOffsets[row]..<textOffsets[row &+ 1]
+        return textBytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    }
+
+    /// Writes a row's value, null too. `indent`: the depth of an indented document; negative: on one line.
+    func write(_ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int) {
+        guard isPresent(row) else { return out.append("null") }
+        switch collection {
+        case .none: write(scalar: kind.rawValue, row, to: &out, &loss, indent: indent)
+        case .map:
+            out.append(UInt8(ascii: "{"))
+            for entry in offsets[row]..<offsets[row &+ 1] {
+                if entry > offsets[row] { out.append(UInt8(ascii: ",")) }
+                if indent >= 0 { out.breakLine(indent &+ 1) }
+                children[0].withText(entry) { out.append(quoted: $0) }
+                out.append(UInt8(ascii: ":"))
+                if indent >= 0 { out.append(UInt8(ascii: " ")) }
+                children[1].write(entry, to: &out, &loss, indent: indent < 0 ? indent : indent &+ 1)
+            }
+            if indent >= 0, offsets[row] < offsets[row &+ 1] { out.breakLine(indent) }
+            out.append(UInt8(ascii: "}"))
+        default:
+            out.append(UInt8(ascii: "["))
+            for element in offsets[row]..<offsets[row &+ 1] {
+                if element > offsets[row] { out.append(UInt8(ascii: ",")) }
+                if indent >= 0 { out.breakLine(indent &+ 1) }
+                children[0].write(element, to: &out, &loss, indent: indent < 0 ? indent : indent &+ 1)
+            }
+            if indent >= 0, offsets[row] < offsets[row &+ 1] { out.breakLine(indent) }
+            out.append(UInt8(ascii: "]"))
+        }
+    }
+
+    private func write(scalar tag: UInt8, _ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int) {
+        switch tag {
+        case ScalarKind.string.rawValue: withText(row) { out.append(quoted: $0) }
+        case ScalarKind.int.rawValue, ScalarKind.link.rawValue: out.append(words[row])
+        case ScalarKind.double.rawValue:
+            if reals[row].isFinite { out.append(reals[row], notation) } else { loss.writeNonFinite(&out) }
+        case ScalarKind.bool.rawValue: if words[row] != 0 { out.append("true") } else { out.append("false") }
+        case ScalarKind.date.rawValue: out.append(date: words[row], extra[row], notation)
+        case ScalarKind.uuid.rawValue: out.append(uuid: Column.uuid(words[row], extra[row]), upper: notation == .uuidUpper)
+        case ScalarKind.objectID.rawValue: out.append(objectID: Column.objectID(words[row], extra[row]))
+        case ScalarKind.decimal.rawValue: out.append(Decimal(high: UInt64(bitPattern: words[row]), low: UInt64(bitPattern: extra[row])), &loss)
+        case ScalarKind.float.rawValue: out.append(Float(reals[row]), &loss)
+        case ScalarKind.data.rawValue:
+            loss.hasData = true
+            withText(row) { out.append(base64: $0) }
+        case ScalarKind.embedded.rawValue: ColumnView.write(object: children, row, to: &out, &loss, indent: indent)
+        case ScalarKind.any.rawValue:
+            let tag = tags[row]
+            if tag == AnyTag.list || tag == AnyTag.set || tag == AnyTag.map {
+                let value = withText(row) { try? Value(encoded: $0) }
+                out.append(value ?? .null, &loss, indent: indent)
+            } else {
+                write(scalar: tag, row, to: &out, &loss, indent: indent)
+            }
+        default: out.append("null")
+        }
+    }
+
+    /// Writes an object of the given columns; those without a value are left out unless their nulls are written.
+    static func write(object fields: [ColumnView], _ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int) {
+        out.append(UInt8(ascii: "{"))
+        var isFirst = true
+        for field in fields {
+            if !field.writesNull, !field.isPresent(row) { continue }
+            if !isFirst { out.append(UInt8(ascii: ",")) }
+            isFirst = false
+            if indent >= 0 { out.breakLine(indent &+ 1) }
+            out.append(field.key)
+            field.write(row, to: &out, &loss, indent: indent < 0 ? indent : indent &+ 1)
+        }
+        if indent >= 0, !isFirst { out.breakLine(indent) }
+        out.append(UInt8(ascii: "}"))
+    }
+
+    /// The text of a string column's row.
+    func append(key row: Int, to out: inout JSONBytes) { withText(row) { out.append(quoted: $0) } }
+    var isText: Bool { kind == .string && collection == .none }
+}
+
+/// What JSON has no words for, as met while writing.
+struct JSONLoss {
+    var nonFinite = 0
+    var hasData = false
+
+    mutating func writeNonFinite(_ out: inout JSONBytes) {
+        nonFinite += 1
+        out.append("null")
+    }
+}
+
+extension JSONBytes {
+    mutating func append(_ value: Decimal, _ loss: inout JSONLoss) {
+        let text = value.description
+        guard let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") }), first >= 48, first <= 57 else { return loss.writeNonFinite(&self) }
+        append(text)
+    }
+
+    mutating func append(_ value: Float, _ loss: inout JSONLoss) {
+        guard value.isFinite else { return loss.writeNonFinite(&self) }
+        var text = "\(value)"
+        if text.hasSuffix(".0") { text.removeLast(2) }
+        append(text)
+    }
+
+    mutating func append(_ value: Value, _ loss: inout JSONLoss, indent: Int) {
+        switch value {
+        case .null: append("null")
+        case .bool(let x): if x { append("true") } else { append("false") }
+        case .int(let x), .link(let x): append(x)
+        case .float(let x): append(x, &loss)
+        case .double(let x): if x.isFinite { append(x, .plain) } else { loss.writeNonFinite(&self) }
+        case .string(let x): append(quoted: x)
+        case .data(let x):
+            loss.hasData = true
+            x.withUnsafeBytes { append(base64: $0) }
+        case .date(let x): append(date: x.seconds, Int64(x.nanoseconds), .plain)
+        case .decimal(let x): append(x, &loss)
+        case .objectID(let x): append(objectID: x)
+        case .uuid(let x): append(uuid: x, upper: false)
+        case .list(let values), .set(let values):
+            append(UInt8(ascii: "["))
+            for (index, element) in values.enumerated() {
+                if index > 0 { append(UInt8(ascii: ",")) }
+                if indent >= 0 { breakLine(indent + 1) }
+                append(element, &loss, indent: indent < 0 ? indent : indent + 1)
+            }
+            if indent >= 0, !values.isEmpty { breakLine(indent) }
+            append(UInt8(ascii: "]"))
+        case .map(let entries), .object(let entries):
+            append(UInt8(ascii: "{"))
+            for (index, entry) in entries.enumerated() {
+                if index > 0 { append(UInt8(ascii: ",")) }
+                if indent >= 0 { breakLine(indent + 1) }
+                append(quoted: entry.key)
+                append(UInt8(ascii: ":"))
+                if indent >= 0 { append(UInt8(ascii: " ")) }
+                append(entry.value, &loss, indent: indent < 0 ? indent : indent + 1)
+            }
+            if indent >= 0, !entries.isEmpty { breakLine(indent) }
+            append(UInt8(ascii: "}"))
+        }
+    }
+}

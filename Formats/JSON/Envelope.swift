@@ -1,0 +1,48 @@
+import FirnBytes
+
+/// What surrounded the rows in their document, as the JSON text that a type's `envelope` holds.
+struct Envelope {
+    enum Form: String {
+        /// An array of objects.
+        case rows
+        /// An array of values (column `value`), or lines of them.
+        case values
+        /// An array that is a member of the document's object.
+        case member
+        /// An object whose members are the rows.
+        case keyed
+        /// One object.
+        case one
+        /// One value.
+        case oneValue
+    }
+
+    var form: Form
+    var isPretty = false
+    /// `member`: its name, and the whole document with null in its place.
+    var member = ""
+    var document: JSONDocument?
+
+    init(_ form: Form, isPretty: Bool = false) {
+        self.form = form
+        self.isPretty = isPretty
+    }
+
+    var text: String {
+        var members: [(String, JSONDocument)] = [("json", .string(form.rawValue)), ("pretty", .bool(isPretty))]
+        if form == .member { members += [("member", .string(member)), ("document", document ?? .null)] }
+        return JSONDocument.object(members).compact
+    }
+
+    /// Nil for text that is no envelope of JSON (of another format, say).
+    init?(_ text: String) {
+        guard let parsed = try? JSONDocument(text), case .string(let name)? = parsed["json"], let form = Form(rawValue: name) else { return nil }
+        self.form = form
+        if case .bool(true)? = parsed["pretty"] { isPretty = true }
+        if form == .member {
+            guard case .string(let member)? = parsed["member"], let document = parsed["document"], case .object = document else { return nil }
+            self.member = member
+            self.document = document
+        }
+    }
+}

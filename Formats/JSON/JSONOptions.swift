@@ -1,0 +1,30 @@
+import FirnBytes
+
+/// How JSON is read and written.
+package struct JSONOptions: Sendable {
+    package enum Layout: Sendable {
+        /// One document.
+        case document
+        /// One value a line (NDJSON).
+        case lines
+    }
+
+    /// The name given to the type of the rows.
+    package var typeName = "Row"
+    package var layout = Layout.document
+    /// Strings become dates and UUIDs if every value of the column comes back exactly.
+    package var recognisesText = true
+    /// Refuse what would not come back with equal values, instead of remarking it.
+    package var isLossless = false
+    /// Threads that parse lines.
+    package var threads = 2
+    /// Bytes of text parsed at a time.
+    package var blockSize = 2 << 20
+    /// Writing documents: indented by two spaces. Nil: as the input was.
+    package var isPretty: Bool?
+
+    package init(layout: Layout = .document, typeName: String = "Row") {
+        self.layout = layout
+        self.typeName = typeName
+    }
+}

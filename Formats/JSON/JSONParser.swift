@@ -1,0 +1,92 @@
+import CSimdJSON
+import FirnBytes
+
+/// One simdjson parser with its buffer: text goes into `reserve`, a tape comes out. One thread at a time.
+final class JSONParser: @unchecked Sendable {
+    private let handle: OpaquePointer
+
+    init() {
+        guard let handle = firn_json_create() else { fatalError("no memory for a JSON parser") }
+        self.handle = handle
+    }
+
+    deinit { firn_json_destroy(handle) }
+
+    /// Room for `capacity` bytes of text; the first `keep` bytes stay. Earlier tapes end here.
+    func reserve(_ capacity: Int, keeping keep: Int = 0) throws(FirnError) -> UnsafeMutableRawPointer {
+        guard let base = firn_json_buffer(handle, capacity, keep) else {
+            throw FirnError(.inputOutput, "no memory for \(capacity) bytes of JSON")
+        }
+        return UnsafeMutableRawPointer(base)
+    }
+
+    func parseLines(_ count: Int) -> Tape {
+        var result = firn_json_result()
+        firn_json_parse_lines(handle, count, &result)
+        return Tape(result, self)
+    }
+
+    func parseDocument(_ count: Int) -> Tape {
+        var result = firn_json_result()
+        firn_json_parse_document(handle, count, &result)
+        return Tape(result, self)
+    }
+
+    func key(_ number: UInt32) -> UnsafeRawBufferPointer {
+        var length = 0
+        let base = firn_json_key(handle, number, &length)
+        return UnsafeRawBufferPointer(start: base, count: length)
+    }
+
+    func keyText(_ number: UInt32) -> String { String(decoding: key(number), as: UTF8.self) }
+    var keyCount: Int { firn_json_key_count(handle) }
+    func forgetKeys() { firn_json_forget_keys(handle) }
+    func line(ofRow row: Int) -> Int { firn_json_row_line(handle, row) }
+
+    /// Line and column, from 0, of a byte of the text.
+    func place(_ offset: Int) -> (line: Int, column: Int) {
+        var line = 0, column = 0
+        firn_json_place(handle, offset, &line, &column)
+        return (line, column)
+    }
+
+    func place(ofText item: firn_json_item) -> (line: Int, column: Int) { place(firn_json_offset(handle, item.word)) }
+}
+
+/// A parsed text. The items live until the parser's next use.
+struct Tape {
+    let items: UnsafePointer<firn_json_item>
+    let itemCount: Int
+    let rowCount: Int
+    let lineCount: Int
+    /// Nil: the text was accepted.
+    let fault: (message: String, offset: Int)?
+    let parser: JSONParser
+
+    fileprivate init(_ result: firn_json_result, _ parser: JSONParser) {
+        items = result.items ?? UnsafePointer(bitPattern: 16)!
+        itemCount = result.item_count
+        rowCount = result.row_count
+        lineCount = result.line_count
+        fault = Int(result.error) == 0 ? nil : (result.message.map { String(cString: $0) } ?? "not JSON", result.error_offset)
+        self.parser = parser
+    }
+}
+
+enum Tag {
+    static let null: UInt32 = 0, no: UInt32 = 1, yes: UInt32 = 2, int: UInt32 = 3, double: UInt32 = 4
+    static let numberText: UInt32 = 5, string: UInt32 = 6, array: UInt32 = 7, object: UInt32 = 8
+}
+
+extension firn_json_item {
+    @inline(__always) var tag: UInt32 { head >> 28 }
+    @inline(__always) var key: UInt32 { head & 0x0FFF_FFFF }
+    @inline(__always) var double: Double { Double(bitPattern: word) }
+    @inline(__always) var integer: Int64 { Int64(bitPattern: word) }
+    /// Items from this one to the one after it and all it holds.
+    @inline(__always) var step: Int { tag >= Tag.array ? Int(truncatingIfNeeded: word) &+ 1 : 1 }
+    @inline(__always) var bytes: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: word)), count: Int(size))
+    }
+    var string: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,141 @@
+import FirnBytes
+import FirnModel
+
+/// How the values of one path stand in a column.
+final class Plan: Sendable {
+    struct Field: Sendable {
+        var name: [UInt8]
+        var plan: Plan
+        var isOptional: Bool
+        var writesNull: Bool
+    }
+
+    /// Not optional.
+    let type: ColumnType
+    let notation: Notation
+    /// Of an embedded object.
+    let fields: [Field]
+    /// Of a list or map.
+    let element: Plan?
+
+    init(_ type: ColumnType, notation: Notation = .plain, fields: [Field] = [], element: Plan? = nil) {
+        self.type = type
+        self.notation = notation
+        self.fields = fields
+        self.element = element
+    }
+
+    /// An empty column for it.
+    func column(optional: Bool) -> Column {
+        var type = type
+        type.isOptional = optional
+        let leaf = element ?? self
+        return Column(type, fields: leaf.fields.map { $0.plan.column(optional: $0.isOptional) })
+    }
+}
+
+/// The types that fit everything that was seen: decides each path's `Plan` and names the embedded types.
+struct JSONTypes {
+    private(set) var embedded: [TypeSchema] = []
+    private(set) var remarks: [String] = []
+    private(set) var mixedAbsence: [String] = []
+    private var names: Set<String>
+    private let keys: (UInt32) -> [UInt8]
+
+    /// Objects inside objects beyond this stand in `any` columns.
+    static let deepestEmbedding = 7
+
+    init(typeName: String, keys: @escaping (UInt32) -> [UInt8]) {
+        names = [typeName]
+        self.keys = keys
+    }
+
+    /// The fields of the objects at a node, in order of first appearance.
+    mutating func fields(_ node: Shape.Node, path: String, depth: Int) -> [Plan.Field] {
+        let objects = node.pointee.objects
+        if node.pointee.hasDuplicateKeys { remarks.append("\(path): a key stood twice in one object; its last value was taken") }
+        return node.pointee.members.sorted { $0.node.pointee.first < $1.node.pointee.first }.map { member in
+            let shape = member.node, name = keys(member.key)
+            let childPath = path + "_" + String(decoding: name, as: UTF8.self)
+            let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
+            if missing > 0, nulls > 0 {
+                mixedAbsence.append(String(decoding: name, as: UTF8.self))
+                remarks.append("\(childPath): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing")")
+            }
+            return Plan.Field(name: name, plan: plan(shape, path: childPath, depth: depth), isOptional: missing > 0 || nulls > 0, writesNull: nulls > missing)
+        }
+    }
+
+    /// The plan for the values at a node other than null.
+    mutating func plan(_ node: Shape.Node, path: String, depth: Int) -> Plan {
+        let shape = node.pointee
+        let numbers = shape.ints + shape.doubles + shape.numberTexts
+        let kinds = [shape.bools, numbers, shape.strings, shape.arrays, shape.objects].count { $0 > 0 }
+        if kinds == 0 { return Plan(ColumnType(.string)) }
+        if kinds > 1 { return Plan(ColumnType(.any)) }
+        if shape.bools > 0 { return Plan(ColumnType(.bool)) }
+        if numbers > 0 { return number(shape, path: path) }
+        if shape.strings > 0 {
+            let (kind, notation) = TextForm.meaning(shape.form)
+            return Plan(ColumnType(kind), notation: notation)
+        }
+        if shape.arrays > 0 {
+            guard let element = shape.element else { return Plan(ColumnType(.string, collection: .list), element: Plan(ColumnType(.string))) }
+            return collection(.list, element, path: path, depth: depth)
+        }
+        return object(node, path: path, depth: depth)
+    }
+
+    private mutating func number(_ shape: Shape, path: String) -> Plan {
+        if shape.numberTexts > 0 || (shape.doubles > 0 && shape.hasWideInts) {
+            remarks.append("\(path): some numbers need more digits than a double has; the column holds decimals")
+            return Plan(ColumnType(.decimal))
+        }
+        if shape.doubles == 0 { return Plan(ColumnType(.int)) }
+        let isAllPointZero = shape.ints == 0 && shape.hasPointZero && !shape.hasWholeDoubles
+        if shape.ints == 0, shape.fraction > 1 { return Plan(ColumnType(.double), notation: .fixed(UInt8(shape.fraction))) }
+        return Plan(ColumnType(.double), notation: isAllPointZero ? .pointZero : .plain)
+    }
+
+    private mutating func collection(_ kind: CollectionKind, _ element: Shape.Node, path: String, depth: Int) -> Plan {
+        let nested = element.pointee.arrays > 0 || (element.pointee.objects > 0 && isMap(element))
+        let inner = nested ? Plan(ColumnType(.any)) : plan(element, path: path, depth: depth)
+        let single = inner.type.isCollection ? Plan(ColumnType(.any)) : inner
+        let type = ColumnType(single.type.kind, collection: kind, elementOptional: element.pointee.nulls > 0, target: single.type.target)
+        return Plan(type, notation: single.notation, element: single)
+    }
+
+    /// Keys that look like data: very many, or many and each of them rare.
+    private func isMap(_ node: Shape.Node) -> Bool {
+        let shape = node.pointee
+        if shape.mapValue != nil || shape.members.isEmpty { return true }
+        let present = shape.members.reduce(0) { $0 + $1.node.pointee.presence }
+        return shape.members.count > ShapeTree.mostKeys || (shape.members.count > 64 && 5 * present < shape.members.count * shape.objects)
+    }
+
+    private mutating func object(_ node: Shape.Node, path: String, depth: Int) -> Plan {
+        if isMap(node) {
+            ShapeTree.collapse(node)
+            return collection(.map, node.pointee.mapValue!, path: path, depth: depth)
+        }
+        if depth >= JSONTypes.deepestEmbedding { return Plan(ColumnType(.any)) }
+        var name = path, copy = 2
+        while !names.insert(name).inserted {
+            name = "\(path)_\(copy)"
+            copy += 1
+        }
+        let place = embedded.count
+        embedded.append(TypeSchema(name, columns: [], isEmbedded: true))
+        let fields = fields(node, path: path, depth: depth + 1)
+        embedded[place].columns = JSONTypes.columns(fields)
+        return Plan(ColumnType(.embedded, target: name), fields: fields)
+    }
+
+    static func columns(_ fields: [Plan.Field]) -> [ColumnSchema] {
+        fields.enumerated().map { index, field in
+            var type = field.plan.type
+            type.isOptional = field.isOptional
+            return ColumnSchema(String(decoding: field.name, as: UTF8.self), type, id: UInt32(index), notation: field.plan.notation, writesNull: field.writesNull)
+        }
+    }
+}

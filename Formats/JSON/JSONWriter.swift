@@ -1,0 +1,202 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+
+/// Writes rows as NDJSON or as one document. A type that came from JSON gets its document back (see `JSONReader`); others become an array of objects,
+/// several types an object of such arrays. Missing values are left out, or null where the column says so; numbers and dates stand in the column's notation;
+/// decimals are numbers, data base64, UUIDs and object ids text, links row ids, sets arrays, maps objects. What is no number (NaN, infinities) becomes null,
+/// with a remark; an error if the options are lossless.
+package final class JSONWriter: BatchWriter {
+    private let output: Output
+    private let options: JSONOptions
+    private var schema = Schema()
+    private var envelope: Envelope?
+    private var out = JSONBytes()
+    private var loss = JSONLoss()
+    private var rowsWritten = 0
+    /// Of several types: the one whose array is open.
+    private var openType: String?
+    private var typesDone: Set<String> = []
+    private var isPretty = false
+
+    package init(_ output: Output, options: JSONOptions = JSONOptions()) {
+        self.output = output
+        self.options = options
+    }
+
+    package var remarks: [String] {
+        var remarks: [String] = []
+        if loss.nonFinite > 0 { remarks.append("\(loss.nonFinite) values that are no finite number were written as null") }
+        if loss.hasData { remarks.append("bytes were written as base64 text") }
+        return remarks
+    }
+
+    private var hasSeveralTypes: Bool { schema.roots.count > 1 }
+
+    package func begin(_ schema: Schema) throws(FirnError) {
+        self.schema = schema
+        let roots = schema.roots
+        if roots.count == 1 { envelope = roots[0].envelope.flatMap(Envelope.init) }
+        if options.layout == .lines {
+            if roots.count > 1 {
+                throw FirnError(.usage, "lines of JSON hold rows of one type, and there are \(roots.count)", advice: "name one: FILE:\(roots[0].name)")
+            }
+            if envelope?.form != .values && envelope?.form != .oneValue || roots[0].columns.count != 1 { envelope = nil }
+            return
+        }
+        isPretty = options.isPretty ?? envelope?.isPretty ?? false
+        if hasSeveralTypes { return out.append("{") }
+        if let envelope, !fits(envelope, roots.first) { self.envelope = nil }
+        switch envelope?.form {
+        case .one, .oneValue: break
+        case .keyed: out.append("{")
+        case .member: openMember()
+        case .rows, .values, nil: out.append("[")
+        }
+    }
+
+    /// Whether rows of the type can still go where the envelope says: its columns may have changed since.
+    private func fits(_ envelope: Envelope, _ type: TypeSchema?) -> Bool {
+        guard let type else { return false }
+        switch envelope.form {
+        case .values, .oneValue: return type.columns.count == 1
+        case .keyed: return type.columns.first.map { $0.type.kind == .string && !$0.type.isCollection && !$0.type.isOptional } ?? false
+        case .rows, .member, .one: return true
+        }
+    }
+
+    package func write(_ batch: Batch, type name: String) throws(FirnError) {
+        guard let type = schema[name] else { preconditionFailure("write batches of the types given to begin") }
+        if hasSeveralTypes { try open(name) }
+        let fields = zip(batch.columns, type.columns).map { ColumnView($0, $1, schema, isPretty: isPretty) }
+        let form = envelope?.form
+        if form == .one || form == .oneValue, rowsWritten + batch.count > 1 {
+            throw FirnError(.schema, "the document held one value, and there are more rows now", advice: "write ndjson")
+        }
+        for row in 0..<batch.count {
+            if options.layout == .lines {
+                if envelope != nil { fields[0].write(row, to: &out, &loss, indent: -1) } else { ColumnView.write(object: fields, row, to: &out, &loss, indent: -1) }
+                out.append(UInt8(ascii: "\n"))
+            } else {
+                write(row, fields, form)
+            }
+            rowsWritten += 1
+            if out.count > 1 << 20 { try flush() }
+        }
+        if options.isLossless, loss.nonFinite > 0 {
+            throw FirnError(.rejected, "JSON has no way to write NaN or an infinity", advice: "leave out --lossless to write null")
+        }
+        try flush()
+    }
+
+    private func write(_ row: Int, _ fields: [ColumnView], _ form: Envelope.Form?) {
+        if form == .one { return ColumnView.write(object: fields, row, to: &out, &loss, indent: isPretty ? 0 : -1) }
+        if form == .oneValue { return fields[0].write(row, to: &out, &loss, indent: isPretty ? 0 : -1) }
+        if rowsWritten > 0 { out.append(UInt8(ascii: ",")) }
+        let indent = rowIndent
+        out.breakLine(isPretty ? indent : 0)
+        if form == .keyed {
+            fields[0].append(key: row, to: &out)
+            out.append(isPretty ? ": " : ":")
+            ColumnView.write(object: Array(fields.dropFirst()), row, to: &out, &loss, indent: isPretty ? indent : -1)
+        } else if form == .values {
+            fields[0].write(row, to: &out, &loss, indent: isPretty ? indent : -1)
+        } else {
+            ColumnView.write(object: fields, row, to: &out, &loss, indent: isPretty ? indent : -1)
+        }
+    }
+
+    private var rowIndent: Int { envelope?.form == .member || hasSeveralTypes ? 2 : 1 }
+
+    package func finish() throws(FirnError) {
+        if options.layout == .document {
+            if hasSeveralTypes {
+                closeType()
+                for type in schema.roots where !typesDone.contains(type.name) {
+                    try open(type.name)
+                    closeType()
+                }
+                if isPretty || !typesDone.isEmpty { out.breakLine(0) }
+                out.append("}")
+            } else {
+                close()
+            }
+            out.append(UInt8(ascii: "\n"))
+        }
+        try flush()
+        try output.finish()
+    }
+
+    private func close() {
+        switch envelope?.form {
+        case .one, .oneValue: if rowsWritten == 0 { out.append("null") }
+        case .keyed: closeBracket("}")
+        case .member: closeMember()
+        case .rows, .values, nil: closeBracket("]")
+        }
+    }
+
+    private func closeBracket(_ bracket: StaticString) {
+        if rowsWritten > 0 { out.breakLine(0) }
+        out.append(bracket)
+    }
+
+    // MARK: The document around a member
+
+    private func openMember() {
+        out.append("{")
+        guard let envelope, let members = envelope.document?.members else { return }
+        for (index, member) in members.enumerated() {
+            if index > 0 { out.append(UInt8(ascii: ",")) }
+            writeKey(member.0)
+            if member.0 == envelope.member { return out.append("[") }
+            member.1.write(to: &out, indent: isPretty ? 1 : nil)
+        }
+    }
+
+    private func closeMember() {
+        if rowsWritten > 0 { out.breakLine(isPretty ? 1 : 0) }
+        out.append("]")
+        guard let envelope, let members = envelope.document?.members, let place = members.firstIndex(where: { $0.0 == envelope.member }) else { return }
+        for member in members[(place + 1)...] {
+            out.append(UInt8(ascii: ","))
+            writeKey(member.0)
+            member.1.write(to: &out, indent: isPretty ? 1 : nil)
+        }
+        if isPretty { out.breakLine(0) }
+        out.append("}")
+    }
+
+    private func writeKey(_ key: String) {
+        if isPretty { out.breakLine(1) }
+        out.append(quoted: key)
+        out.append(isPretty ? ": " : ":")
+    }
+
+    // MARK: Several types
+
+    private func open(_ name: String) throws(FirnError) {
+        if openType == name { return }
+        closeType()
+        guard typesDone.insert(name).inserted else { preconditionFailure("write all batches of a type before those of the next") }
+        if typesDone.count > 1 { out.append(UInt8(ascii: ",")) }
+        out.breakLine(isPretty ? 1 : 0)
+        out.append(quoted: name)
+        out.append(isPretty ? ": [" : ":[")
+        openType = name
+        rowsWritten = 0
+    }
+
+    private func closeType() {
+        guard openType != nil else { return }
+        if rowsWritten > 0 { out.breakLine(isPretty ? 1 : 0) }
+        out.append("]")
+        openType = nil
+    }
+
+    private func flush() throws(FirnError) {
+        if out.count == 0 { return }
+        try output.write(out.bytes)
+        out.removeAll()
+    }
+}

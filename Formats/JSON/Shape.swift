@@ -1,0 +1,247 @@
+import CSimdJSON
+import FirnBytes
+import FirnModel
+
+/// What was seen at one path of the input: counts by kind, and what the texts and numbers have in common.
+/// Nodes live in memory of their own (`ShapeTree` frees them), as they are touched once a value.
+struct Shape {
+    typealias Node = UnsafeMutablePointer<Shape>
+
+    struct Member {
+        var key: UInt32
+        var node: Node
+    }
+
+    var nulls = 0, bools = 0, ints = 0, doubles = 0, numberTexts = 0, strings = 0, arrays = 0, objects = 0
+    /// An int that no double holds.
+    var hasWideInts = false
+    /// A whole double that was not written with ".0".
+    var hasWholeDoubles = false
+    /// A double that ends in ".0".
+    var hasPointZero = false
+    /// Digits after the point that all doubles share; -1: none seen; -2: they differ or do not suit.
+    var fraction: Int32 = -1
+    /// The text that all strings share, see `TextForm`.
+    var form = TextForm.unseen
+    var hasDuplicateKeys = false
+    /// Order of first appearance: block, then place in it.
+    var first = (block: Int.max, item: Int.max)
+    /// Serial of the object that held this member last: a second one in the same object is a duplicate.
+    var owner = 0
+    /// Objects here that held this member (null included); of a member seen twice in one object, once.
+    var presence = 0
+
+    var members: ContiguousArray<Member> = []
+    var lookup: [UInt32: Int] = [:]
+    var cursor = 0
+    /// Elements of the arrays here.
+    var element: Node?
+    /// Values of the objects here, once they hold too many different keys for members.
+    var mapValue: Node?
+}
+
+/// A tree of shapes that one parser fills: keys are that parser's numbers.
+final class ShapeTree: @unchecked Sendable {
+    let root: Shape.Node
+    let parser: JSONParser
+    private var serial = 0
+    private var block = 0
+    private let options: JSONOptions
+    /// A number that nothing here holds: its item.
+    private(set) var fault: Int?
+
+    /// More different keys than this make the objects of a path a map.
+    static let mostKeys = 1000
+    static let mostColumns = 20_000
+
+    init(_ parser: JSONParser, _ options: JSONOptions) {
+        self.parser = parser
+        self.options = options
+        root = .allocate(capacity: 1)
+        root.initialize(to: Shape())
+    }
+
+    deinit { ShapeTree.free(root) }
+
+    private static func free(_ node: Shape.Node) {
+        for member in node.pointee.members { free(member.node) }
+        if let element = node.pointee.element { free(element) }
+        if let value = node.pointee.mapValue { free(value) }
+        node.deinitialize(count: 1)
+        node.deallocate()
+    }
+
+    static func make(block: Int, item: Int) -> Shape.Node {
+        let node = Shape.Node.allocate(capacity: 1)
+        node.initialize(to: Shape())
+        node.pointee.first = (block, item)
+        return node
+    }
+
+    /// Takes in the values at items `range` (whole ones, end to end) as values of the root.
+    func observe(_ tape: Tape, _ range: Range<Int>, block: Int) {
+        self.block = block
+        var item = range.lowerBound
+        while item < range.upperBound {
+            observe(tape.items, item, root)
+            item &+= tape.items[item].step
+        }
+    }
+
+    /// Takes in one value at a node.
+    func observe(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Shape.Node) {
+        let item = items[index]
+        switch item.tag {
+        case Tag.null: node.pointee.nulls &+= 1
+        case Tag.no, Tag.yes: node.pointee.bools &+= 1
+        case Tag.int:
+            node.pointee.ints &+= 1
+            if item.integer.magnitude > 1 << 53, Int64(exactly: Double(item.integer)) != item.integer { node.pointee.hasWideInts = true }
+        case Tag.double: observe(double: item, node)
+        case Tag.numberText:
+            node.pointee.numberTexts &+= 1
+            if Decimal(item.string) == nil, fault == nil { fault = index }
+        case Tag.string:
+            node.pointee.strings &+= 1
+            if node.pointee.form != TextForm.other {
+                node.pointee.form = options.recognisesText ? TextForm.common(node.pointee.form, item.bytes) : TextForm.other
+            }
+        case Tag.array: observe(array: items, index, node)
+        default: observe(object: items, index, node)
+        }
+    }
+
+    private func observe(double item: firn_json_item, _ node: Shape.Node) {
+        node.pointee.doubles &+= 1
+        let value = item.double
+        if item.size & UInt32(FIRN_JSON_POINT_ZERO) != 0 {
+            node.pointee.hasPointZero = true
+        } else if value == value.rounded(.towardZero) {
+            node.pointee.hasWholeDoubles = true
+        }
+        if node.pointee.fraction == -2 { return }
+        let digits = Int32(item.size & 0xFF)
+        let suits = item.size & UInt32(FIRN_JSON_EXPONENT) == 0 && digits <= 9 && value.magnitude < 1e6 && (value != 0 || value.sign == .plus)
+        if !suits { node.pointee.fraction = -2 } else if node.pointee.fraction == -1 { node.pointee.fraction = digits } else if node.pointee.fraction != digits { node.pointee.fraction = -2 }
+    }
+
+    private func observe(array items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Shape.Node) {
+        node.pointee.arrays &+= 1
+        let count = Int(items[index].size)
+        if count == 0 { return }
+        if node.pointee.element == nil { node.pointee.element = ShapeTree.make(block: block, item: index) }
+        let element = node.pointee.element!
+        var item = index &+ 1
+        for _ in 0..<count {
+            observe(items, item, element)
+            item &+= items[item].step
+        }
+    }
+
+    private func observe(object items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Shape.Node) {
+        node.pointee.objects &+= 1
+        serial &+= 1
+        let mine = serial
+        let count = Int(items[index].size)
+        var item = index &+ 1
+        for _ in 0..<count {
+            if let value = node.pointee.mapValue {
+                observe(items, item, value)
+            } else {
+                let child = member(items[item].key, of: node, item: item)
+                if child.pointee.owner == mine {
+                    node.pointee.hasDuplicateKeys = true
+                } else {
+                    child.pointee.owner = mine
+                    child.pointee.presence &+= 1
+                }
+                observe(items, item, child)
+                if node.pointee.members.count > ShapeTree.mostKeys, node != root || node.pointee.members.count > ShapeTree.mostColumns {
+                    collapse(node)
+                }
+            }
+            item &+= items[item].step
+        }
+    }
+
+    @inline(__always)
+    private func member(_ key: UInt32, of node: Shape.Node, item: Int) -> Shape.Node {
+        let cursor = node.pointee.cursor
+        if cursor < node.pointee.members.count, node.pointee.members[cursor].key == key {
+            node.pointee.cursor = cursor &+ 1
+            return node.pointee.members[cursor].node
+        }
+        return searchMember(key, of: node, item: item)
+    }
+
+    @inline(never)
+    private func searchMember(_ key: UInt32, of node: Shape.Node, item: Int) -> Shape.Node {
+        if let place = node.pointee.lookup[key] {
+            node.pointee.cursor = place &+ 1
+            return node.pointee.members[place].node
+        }
+        let child = ShapeTree.make(block: block, item: item)
+        node.pointee.lookup[key] = node.pointee.members.count
+        node.pointee.members.append(.init(key: key, node: child))
+        node.pointee.cursor = node.pointee.members.count
+        return child
+    }
+
+    /// Makes the members of a node values of a map.
+    private func collapse(_ node: Shape.Node) { ShapeTree.collapse(node) }
+
+    static func collapse(_ node: Shape.Node) {
+        let value = node.pointee.mapValue ?? make(block: .max, item: .max)
+        node.pointee.mapValue = value
+        for member in node.pointee.members {
+            merge(member.node, into: value, keys: { $0 })
+            free(member.node)
+        }
+        node.pointee.members = []
+        node.pointee.lookup = [:]
+        node.pointee.cursor = 0
+    }
+
+    /// Adds what `other` saw to `node`; `keys` turns the key numbers of `other` into those of `node`.
+    static func merge(_ other: Shape.Node, into node: Shape.Node, keys: (UInt32) -> UInt32) {
+        let o = other.pointee
+        node.pointee.nulls += o.nulls
+        node.pointee.bools += o.bools
+        node.pointee.ints += o.ints
+        node.pointee.doubles += o.doubles
+        node.pointee.numberTexts += o.numberTexts
+        node.pointee.strings += o.strings
+        node.pointee.arrays += o.arrays
+        node.pointee.objects += o.objects
+        node.pointee.presence += o.presence
+        node.pointee.hasWideInts = node.pointee.hasWideInts || o.hasWideInts
+        node.pointee.hasWholeDoubles = node.pointee.hasWholeDoubles || o.hasWholeDoubles
+        node.pointee.hasPointZero = node.pointee.hasPointZero || o.hasPointZero
+        node.pointee.hasDuplicateKeys = node.pointee.hasDuplicateKeys || o.hasDuplicateKeys
+        if o.fraction != -1 { node.pointee.fraction = node.pointee.fraction == -1 || node.pointee.fraction == o.fraction ? o.fraction : -2 }
+        node.pointee.form = TextForm.common(node.pointee.form, o.form)
+        if o.first < node.pointee.first { node.pointee.first = o.first }
+        if let element = o.element {
+            if node.pointee.element == nil { node.pointee.element = make(block: .max, item: .max) }
+            merge(element, into: node.pointee.element!, keys: keys)
+        }
+        if o.mapValue != nil, node.pointee.mapValue == nil { collapse(node) }
+        if let value = o.mapValue { merge(value, into: node.pointee.mapValue!, keys: keys) }
+        for member in o.members {
+            let child: Shape.Node
+            if let value = node.pointee.mapValue {
+                child = value
+            } else {
+                let key = keys(member.key)
+                if let place = node.pointee.lookup[key] {
+                    child = node.pointee.members[place].node
+                } else {
+                    child = make(block: .max, item: .max)
+                    node.pointee.lookup[key] = node.pointee.members.count
+                    node.pointee.members.append(.init(key: key, node: child))
+                }
+            }
+            merge(member.node, into: child, keys: keys)
+        }
+    }
+}

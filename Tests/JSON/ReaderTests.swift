@@ -1,0 +1,138 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+import Foundation
+import Testing
+@testable import FirnJSON
+
+@Suite struct ReaderTests {
+    @Test func `an array of objects is rows with the types that fit all of them`() throws {
+        let table = try Table(#"[{"a":1,"b":"x","c":true,"d":1.5,"e":[1,2],"f":{"g":null}},{"a":2,"c":false,"d":2,"e":[],"f":{"g":3}}]"#)
+        #expect(table.typeName("a") == "int")
+        #expect(table.typeName("b") == "string?")
+        #expect(table.typeName("c") == "bool")
+        #expect(table.typeName("d") == "double")
+        #expect(table.typeName("e") == "list<int>")
+        #expect(table.typeName("f") == "Row_f")
+        #expect(table.schema["Row_f"]?.columns.map(\.type.name) == ["int?"])
+        #expect(table.schema["Row_f"]?.isEmbedded == true)
+        #expect(table.batches[0].columns[4].value(at: 0) == .list([.int(1), .int(2)]))
+    }
+
+    @Test func `every shape of document comes back`() throws {
+        for document in [
+            #"[]"#, #"{}"#, #"[{}]"#, #"[{},{"a":1}]"#, #"[1,2,3]"#, #"[1,"a",null,[2],{"b":[]}]"#, #"null"#, #"5"#, #""text""#, #"[null]"#, #"[[1],[2,3],[]]"#,
+            #"{"name":"x","rows":[{"a":1},{"a":2}],"more":{"z":[1,{"q":null}]}}"#, #"{"rows":[{"a":1}]}"#, #"{"a":{"x":1},"b":{"x":2,"y":[{}]}}"#,
+            #"{"a":{"key":1},"b":{"key":2}}"#, #"{"one":1,"two":[1,2],"three":{"four":null}}"#, #"{"a":[{"x":1}],"b":[{"x":2}]}"#,
+            #"[{"a":{"b":{"c":{"d":{"e":{"f":{"g":{"h":{"i":{"j":1}}}}}}}}}}]"#, #"[{"a":{}},{"a":null}]"#, #"[{"a":[{}]},{"a":[null]},{"a":[]}]"#,
+            #"[{"a":null},{"a":null}]"#, #"[{"a":[[1],["x"]]}]"#, #"[{"a":"x"},{"a":["x"]},{"a":{"b":"x"}},{"a":1e300},{"a":false}]"#, #"[{"":1}]"#,
+            "[{\"a\":\"q\\\"\\\\\\u0001\\n\\u00e9\\ud83d\\ude00/\"}]", "\u{FEFF}[{\"a\":1}]", " \n[ ]\n ",
+        ] {
+            try expectSameDocument(Array(document.utf8).starts(with: [0xEF]) ? Array(document.utf8.dropFirst(3)) : Array(document.utf8))
+        }
+    }
+
+    @Test func `a byte order mark is passed over`() throws {
+        let table = try Table("\u{FEFF}[{\"a\":1}]")
+        #expect(table.type.columns.map(\.name) == ["a"])
+        #expect(try Table("\u{FEFF}{\"a\":1}\n{\"a\":2}\n", .lines).batches[0].count == 2)
+    }
+
+    @Test func `numbers keep their values or are refused with the place`() throws {
+        func column(_ numbers: String) throws -> (String?, String) {
+            let table = try Table("{\"x\":" + numbers.split(separator: " ").joined(separator: "}\n{\"x\":") + "}\n", .lines)
+            return (table.typeName("x"), text(try table.written(.lines)).replacing("{\"x\":", with: "").replacing("}\n", with: " "))
+        }
+        #expect(try column("1 2 -3 9223372036854775807") == ("int", "1 2 -3 9223372036854775807 "))
+        #expect(try column("1.0 2.0 2.5") == ("double", "1.0 2.0 2.5 "))
+        #expect(try column("1 2.5") == ("double", "1 2.5 "))
+        #expect(try column("1.50 2.25") == ("double", "1.50 2.25 "))
+        #expect(try column("-0 1") == ("double", "-0 1 "))
+        #expect(try column("9223372036854775808 1") == ("decimal128", "9223372036854775808 1 "))
+        #expect(try column("9007199254740993 0.5") == ("decimal128", "9007199254740993 0.5 "))
+        #expect(try column("0.12345678901234567890 1.5") == ("decimal128", "0.12345678901234567890 1.5 "))
+        #expect(try column("0.1 0.30000000000000004 123456.7890123") == ("double", "0.1 0.30000000000000004 123456.7890123 "))
+        #expect(try column("1e400") == ("decimal128", "1E+400 "))
+        let error = #expect(throws: FirnError.self) { try Table("{\"x\":1}\n\n{\"x\": 1.2345678901234567890123456789012345}\n", .lines) }
+        #expect(error?.place == .init(file: "test.json", line: 3, column: 7))
+        #expect(throws: FirnError.self) { try Table("[1e99999]") }
+    }
+
+    @Test func `dates and UUIDs are recognised only if all texts come back`() throws {
+        let table = try Table(#"[{"a":"2020-02-29","b":"2020-02-30","c":"2021-01-01T10:00:00Z","d":"6ba7b810-9dad-11d1-80b4-00c04fd430c8","e":"6BA7B810-9DAD-11D1-80B4-00C04FD430C8"}]"#)
+        #expect(table.type.columns.map(\.type.name) == ["date", "string", "date", "uuid", "uuid"])
+        try expectSameDocument(try table.written())
+        let mixed = try Table(#"[{"a":"2020-02-29"},{"a":"2020-02-29T00:00:00Z"},{"a":null}]"#)
+        #expect(mixed.typeName("a") == "string?")
+        let off = try Table(#"[{"a":"2020-02-29"}]"#) { $0.recognisesText = false }
+        #expect(off.typeName("a") == "string")
+    }
+
+    @Test func `null and missing are kept apart by column`() throws {
+        try expectSameLines(Array("{\"a\":1,\"b\":1}\n{\"a\":null}\n".utf8))
+        let mixed = try Table("{\"a\":null}\n{}\n{\"a\":2}\n", .lines)
+        #expect(mixed.remarks.count == 1)
+        #expect(throws: FirnError.self) { try Table("{\"a\":null}\n{}\n", .lines) { $0.isLossless = true } }
+    }
+
+    @Test func `of two equal keys the last is taken and remarked`() throws {
+        let table = try Table(#"[{"a":1,"b":{"a":2},"a":3}]"#)
+        #expect(table.batches[0].columns[0].value(at: 0) == .int(3))
+        #expect(table.remarks.count == 1)
+    }
+
+    @Test func `keys that are data become a map`() throws {
+        var lines = ""
+        for i in 0..<100 { lines += "{\"m\":{\"k\(i)\":\(i),\"j\(i)\":null}}\n" }
+        let table = try Table(lines, .lines)
+        #expect(table.typeName("m") == "map<string, int?>")
+        try expectSameLines(Array(lines.utf8))
+        var wide = "{\"m\":{"
+        for i in 0..<1200 { wide += "\"k\(i)\":{\"x\":\(i)}," }
+        wide += "\"last\":{\"x\":0}}}\n"
+        #expect(try Table(wide, .lines).typeName("m") == "map<string, Row_m>")
+        try expectSameLines(Array(wide.utf8))
+    }
+
+    @Test func `bad input is refused with line and column`() throws {
+        func place(_ text: String, _ layout: JSONOptions.Layout) -> String {
+            do {
+                _ = try Table(text, layout)
+                return "accepted"
+            } catch let error as FirnError { return error.place?.description ?? "no place" } catch { return "\(error)" }
+        }
+        #expect(place("{\"a\":1}\n{\"a\":x}\n", .lines) == "test.json:2:6")
+        #expect(place("{\"a\":1}\n\n{\"a\":1} 5\n", .lines) == "test.json:3:9")
+        #expect(place("{\"a\":1\n,\"b\":2}\n", .lines).hasPrefix("test.json:1:"))
+        #expect(place("1,2\n3\n", .lines).hasPrefix("test.json:1:"))
+        #expect(place("[1\n2]\n", .lines).hasPrefix("test.json:1:"))
+        #expect(place("[\n  1,\n  nul\n]", .document) == "test.json:3:3")
+        #expect(place("[1] [2]", .document).hasPrefix("test.json:1:5"))
+        #expect(place("", .document) == "test.json:1:1")
+        #expect(place("\"a\u{01}\"", .document).hasPrefix("test.json:1:"))
+        let invalid = #expect(throws: FirnError.self) { try Table(Array("{\"a\":\"ok\"}\n{\"a\":\"".utf8) + [0xFF] + Array("\"}\n".utf8), .lines) }
+        #expect(invalid?.place == .init(file: "test.json", line: 2, column: 7))
+        let deep = String(repeating: "[", count: 100_000)
+        #expect(throws: FirnError.self) { try Table(deep, .document) }
+        #expect(throws: FirnError.self) { try Table(String(repeating: "[", count: 300) + String(repeating: "]", count: 300), .document) }
+    }
+
+    @Test func `batches hold 65,536 rows wherever blocks end`() throws {
+        var lines: [UInt8] = []
+        for i in 0..<150_000 { lines += Array("{\"i\":\(i),\"s\":\"t\(i % 7)\"}\n".utf8) }
+        let table = try Table(lines, .lines) { $0.blockSize = 100_000 }
+        #expect(table.batches.map(\.count) == [65_536, 65_536, 18_928])
+        #expect(table.batches[1].columns[0].value(at: 10) == .int(65_546))
+        #expect(try table.written(.lines) == lines)
+    }
+
+    @Test func `where blocks end makes no difference`() throws {
+        let text = "{\"a\":1,\"b\":[1,2],\"c\":{\"d\":\"x\\n\"}}\n\n{\"a\":2.5,\"b\":[],\"e\":null}\r\n  \n{\"c\":{\"f\":[{\"g\":1}]},\"a\":3}"
+        let whole = try Table(text, .lines)
+        for size in 1...(text.utf8.count + 1) {
+            let table = try Table(text, .lines) { $0.blockSize = size }
+            #expect(table.schema == whole.schema)
+            #expect(try table.written(.lines) == whole.written(.lines), "block size \(size)")
+        }
+    }
+}
