@@ -231,5 +231,11 @@ func encodeBits(_ bits: Bits, profile: Profile, depth: Int) -> [UInt8] {
         best.reserveCapacity(raw &+ 1)
         bits.words.withUnsafeBytes { best.append(contentsOf: $0.prefix(raw)) }
     }
+    if profile != .fast, best.count > 128 {
+        // The bytes of the bitmap, entropy-coded.
+        let bytes = bits.words.withUnsafeBytes { $0.prefix(raw).map { Int64($0) } }
+        let words = bytes.withUnsafeBufferPointer { encodeWords($0, profile: profile, depth: max(depth, 2) &+ 1) }
+        if (words.count &+ 1) &* 100 < best.count &* (profile == .small ? 97 : 85) { return [BitsEncoding.bytes.rawValue] + words }
+    }
     return best
 }

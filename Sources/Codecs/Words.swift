@@ -117,7 +117,7 @@ func openWords(_ bytes: UnsafeRawBufferPointer, count: Int, depth: Int) throws(D
     case .delta: return try WordsDelta(&reader, count: count, depth: depth)
     case .dictionary: return try WordsDictionary(&reader, count: count, depth: depth)
     case .repeats: return try WordsRepeats(&reader, count: count, depth: depth)
-    case .entropy: throw Damage("unknown encoding of words \(id)")
+    case .entropy: return try WordsEntropy(&reader, count: count, depth: depth)
     }
 }
 

@@ -1,0 +1,200 @@
+import FirnBytes
+
+/// A symbol: the numbers from `lower` on that differ in their low `extra` bits only.
+struct EntropyBin: Equatable {
+    var lower: UInt64, extra: Int
+    /// Share of the table's 2^log slots.
+    var frequency: Int
+}
+
+/// log2 in units of 2^-16, within 2^-14 of the truth; integers only, so that every machine chooses alike.
+enum Logarithm {
+    /// log2(1 + i/256) · 65,536
+    private static let table: [Int] = (0...256).map { i in
+        var x: UInt64 = (1 << 31) + UInt64(i) << 23, result = 0
+        if i == 256 { return 65_536 }
+        for _ in 0..<16 {
+            x = UInt64((UInt128(x) * UInt128(x)) >> 31)
+            result <<= 1
+            if x >= 1 << 32 { result |= 1; x >>= 1 }
+        }
+        return result
+    }
+
+    /// For n ≥ 1.
+    static func withTable<R>(_ body: (UnsafePointer<Int>) -> R) -> R { table.withUnsafeBufferPointer { body($0.baseAddress!) } }
+
+    @inline(__always)
+    static func of(_ n: Int, _ table: UnsafePointer<Int>) -> Int {
+        let whole = 63 &- n.leadingZeroBitCount
+        let fraction = whole >= 16 ? (n &>> (whole &- 16)) & 0xFFFF : (n &<< (16 &- whole)) & 0xFFFF
+        let i = fraction >> 8, rest = fraction & 0xFF
+        return whole &<< 16 &+ table[i] &+ ((table[i &+ 1] &- table[i]) &* rest) >> 8
+    }
+}
+
+/// Counts of numbers by leaf: each number below 2^direct on its own, above that 128 leaves for every power of two.
+struct EntropyHistogram {
+    let direct: Int
+    var counts: [UInt32]
+    let total: Int
+
+    @inline(__always)
+    static func leaf(_ u: UInt64, direct: Int) -> Int {
+        if u >> UInt64(direct) == 0 { return Int(truncatingIfNeeded: u) }
+        let exponent = 63 &- u.leadingZeroBitCount
+        // Below 2^7 · 2^direct the leaves are finer than one number only if direct < 7, which is never used.
+        return 1 &<< direct &+ (exponent &- direct) &<< 7 &+ Int(truncatingIfNeeded: (u &>> UInt64(exponent &- 7)) & 127)
+    }
+
+    /// `largest`: no number is greater.
+    init(_ values: UnsafeBufferPointer<Int64>, transform: EntropyTransform, largest: UInt64) {
+        let bits = bitWidth(largest), room = max(8, bitWidth(UInt64(values.count)) &+ 1)
+        direct = bits <= min(16, room) ? max(7, bits) : min(12, room)
+        let leaves = 1 << direct &+ (bits > direct ? (bits &- direct) << 7 : 0)
+        total = values.count
+        var counts = [UInt32](repeating: 0, count: leaves)
+        let direct = direct
+        counts.withUnsafeMutableBufferPointer { counts in
+            for value in values { counts[Self.leaf(transform.forward(value), direct: direct)] &+= 1 }
+        }
+        self.counts = counts
+    }
+}
+
+/// How a word becomes a number that is small where words are frequent.
+enum EntropyTransform {
+    case offset(Int64), zigzag
+
+    @inline(__always)
+    func forward(_ value: Int64) -> UInt64 {
+        switch self {
+        case .offset(let base): UInt64(bitPattern: value &- base)
+        case .zigzag: FirnBytes.zigzag(value)
+        }
+    }
+}
+
+/// The symbols that cost least, table included.
+struct EntropyModel {
+    var bins: [EntropyBin] = []
+    /// Symbol of every leaf that occurs.
+    var symbols: [UInt16] = []
+    var tableLog = 12
+    /// What values and table come to, without pages' overhead.
+    var bits = 0
+    static let mostBins = 2048
+
+    init(_ histogram: EntropyHistogram) {
+        symbols = [UInt16](repeating: 0, count: histogram.counts.count)
+        var overhead = 11 << 16
+        var counts: [Int] = []
+        repeat {
+            bins.removeAll(keepingCapacity: true)
+            counts.removeAll(keepingCapacity: true)
+            choose(histogram, overhead: overhead, counts: &counts)
+            overhead &*= 2
+        } while bins.count > Self.mostBins
+        tableLog = min(max(bitWidth(UInt64(histogram.total)), bitWidth(UInt64(bins.count)) &+ 1, 6), bins.count > 512 ? 13 : 12)
+        normalize(counts, total: histogram.total)
+        bits = Logarithm.withTable { table in
+            var sum = 0
+            for (bin, count) in zip(bins, counts) {
+                sum &+= count &* (tableLog << 16 &- Logarithm.of(bin.frequency, table) &+ bin.extra << 16) &+ 11 << 16
+            }
+            return sum >> 16
+        }
+    }
+
+    /// Splits every perfect binary tree of leaves where that pays, from the leaves up.
+    private mutating func choose(_ histogram: EntropyHistogram, overhead: Int, counts: inout [Int]) {
+        let direct = histogram.direct, leaves = histogram.counts.count
+        tree(histogram, first: 0, height: direct, level: 0, lower: 0, overhead: overhead, counts: &counts)
+        var first = 1 << direct, exponent = direct
+        while first < leaves {
+            tree(histogram, first: first, height: 7, level: exponent &- 7, lower: 1 << UInt64(exponent), overhead: overhead, counts: &counts)
+            first &+= 128
+            exponent &+= 1
+        }
+    }
+
+    /// One tree: 2^height leaves of 2^level numbers each, the first of which begins at `lower`.
+    private mutating func tree(_ histogram: EntropyHistogram, first: Int, height: Int, level: Int, lower: UInt64, overhead: Int, counts: inout [Int]) {
+        let leaves = 1 << height
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: leaves &* 2) { cost in
+            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: leaves &* 2) { count in
+                weigh(histogram, first: first, height: height, level: level, overhead: overhead, cost: cost.baseAddress!, count: count.baseAddress!)
+                emit(node: 1, depth: 0, height: height, level: level, lower: lower, first: first,
+                     cost: cost.baseAddress!, count: count.baseAddress!, counts: &counts)
+            }
+        }
+    }
+
+    /// Costs and counts of all nodes, heap order; the lowest bit of a cost says whether the node is one symbol.
+    private func weigh(_ histogram: EntropyHistogram, first: Int, height: Int, level: Int, overhead: Int,
+                       cost: UnsafeMutablePointer<Int>, count: UnsafeMutablePointer<UInt32>) {
+        let leaves = 1 << height
+        histogram.counts.withUnsafeBufferPointer { leafCounts in
+            Logarithm.withTable { logs in
+                let whole = Logarithm.of(histogram.total, logs)
+                for i in 0..<leaves {
+                    let n = Int(leafCounts[first &+ i])
+                    count[leaves &+ i] = UInt32(n)
+                    cost[leaves &+ i] = n == 0 ? 0 : (n &* (whole &- Logarithm.of(n, logs) &+ level << 16) &+ overhead) | 1
+                }
+                for up in 1...height {
+                    let start = 1 << (height &- up), extra = (level &+ up) << 16
+                    for node in start..<(start &* 2) {
+                        let left = count[node &* 2], right = count[node &* 2 &+ 1], sum = left &+ right
+                        count[node] = sum
+                        if sum == 0 { cost[node] = 0; continue }
+                        let split = (cost[node &* 2] & ~1) &+ (cost[node &* 2 &+ 1] & ~1)
+                        let merged = Int(sum) &* (whole &- Logarithm.of(Int(sum), logs) &+ extra) &+ overhead
+                        cost[node] = merged <= split ? merged | 1 : split & ~1
+                    }
+                }
+            }
+        }
+    }
+
+    private mutating func emit(node: Int, depth: Int, height: Int, level: Int, lower: UInt64, first: Int,
+                               cost: UnsafePointer<Int>, count: UnsafePointer<UInt32>, counts: inout [Int]) {
+        if count[node] == 0 { return }
+        if cost[node] & 1 == 0 {
+            emit(node: node &* 2, depth: depth &+ 1, height: height, level: level, lower: lower, first: first, cost: cost, count: count, counts: &counts)
+            emit(node: node &* 2 &+ 1, depth: depth &+ 1, height: height, level: level, lower: lower, first: first, cost: cost, count: count, counts: &counts)
+            return
+        }
+        let up = height &- depth, leaf = (node &- 1 << depth) << up
+        for i in 0..<(1 << up) { symbols[first &+ leaf &+ i] = UInt16(truncatingIfNeeded: bins.count) }
+        bins.append(EntropyBin(lower: lower &+ UInt64(leaf) << UInt64(level), extra: level &+ up, frequency: 0))
+        counts.append(Int(count[node]))
+    }
+
+    /// Shares out the table's slots: at least one a symbol, the rest by count, what rounding leaves to the most frequent.
+    private mutating func normalize(_ counts: [Int], total: Int) {
+        let slots = 1 << tableLog
+        var rare = 0, rareCount = 0
+        for count in counts where count &* slots < total { rare &+= 1; rareCount &+= count }
+        let share = slots &- rare, common = max(1, total &- rareCount)
+        var left = slots
+        for i in 0..<bins.count {
+            bins[i].frequency = counts[i] &* slots < total ? 1 : max(1, counts[i] &* share / common)
+            left &-= bins[i].frequency
+        }
+        if left == 0 { return }
+        let order = bins.indices.sorted { (counts[$0], $1) > (counts[$1], $0) }
+        var at = 0
+        while left != 0 {
+            let i = order[at]
+            if left > 0 {
+                bins[i].frequency &+= 1
+                left &-= 1
+            } else if bins[i].frequency > 1 {
+                bins[i].frequency &-= 1
+                left &+= 1
+            }
+            at = at &+ 1 == order.count ? 0 : at &+ 1
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import FirnBytes
+
+// symbols   count (varint, 1…2,048) · one bit string of, for each symbol by ascending lower bound:
+//           level: 1 if as before (the first: 0), else 0 and 6 bits · gap: γ(g + 1) · frequency: γ(f)
+//           A symbol holds index·2^level … (index + 1)·2^level − 1, index = ⌈end of the symbol before / 2^level⌉ + g.
+//           γ(x): bitWidth(x) − 1 zeros, a one, the low bitWidth(x) − 1 bits of x. The frequencies sum to 2^R.
+
+func encodeBins(_ bins: [EntropyBin]) -> [UInt8] {
+    var out = ByteWriter()
+    out.appendVarint(bins.count)
+    var bits = BitWriter(), level = 0, end: UInt64 = 0
+    func writeGamma(_ value: UInt64) {
+        let low = bitWidth(value) &- 1
+        bits.write(0, width: low)
+        bits.write(1, width: 1)
+        bits.write(value & lowMask(low), width: low)
+    }
+    for bin in bins {
+        bits.write(bin.extra == level ? 1 : 0, width: 1)
+        if bin.extra != level { bits.write(UInt64(bin.extra), width: 6) }
+        level = bin.extra
+        writeGamma(bin.lower >> UInt64(level) &- ceiling(end, level) &+ 1)
+        writeGamma(UInt64(bin.frequency))
+        end = bin.lower &+ 1 << UInt64(level)
+    }
+    bits.align()
+    out.append(contentsOf: bits.bytes)
+    return out.bytes
+}
+
+/// ⌈value / 2^level⌉
+@inline(__always)
+private func ceiling(_ value: UInt64, _ level: Int) -> UInt64 {
+    value >> UInt64(level) &+ (value & lowMask(level) == 0 ? 0 : 1)
+}
+
+/// Reads a bit string, one field after the other; zeros past the end.
+private struct BitCursor {
+    let bytes: UnsafeRawBufferPointer
+    var position = 0
+
+    mutating func read(_ width: Int) -> UInt64 {
+        guard let base = bytes.baseAddress, width > 0 else { return 0 }
+        defer { position &+= width }
+        return readBits(base, limit: bytes.count, position: position, width: width)
+    }
+
+    mutating func readGamma() throws(Damage) -> UInt64 {
+        var low = 0
+        while read(1) == 0 {
+            low &+= 1
+            if low > 63 || position > bytes.count &* 8 { throw Damage("symbols cut short") }
+        }
+        return 1 &<< UInt64(low) | read(low)
+    }
+}
+
+/// Slot k of symbol j: decoding takes the state to a new one.
+struct EntropySlot {
+    /// New state = base + the next `bits` bits.
+    var base: UInt16, symbol: UInt16, bits: UInt8, extra: UInt8
+}
+
+/// A decoding table; every slot leads to a slot, whatever the bits.
+final class EntropyTable: Sendable {
+    let slots: [EntropySlot], lowers: [UInt64], mostExtra: Int
+
+    init(_ bytes: UnsafeRawBufferPointer, tableLog: Int) throws(Damage) {
+        var reader = ByteReader(bytes)
+        let count = try reader.readCount(limit: EntropyModel.mostBins)
+        var cursor = BitCursor(bytes: reader.readRest())
+        var bins: [EntropyBin] = [], level = 0, end: UInt64 = 0, sum = 0, most = 0
+        bins.reserveCapacity(count)
+        for i in 0..<count {
+            if cursor.read(1) == 0 { level = Int(cursor.read(6)) }
+            let gap = try cursor.readGamma() &- 1, frequency = try cursor.readGamma()
+            let (index, overflow) = ceiling(end, level).addingReportingOverflow(gap)
+            // A symbol may end at 2^64 (end 0) only if it is the last.
+            guard !overflow, index <= UInt64.max >> UInt64(level), frequency <= 1 << 13, i == 0 || end != 0 else { throw Damage("symbols out of range") }
+            bins.append(EntropyBin(lower: index << UInt64(level), extra: level, frequency: Int(frequency)))
+            end = (index &+ 1) &<< UInt64(level)
+            sum &+= Int(frequency)
+            most = max(most, level)
+        }
+        guard count > 0, sum == 1 << tableLog else { throw Damage("frequencies of symbols do not add up") }
+        lowers = bins.map(\.lower)
+        mostExtra = most
+        slots = Self.makeSlots(bins, tableLog: tableLog)
+    }
+
+    private static func makeSlots(_ bins: [EntropyBin], tableLog: Int) -> [EntropySlot] {
+        let size = 1 << tableLog
+        return [EntropySlot](unsafeUninitializedCapacity: size) { slots, filled in
+            var next = bins.map(\.frequency)
+            let order = spreadSymbols(bins, tableLog: tableLog)
+            for k in 0..<size {
+                let symbol = Int(order[k]), x = next[symbol]
+                next[symbol] = x &+ 1
+                let bits = tableLog &- (bitWidth(UInt64(x)) &- 1)
+                slots[k] = EntropySlot(base: UInt16(truncatingIfNeeded: x << bits &- size), symbol: UInt16(symbol),
+                                       bits: UInt8(bits), extra: UInt8(bins[symbol].extra))
+            }
+            filled = size
+        }
+    }
+}
+
+/// Which symbol every slot belongs to: symbols in order, each taking the next free place of a walk in steps of 5/8 of the table + 3.
+func spreadSymbols(_ bins: [EntropyBin], tableLog: Int) -> [UInt16] {
+    let size = 1 << tableLog, step = size >> 1 &+ size >> 3 &+ 3
+    var order = [UInt16](repeating: 0, count: size), at = 0
+    for (symbol, bin) in bins.enumerated() {
+        for _ in 0..<bin.frequency {
+            order[at] = UInt16(symbol)
+            at = (at &+ step) & (size &- 1)
+        }
+    }
+    return order
+}

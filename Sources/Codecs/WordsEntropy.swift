@@ -1,0 +1,168 @@
+import FirnBytes
+import Synchronization
+
+// entropy   id 8 · flags (u8; bit 0: numbers are zigzags, else distances from low; bit 1: zones) · R (u8, 6…13) · P (u8, 8…10)
+//           · low (zigzag varint) · span (varint, high − low)
+//           · zones if bit 1: length (varint), words: least, greatest value of each vector in turn
+//           · symbols: length (varint), see EntropyTable
+//           · slope (varint) · least (zigzag varint) · width (u8, 0…48) · page offsets: one bit string,
+//             page p begins at (p·slope) / 256 (rounded down) + least + field p, counted from the first page
+//           · pages of 2^P values: states of the values 0 and 1 (R bits each), then for each value in turn its extra bits
+//             and the bits of its state's successor (the state of the value after the next)
+// Coding is tANS (Duda, arXiv 1311.2540): slot of the state → symbol, extra bits, and how many bits complete the next state.
+
+final class WordsEntropy: WordsBody, @unchecked Sendable {
+    private let zigzagged: Bool, tableLog: Int, pageLog: Int, low: Int64, high: Int64, zones: WordsBody?
+    private let symbols: UnsafeRawBufferPointer, slope: Int, least: Int, width: Int
+    private let offsets: UnsafeRawBufferPointer, pages: UnsafeRawBufferPointer
+    private let table = AtomicLazyReference<EntropyTable>()
+
+    init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
+        let flags: UInt8 = try reader.read()
+        tableLog = Int(try reader.read(UInt8.self))
+        pageLog = Int(try reader.read(UInt8.self))
+        guard flags < 4, tableLog >= 6, tableLog <= 13, pageLog >= 8, pageLog <= 10 else { throw Damage("entropy-coded words with an impossible header") }
+        zigzagged = flags & 1 == 1
+        low = try reader.readSignedVarint()
+        high = low &+ Int64(bitPattern: try reader.readVarint())
+        zones = flags & 2 == 0 ? nil
+            : try openWords(try reader.readLengthPrefixed(), count: (count &+ vectorLength &- 1) / vectorLength &* 2, depth: depth &+ 1)
+        symbols = try reader.readLengthPrefixed()
+        let pageCount = (count &+ 1 << pageLog &- 1) >> pageLog
+        slope = try reader.readCount(limit: 1 << 24)
+        let least = try reader.readSignedVarint()
+        guard abs(Int(clamping: least) / 2) < 1 << 48 else { throw Damage("page offsets out of range") }
+        self.least = Int(least)
+        width = Int(try reader.read(UInt8.self))
+        guard width <= 48 else { throw Damage("page offsets out of range") }
+        offsets = try reader.read(count: (pageCount &* width &+ 7) >> 3)
+        pages = reader.readRest()
+        super.init(count: count)
+    }
+
+    override var name: String { "tans" }
+    override var bounds: (Int64, Int64)? { low <= high ? (low, high) : nil }
+
+    override func bounds(ofVector vector: Int) -> (Int64, Int64)? {
+        if let zones, let least = try? zones.value(at: vector &* 2), let most = try? zones.value(at: vector &* 2 &+ 1), least <= most {
+            return (least, most)
+        }
+        return bounds
+    }
+
+    private func decodingTable() throws(Damage) -> EntropyTable {
+        if let table = table.load() { return table }
+        return table.storeIfNil(try EntropyTable(symbols, tableLog: tableLog))
+    }
+
+    override func value(at index: Int) throws(Damage) -> Int64 {
+        let page = index >> pageLog, inside = index & (1 << pageLog &- 1)
+        let table = try decodingTable()
+        var value: Int64 = 0, fault: Damage?
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: 1024) { scratch in
+            do throws(Damage) { try decodePage(page, count: inside &+ 1, table, into: scratch.baseAddress!) } catch { fault = error }
+            if fault == nil { value = scratch[inside] }
+        }
+        if let fault { throw fault }
+        return value
+    }
+
+    override func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        let table = try decodingTable(), end = start &+ n
+        var at = start
+        while at < end {
+            let page = at >> pageLog, first = page << pageLog, stop = min(end, first &+ 1 << pageLog), target = out + (at &- start)
+            if at == first {
+                try decodePage(page, count: stop &- first, table, into: target)
+            } else {
+                try withVectorScratch { (scratch) throws(Damage) in
+                    try decodePage(page, count: stop &- first, table, into: scratch)
+                    target.update(from: scratch + (at &- first), count: stop &- at)
+                }
+            }
+            at = stop
+        }
+    }
+
+    /// The first `n` values of a page. Reading stays in bounds whatever the bits: a page is read in place only if the
+    /// most bits that n values can take end within the stream, else from a copy with zeros behind it.
+    private func decodePage(_ page: Int, count n: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        let field = width == 0 ? 0 : Int(truncatingIfNeeded: readBits(offsets.baseAddress!, limit: offsets.count, position: page &* width, width: width))
+        let (rise, overflow) = page.multipliedReportingOverflow(by: slope)
+        let offset = rise >> 8 &+ least &+ field
+        guard !overflow, offset >= 0, offset <= pages.count else { throw Damage("page outside the stream") }
+        let most = (2 &* tableLog &+ n &* (tableLog &+ table.mostExtra)) >> 3 &+ 24
+        if offset &+ most <= pages.count {
+            run(pages.baseAddress! + offset, count: n, table, into: out)
+        } else {
+            withUnsafeTemporaryAllocation(byteCount: most, alignment: 8) { copy in
+                let rest = min(most, pages.count &- offset)
+                if rest > 0 { copy.baseAddress!.copyMemory(from: pages.baseAddress! + offset, byteCount: rest) }
+                (copy.baseAddress! + rest).initializeMemory(as: UInt8.self, repeating: 0, count: most &- rest)
+                run(copy.baseAddress!, count: n, table, into: out)
+            }
+        }
+    }
+
+    private func run(_ source: UnsafeRawPointer, count n: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) {
+        table.slots.withUnsafeBufferPointer { slots in
+            table.lowers.withUnsafeBufferPointer { lowers in
+                let wide = tableLog &+ table.mostExtra > 56
+                if wide {
+                    runWide(source, count: n, slots.baseAddress!, lowers.baseAddress!, into: out)
+                } else {
+                    runNarrow(source, count: n, slots.baseAddress!, lowers.baseAddress!, into: out)
+                }
+            }
+        }
+        if zigzagged {
+            for i in 0..<n { out[i] = unzigzag(UInt64(bitPattern: out[i])) }
+        } else {
+            let low = low
+            for i in 0..<n { out[i] &+= low }
+        }
+    }
+
+    private func runNarrow(_ source: UnsafeRawPointer, count n: Int, _ slots: UnsafePointer<EntropySlot>, _ lowers: UnsafePointer<UInt64>,
+                           into out: UnsafeMutablePointer<Int64>) {
+        let mask = 1 << tableLog &- 1
+        let head = source.loadUnaligned(as: UInt64.self)
+        var a = Int(truncatingIfNeeded: head) & mask, b = Int(truncatingIfNeeded: head >> UInt64(tableLog)) & mask
+        var position = 2 &* tableLog, i = 0
+        @inline(__always) func step(_ state: inout Int, _ i: Int) {
+            let slot = slots[state]
+            var word = source.loadUnaligned(fromByteOffset: position >> 3, as: UInt64.self) &>> UInt64(truncatingIfNeeded: position & 7)
+            position &+= Int(slot.bits) &+ Int(slot.extra)
+            out[i] = Int64(bitPattern: lowers[Int(slot.symbol)] &+ word & (1 &<< UInt64(slot.extra) &- 1))
+            word = word &>> UInt64(slot.extra)
+            state = Int(slot.base) &+ Int(truncatingIfNeeded: word & (1 &<< UInt64(slot.bits) &- 1))
+        }
+        while i &+ 1 < n {
+            step(&a, i)
+            step(&b, i &+ 1)
+            i &+= 2
+        }
+        if i < n { step(&a, i) }
+    }
+
+    private func runWide(_ source: UnsafeRawPointer, count n: Int, _ slots: UnsafePointer<EntropySlot>, _ lowers: UnsafePointer<UInt64>,
+                         into out: UnsafeMutablePointer<Int64>) {
+        var states = (readFast(source, 0, tableLog), readFast(source, tableLog, tableLog))
+        var position = 2 &* tableLog
+        for i in 0..<n {
+            let slot = slots[Int(states.0)], extra = Int(slot.extra)
+            let low = readFast(source, position, min(extra, 32)), high = readFast(source, position &+ 32, max(extra, 32) &- 32)
+            position &+= extra
+            let state = UInt64(slot.base) &+ readFast(source, position, Int(slot.bits))
+            position &+= Int(slot.bits)
+            out[i] = Int64(bitPattern: lowers[Int(slot.symbol)] &+ (high &<< 32 | low))
+            states = (states.1, state)
+        }
+    }
+
+    /// Up to 56 bits where 8 bytes can be read.
+    @inline(__always)
+    private func readFast(_ source: UnsafeRawPointer, _ position: Int, _ width: Int) -> UInt64 {
+        (source.loadUnaligned(fromByteOffset: position >> 3, as: UInt64.self) &>> UInt64(truncatingIfNeeded: position & 7)) & lowMask(width)
+    }
+}
