@@ -26,6 +26,8 @@ final class TokenReader: Sendable {
         }
     }
 
+    var lengthsName: String { lengths.encodingName }
+
     private func tokens() throws(Damage) -> TokenTable {
         guard case .tokens(let tokens) = try source.trained().form else { throw Damage("token text refers to a zstd dictionary") }
         return tokens
