@@ -91,6 +91,11 @@ final class DictionaryReader: Sendable {
         let codes = UnsafeMutablePointer<Int64>.allocate(capacity: 1024)
         defer { codes.deallocate() }
         try decodeCodes(vector: vector, into: codes, valueCount: values.count)
+        var total = 0
+        values.offsets.withUnsafeBufferPointer { offsets in
+            for i in 0..<n { total &+= offsets[Int(truncatingIfNeeded: codes[i]) &+ 1] &- offsets[Int(truncatingIfNeeded: codes[i])] }
+        }
+        guard total <= Text.largestVector else { throw Damage("a vector of text is too long") }
         values.offsets.withUnsafeBufferPointer { offsets in
             values.bytes.withUnsafeBytes { bytes in
                 text.fill(n) { i in
@@ -103,6 +108,9 @@ final class DictionaryReader: Sendable {
 }
 
 extension Text {
+    /// Bytes that a vector may come to where little stored becomes much: repeated values.
+    static let largestVector = 1 << 32
+
     /// Replaces the contents by `n` slices of `source`, given by their bounds.
     @inline(__always)
     mutating func fill(_ n: Int, slice: (Int) -> (Int, Int), from source: () -> UnsafeRawBufferPointer) {

@@ -22,7 +22,7 @@ enum DictionaryValues {
             suffixLengths.appendVarint(bytes.count - common)
             suffixes.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[common...]))
         }
-        func assemble(form: UInt8, _ blocks: [[UInt8]]) -> [UInt8] {
+        func assemble(form: UInt8, _ blocks: [[UInt8]], level: Int) -> [UInt8] {
             var out = ByteWriter()
             out.append(form)
             out.appendVarint(count)
@@ -30,9 +30,11 @@ enum DictionaryValues {
             for block in blocks { PageBlock.append(block, level: level, to: &out) }
             return out.bytes
         }
-        let one = assemble(form: 0, [plainLengths.bytes, plain.bytes])
-        let two = assemble(form: 1, [shared.bytes, suffixLengths.bytes, suffixes.bytes])
-        return two.count < one.count ? two : one
+        // The fastest level shows which form is smaller.
+        let one = assemble(form: 0, [plainLengths.bytes, plain.bytes], level: 1)
+        let two = assemble(form: 1, [shared.bytes, suffixLengths.bytes, suffixes.bytes], level: 1)
+        return two.count < one.count ? assemble(form: 1, [shared.bytes, suffixLengths.bytes, suffixes.bytes], level: level)
+            : assemble(form: 0, [plainLengths.bytes, plain.bytes], level: level)
     }
 
     static func commonPrefix(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {

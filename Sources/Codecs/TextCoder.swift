@@ -21,9 +21,12 @@ final class TextCoder {
     /// `sample`: the first segment. `segments`: how many there are at least.
     init(sample: Text, segments: Int, profile: Profile) {
         self.profile = profile
-        let trial = PageTrial(sample, segments: segments, profile: profile)
+        var trial = PageTrial(sample, segments: segments, profile: profile)
         let raw = Double(max(sample.bytes.count, 1))
-        if profile != .fast, let tokens = TokenTrial(sample, segments: segments), tokens.bytes < trial.bytes {
+        let tokens = profile == .fast ? nil : TokenTrial(sample, segments: segments, limit: trial.bytes)
+        // Training a dictionary costs more than all else, and seldom wins a third.
+        if (tokens?.bytes ?? .infinity) > trial.bytes * 0.65 { trial.tryDictionary(sample, segments: segments) }
+        if let tokens, tokens.bytes < trial.bytes {
             trained = tokens.trained
             way = .tokens(TokenEncoder(tokens.table))
             ratio = tokens.bytes / raw
@@ -66,8 +69,8 @@ struct TokenTrial {
     /// What the sample is expected to take.
     let bytes: Double
 
-    /// Nil where tokens cannot pay: a table takes some 20 KB.
-    init?(_ sample: Text, segments: Int) {
+    /// Nil where tokens cannot pay: a table takes some 12 KB, and the sample takes `limit` bytes otherwise.
+    init?(_ sample: Text, segments: Int, limit: Double) {
         let raw = sample.bytes.count
         guard raw * segments > 256 << 10, sample.count > 1024 else { return nil }
         let blocks = stride(from: 0, to: sample.count, by: 256).map { $0 ..< min(sample.count, $0 + 256) }
@@ -75,7 +78,8 @@ struct TokenTrial {
         let share = min(1, Double(TokenTraining.sampleBytes) / Double(max(1, raw / 2)))
         let wanted = max(1, Int(Double(learning.count) * share))
         let spread = (0..<wanted).map { learning[$0 * learning.count / wanted] }
-        table = TokenTraining(sample, rows: spread).learn().table
+        guard let table = TokenTraining(sample, rows: spread).learn(limit: limit * 8 / Double(raw)) else { return nil }
+        self.table = table
         trained = TrainedText.encode(tokens: table)
         let trial = (0..<min(holdout.count, 64)).map { holdout[$0 * holdout.count / min(holdout.count, 64)] }
         let rows = trial.reduce(0) { $0 + $1.count }
@@ -96,7 +100,7 @@ struct PageTrial {
 
     /// zstd dictionaries above this size win nothing more.
     static let largestDictionary = 112 << 10
-    static let trainingBytes = 1 << 20
+    static let trainingBytes = 512 << 10
 
     init(_ sample: Text, segments: Int, profile: Profile) {
         let raw = sample.bytes.count + sample.count
@@ -122,11 +126,15 @@ struct PageTrial {
             }
         }
         bytes = best
-        guard raw > 8 << 10, pages.count > 7 else { return }
-        tryDictionary(sample, pages: pages, trial: trial, raw: raw, share: share, segments: segments)
     }
 
-    private mutating func tryDictionary(_ sample: Text, pages: [Range<Int>], trial: [Range<Int>], raw: Int, share: Double, segments: Int) {
+    /// Trains a dictionary and keeps it if that pays.
+    mutating func tryDictionary(_ sample: Text, segments: Int) {
+        let raw = sample.bytes.count + sample.count
+        let pages = Self.pages(sample, plan: plan)
+        guard raw > 8 << 10, pages.count > 7 else { return }
+        let trial = Self.spread(pages, bytes: 256 << 10, raw: raw)
+        let share = Double(pages.count) / Double(max(trial.count, 1))
         let training = Self.spread(pages, bytes: Self.trainingBytes, raw: raw)
         let dictionary = Self.train(sample, training, terminated: plan.terminated, size: min(raw / 3, Self.largestDictionary))
         guard !dictionary.isEmpty else { return }

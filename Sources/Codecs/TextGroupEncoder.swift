@@ -112,6 +112,9 @@ package final class TextGroupEncoder {
     private func encodeUncoded(_ table: ValueTable, below limit: Int) -> (shared: [SharedBlob], streams: [[UInt8]])? {
         // Coded text scans and filters faster: leave it only for a clear gain, and do not try where none can be.
         guard limit * 8 > rawBytes, let first = coded.first?.text(table) else { return nil }
+        // Training wins a third at most: a plain trial shows whether it is worth the time.
+        let quick = PageTrial(first, segments: coded.count, profile: profile)
+        guard quick.bytes * Double(rawBytes) < Double(limit) * 1.5 * Double(max(first.bytes.count, 1)) else { return nil }
         let inline = coded.count == 1
         let coder = TextCoder(sample: first, segments: coded.count, profile: profile)
         guard Double(limit) * 0.9 > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else { return nil }

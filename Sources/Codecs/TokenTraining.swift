@@ -8,7 +8,7 @@ struct TokenTraining {
     private var ends: [Int] = []
 
     static let sampleBytes = 512 << 10
-    static let rounds = 8
+    static let rounds = 10
 
     /// `rows`: the strings to learn from.
     init(_ source: Text, rows: [Range<Int>]) {
@@ -22,25 +22,32 @@ struct TokenTraining {
         text.append(contentsOf: repeatElement(0, count: 16))
     }
 
-    /// The table, and how many tokens the sample takes with it.
-    func learn() -> (table: TokenTable, tokens: Int) {
+    /// The table; nil as soon as it shows that the sample will take more than `limit` bits a byte.
+    func learn(limit: Double) -> TokenTable? {
         var table = TokenTable((0...255).map { [UInt8($0)] })
         var best = (table: table, tokens: Int.max)
         for round in 0..<Self.rounds {
-            var counts = PairCounts(tokens: text.count)
-            let tokens = count(table, &counts)
-            if tokens < best.tokens { best = (table, tokens) }
+            // The first rounds learn what is frequent everywhere: a part of the sample shows it.
+            let strings = round < 3 ? ends.prefix((ends.count + 3) / 4) : ends[...]
+            var counts = PairCounts(tokens: strings.last ?? 0)
+            let tokens = count(table, strings, &counts)
+            if round >= 3 {
+                let before = best.tokens
+                if tokens < before { best = (table, tokens) }
+                if round == 5, Double(tokens) * 12 > limit * 1.2 * Double(strings.last ?? 0) { return nil }
+                if tokens > before - before / 500 { break }
+            }
             if round + 1 < Self.rounds { table = select(table, counts) }
         }
-        return best
+        return best.table
     }
 
-    private func count(_ table: TokenTable, _ counts: inout PairCounts) -> Int {
+    private func count(_ table: TokenTable, _ strings: ArraySlice<Int>, _ counts: inout PairCounts) -> Int {
         let matcher = TokenMatcher(table)
         var total = 0
         text.withUnsafeBytes { bytes in
             var start = 0
-            for end in ends {
+            for end in strings {
                 var previous = -1
                 matcher.parse(bytes.baseAddress!, start, end) { code in
                     counts.singles[code] &+= 1
@@ -58,7 +65,8 @@ struct TokenTraining {
         var words: SIMD2<UInt64>
         var length: Int
         var count: Int
-        var gain: Int { count * length }
+        /// Bytes covered, with a little more for what is frequent: greedy parsing cuts long tokens short.
+        var gain: Int { count * (length + 1) }
     }
 
     /// The single bytes and what covers most of the sample.

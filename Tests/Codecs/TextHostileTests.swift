@@ -1,0 +1,118 @@
+@testable import FirnCodecs
+import FirnBytes
+import Testing
+
+@Suite struct TextHostileTests {
+    /// Reads all that can be read; whatever the bytes, this must end with an answer or `Damage`.
+    private func readAll(_ stream: [UInt8], count: Int, shared: [SharedBlob]) -> Bool {
+        stream.withUnsafeBytes { bytes in
+            do throws(Damage) {
+                var opened: [SharedText] = []
+                for blob in shared { opened.append(try SharedText(kind: blob.kind, bytes: EncodedGroup.keep(blob.bytes))) }
+                let reader = try TextReader(bytes, count: count, shared: opened)
+                var text = Text(), codes = [Int64](repeating: 0, count: 1024), damaged = false
+                func attempt(_ body: () throws(Damage) -> Void) { do throws(Damage) { try body() } catch { damaged = true } }
+                for vector in 0..<((count + 1023) / 1024) {
+                    attempt { () throws(Damage) in
+                        try reader.decode(vector: vector, into: &text)
+                        if text.count != min(1024, count - vector * 1024) || text.offsets.last != text.bytes.count { Issue.record("a vector of another shape") }
+                    }
+                    attempt { () throws(Damage) in
+                        guard let values = try reader.values else { return }
+                        try codes.withUnsafeMutableBufferPointer { (b) throws(Damage) in try reader.decodeCodes(vector: vector, into: b.baseAddress!) }
+                        if codes.prefix(text.count).contains(where: { $0 < 0 || $0 >= values.count }) { Issue.record("a code outside the values") }
+                    }
+                }
+                for row in stride(from: 0, to: count, by: max(1, count / 7)) {
+                    attempt { () throws(Damage) in _ = try reader.withValue(at: row) { $0.reduce(0) { $0 &+ Int($1) } } }
+                }
+                return !damaged
+            } catch { return false }
+        }
+    }
+
+    private func groups() -> [(name: String, group: EncodedGroup, counts: [Int])] {
+        var all: [(String, EncodedGroup, [Int])] = []
+        func add(_ name: String, _ segments: [Text], _ profile: Profile = .standard) {
+            all.append((name, EncodedGroup(segments, profile: profile), segments.map(\.count)))
+        }
+        add("constant", [TextSample.constant.text(50, seed: 1)])
+        add("few", [TextSample.few.text(1500, seed: 1)])
+        add("front-coded", [TextSample.many.text(3000, seed: 1)])
+        var remapped: [Text] = []
+        for s in 0..<3 {
+            var dice = TextDice(state: UInt64(s)), text = Text()
+            for _ in 0..<2500 { text.append("name \(s * 700 + Int(dice.next() % 600))") }
+            remapped.append(text)
+        }
+        add("remapped", remapped)
+        add("one page", [TextSample.mixed.text(300, seed: 1)])
+        add("pages", [TextSample.mixed.text(3000, seed: 1)])
+        add("large pages", [TextSample.mixed.text(5000, seed: 1)], .small)
+        add("fast pages", [TextSample.zeros.text(3000, seed: 1), TextSample.zeros.text(2000, seed: 2)], .fast)
+        add("raw", [TextSample.random.text(300, seed: 1)])
+        add("sentences", [TextSample.sentences.text(6000, seed: 1), TextSample.sentences.text(1200, seed: 2)])
+        var outlying = TextSample.mixed.text(500, seed: 4)
+        outlying.append(String(repeating: "outlier ", count: 20_000))
+        outlying.append("end")
+        add("outlier", [outlying])
+        return all
+    }
+
+    @Test func `streams cut short are damage, not a trap`() {
+        for (name, group, counts) in groups() {
+            for (s, stream) in group.streams.enumerated().prefix(1) {
+                for length in stride(from: 0, to: stream.count, by: max(1, stream.count / 60)) {
+                    let whole = readAll(Array(stream[..<length]), count: counts[s], shared: group.shared)
+                    if whole, name != "constant" { Issue.record("\(name) cut at \(length) of \(stream.count) reads") }
+                }
+                for (b, blob) in group.shared.enumerated() {
+                    for length in stride(from: 0, to: blob.bytes.count, by: max(1, blob.bytes.count / 40)) {
+                        var cut = group.shared
+                        cut[b].bytes = Array(blob.bytes[..<length])
+                        if readAll(stream, count: counts[s], shared: cut) { Issue.record("\(name): blob cut at \(length) reads") }
+                    }
+                }
+                if !group.shared.isEmpty { #expect(!readAll(stream, count: counts[s], shared: [])) }
+            }
+        }
+    }
+
+    @Test(arguments: [1, 2, 3]) func `flipped bits never trap`(_ seed: UInt64) {
+        var dice = TextDice(state: seed)
+        for (_, group, counts) in groups() {
+            let s = Int(dice.next() % UInt64(group.streams.count))
+            for round in 0..<150 {
+                var stream = group.streams[s]
+                // Headers decide most: half of the flips fall into the first bytes.
+                let reach = round % 2 == 0 ? min(stream.count, 40) : stream.count
+                for _ in 0...(dice.next() % 3) { stream[Int(dice.next() % UInt64(reach))] ^= 1 << UInt8(dice.next() % 8) }
+                _ = readAll(stream, count: counts[s], shared: group.shared)
+            }
+            guard !group.shared.isEmpty else { continue }
+            for round in 0..<60 {
+                var shared = group.shared
+                let reach = round % 2 == 0 ? min(shared[0].bytes.count, 24) : shared[0].bytes.count
+                for _ in 0...(dice.next() % 3) { shared[0].bytes[Int(dice.next() % UInt64(reach))] ^= 1 << UInt8(dice.next() % 8) }
+                _ = readAll(group.streams[s], count: counts[s], shared: shared)
+            }
+        }
+    }
+
+    @Test func `streams read with another count are damage or in bounds`() {
+        for (_, group, counts) in groups() {
+            for count in [0, 1, counts[0] - 1, counts[0] + 1, counts[0] * 3, 1 << 20] {
+                _ = readAll(group.streams[0], count: count, shared: group.shared)
+            }
+        }
+    }
+
+    @Test func `random bytes are damage`() {
+        var dice = TextDice(state: 99)
+        for _ in 0..<3000 {
+            var bytes = (0..<Int(dice.next() % 80)).map { _ in UInt8(truncatingIfNeeded: dice.next() & dice.next()) }
+            if !bytes.isEmpty { bytes[0] = 0x60 + UInt8(dice.next() % 6) }
+            _ = readAll(bytes, count: Int(dice.next() % 2000), shared: [])
+        }
+    }
+}
