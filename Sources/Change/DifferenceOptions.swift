@@ -38,6 +38,9 @@ package struct DifferenceOptions: Sendable {
     /// For tests: which bits of a key's hash are used. Fewer bits mean more collisions, never another answer.
     package var hashMask = UInt64.max
 
+    /// Rows that need no comparison because both tables hold the very same.
+    var shared = SharedRows()
+
     package init() {}
 }
 

@@ -34,7 +34,7 @@ final class KeyHashes: @unchecked Sendable {
         chosen = try options.each(segments) { i throws(FirnError) in
             let chosen = try chosenRows(table, side, i, options)
             do throws(Damage) {
-                try hashKeys(table.segment(i), side, key, mask: options.hashMask, into: out.start + offsets[i])
+                try hashKeys(table.segment(i), side, key, chosen, mask: options.hashMask, into: out.start + offsets[i])
             } catch { throw FirnError(error, in: options.name(side)) }
             return chosen
         }
@@ -74,8 +74,15 @@ final class KeyHashes: @unchecked Sendable {
     func flat(_ position: UInt32) -> Int { starts[Int(position >> 16)] &+ Int(position & 0xFFFF) }
 }
 
-/// The rows of a segment that are there and asked for; nil: all.
+/// The rows of a segment that are there, asked for and not known to be the same in both tables; nil: all.
 func chosenRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ options: DifferenceOptions) throws(FirnError) -> Bits? {
+    guard let shared = options.shared.mayDiffer(side, index) else { return try askedRows(table, side, index, options) }
+    if shared.noneSet { return shared }
+    return shared.intersection(try askedRows(table, side, index, options))
+}
+
+/// The rows of a segment that are there and asked for; nil: all.
+func askedRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ options: DifferenceOptions) throws(FirnError) -> Bits? {
     let live: Bits?, count: Int
     do throws(Damage) {
         let segment = try table.segment(index)
@@ -84,20 +91,34 @@ func chosenRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ opti
     } catch { throw FirnError(error, in: options.name(side)) }
     guard let asked = try options.rows?(side, table, index) else { return live }
     precondition(asked.count == count, "DifferenceOptions.rows must give one bit for each row of the segment")
-    guard let live else { return asked }
-    return Bits(words: zip(live.words, asked.words).map { $0 & $1 }, count: count)
+    return asked.intersection(live)
 }
 
-/// Writes the hash of each row's key to `out`.
-func hashKeys(_ segment: any Segment, _ side: DifferenceSide, _ key: [ColumnPairing], mask: UInt64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+extension Bits {
+    /// Nil stands for all.
+    func intersection(_ other: Bits?) -> Bits {
+        guard let other else { return self }
+        return Bits(words: zip(words, other.words).map { $0 & $1 }, count: count)
+    }
+
+    func hasOne(inVector vector: Int) -> Bool {
+        for word in words[(vector * vectorSize / 64)..<min((vector + 1) * vectorSize / 64, words.count)] where word != 0 { return true }
+        return false
+    }
+}
+
+/// Writes the hash of each row's key to `out`, at least for the chosen rows (nil: all).
+func hashKeys(_ segment: any Segment, _ side: DifferenceSide, _ key: [ColumnPairing], _ chosen: Bits?, mask: UInt64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
     let count = segment.rowCount
     out.initialize(repeating: 0, count: count)
+    let vectors = (0..<segment.vectorCount).filter { chosen?.hasOne(inVector: $0) ?? true }
+    if vectors.isEmpty { return }
     for pairing in key {
         let end = pairing.end(side), reader = try segment.column(end.index)
         if case .text = pairing.meaning, let dictionary = try reader.dictionary() {
             let entries = (0..<dictionary.count).map { dictionary.withBytes($0, hashBytes) }
             var codes = Column(ColumnType(.int, optional: end.column.type.isOptional))
-            for vector in 0..<segment.vectorCount {
+            for vector in vectors {
                 try reader.readCodes(vector: vector, into: &codes)
                 let place = out + vector * vectorSize
                 entries.withUnsafeBufferPointer { entries in
@@ -109,7 +130,7 @@ func hashKeys(_ segment: any Segment, _ side: DifferenceSide, _ key: [ColumnPair
             }
         } else {
             var column = Column(end.column, in: end.schema)
-            for vector in 0..<segment.vectorCount {
+            for vector in vectors {
                 try reader.read(vector: vector, into: &column)
                 pairing.fold(column, side, into: out + vector * vectorSize)
             }

@@ -10,6 +10,7 @@ struct PairComparison {
     let oldName: String
     let pairs: RowPairs
     var tolerance: Double
+    private let needed: [Bool]
     private var whole = Column(ColumnType(.int))
     private var vector = Column(ColumnType(.int))
 
@@ -20,6 +21,9 @@ struct PairComparison {
         self.oldName = oldName
         self.pairs = pairs
         self.tolerance = tolerance
+        var needed = [Bool](repeating: false, count: new.vectorCount)
+        for row in pairs.rows { needed[Int(row) / vectorSize] = true }
+        self.needed = needed
     }
 
     /// The rows whose value is not that of their partner.
@@ -47,15 +51,19 @@ struct PairComparison {
         return unequal
     }
 
+    /// Reads the vectors that hold rows of a pair; the others are left null.
     private mutating func readWhole(_ pairing: ColumnPairing) throws(FirnError) {
         do throws(Damage) {
             let reader = try new.column(pairing.new.index)
             vector = Column(pairing.new.column, in: pairing.new.schema)
-            try reader.read(vector: 0, into: &vector)
             whole = vector
-            for i in 1..<max(new.vectorCount, 1) {
-                try reader.read(vector: i, into: &vector)
-                whole.append(contentsOf: vector)
+            for i in 0..<new.vectorCount {
+                if needed[i] {
+                    try reader.read(vector: i, into: &vector)
+                    if whole.count == 0 { whole = vector } else { whole.append(contentsOf: vector) }
+                } else {
+                    for _ in new.rows(ofVector: i) { whole.appendNull() }
+                }
             }
         } catch { throw FirnError(error, in: newName) }
     }

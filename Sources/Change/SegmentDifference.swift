@@ -25,15 +25,23 @@ struct SegmentMatching: Sendable {
     let index: KeyTable
     let options: DifferenceOptions
 
+    func matchAll() throws(FirnError) -> [SegmentDifference] {
+        try options.each(new.segmentCount) { i throws(FirnError) in try match(i) }
+    }
+
     func match(_ number: Int) throws(FirnError) -> SegmentDifference {
         let segment: any Segment
         do throws(Damage) { segment = try new.segment(number) } catch { throw FirnError(error, in: options.newName) }
         let count = segment.rowCount
         guard count <= segmentSize else { throw FirnError(Damage("a segment of \(count) rows"), in: options.newName) }
         let chosen = try chosenRows(new, .new, number, options)
+        if let chosen, chosen.noneSet {
+            let partners = [UInt32](repeating: SegmentDifference.leftOut, count: count)
+            return SegmentDifference(partners: partners, changed: Bits(count: count), changedCells: compared.map { _ in nil })
+        }
         let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(count, 1))
         defer { scratch.deallocate() }
-        do throws(Damage) { try hashKeys(segment, .new, key, mask: options.hashMask, into: scratch) } catch { throw FirnError(error, in: options.newName) }
+        do throws(Damage) { try hashKeys(segment, .new, key, chosen, mask: options.hashMask, into: scratch) } catch { throw FirnError(error, in: options.newName) }
         var out = SegmentDifference(partners: find(scratch, count, chosen), changed: Bits(count: count), changedCells: [])
         var comparison = comparison(segment, out.partners)
         var mistaken = Bits(count: count)

@@ -52,6 +52,9 @@ package final class TableDifference: Sendable {
     private init(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
         let chosen = try ChosenColumns(old, new, options)
         let key = chosen.key, compared = chosen.compared
+        var options = options
+        options.shared = try SharedRows(old, new, key: key.map(\.name), options)
+        let shared = options.shared
         let hashes = try KeyHashes(of: old, .old, key: key, options: options)
         let index = try hashes.table(options)
         var repeated = DuplicateKeys(.old, old, key: key, options: options)
@@ -61,7 +64,8 @@ package final class TableDifference: Sendable {
             for row in repeated.found { hashes.leaveOut(row.later) }
         }
         let matching = SegmentMatching(old: old, new: new, key: key, compared: compared, hashes: hashes, index: index, options: options)
-        var segments = try options.each(new.segmentCount) { i throws(FirnError) in try matching.match(i) }
+        var segments = try matching.matchAll()
+        let same = try shared.count(new, options)
         var taken = Bits(count: hashes.count)
         leftOutNew = try Self.leaveOutRepeated(&segments, &taken, new, key, options)
         leftOutOld = repeated.found.count
@@ -83,7 +87,7 @@ package final class TableDifference: Sendable {
         added = segments.reduce(0) { $0 + $1.addedHashes.count }
         removed = removedRows.reduce(0) { $0 + $1.ones }
         changed = segments.reduce(0) { $0 + $1.changed.ones }
-        unchanged = taken.ones - changed
+        unchanged = taken.ones - changed + same
         self.old = old
         self.new = new
         self.options = options

@@ -22,9 +22,13 @@ package protocol Segment: AnyObject, Sendable {
     /// one element an object (as many as a leaf that is itself a collection has), end to end; no elements where an object on the way
     /// is null.
     func column(path: [Int]) throws(Damage) -> any ColumnReader
+    /// Against the same rows at another version of the same table: the rows that may differ in a value or in being there; all others are
+    /// known to be equal. Nil if nothing is known. Both must have the same first row id and columns.
+    func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits?
 }
 
 extension Segment {
+    package func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { self === other ? Bits(count: rowCount) : nil }
     package var vectorCount: Int { (rowCount + vectorSize - 1) / vectorSize }
     /// The physical rows of a vector.
     package func rows(ofVector vector: Int) -> Range<Int> { vector * vectorSize..<min((vector + 1) * vectorSize, rowCount) }

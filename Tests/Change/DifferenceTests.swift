@@ -95,4 +95,71 @@ import Testing
         #expect(try lines(difference(none, one) { $0.key = ["id"] }) == ["+1"])
         #expect(try lines(difference(one, none) { $0.key = ["id"] }) == ["-1"])
     }
+
+    @Test func `rows that two versions share are not read`() throws {
+        let rows: [[Value]] = (0..<3000).map { [.int($0), .string("n\($0)"), .double(Double($0))] }
+        var later = rows
+        later[5][1] = .string("other")
+        later[2000][0] = .int(9000)
+        let old = table(columns, rows, key: ["id"], batch: 1500), new = table(columns, later, key: ["id"], batch: 1500)
+        let after = Version(new) { segment in
+            var bits = Bits(count: 1500)
+            bits[segment == 0 ? 5 : 500] = true
+            return bits
+        }
+        let result = try difference(old, after)
+        #expect(try lines(result) == ["-2000", "~5 name", "+9000"])
+        #expect(result.unchanged == 2998)
+        #expect(after.read.allSatisfy { $0 == 0 })
+        #expect(try difference(old, old).unchanged == 3000)
+        // Another key than the table's own may repeat: every row counts.
+        #expect(try difference(old, after) { $0.key = ["name"] }.unchanged == 2998)
+    }
+}
+
+/// A table whose segments claim to know which rows may differ; notes the vectors read.
+private final class Version: Table, @unchecked Sendable {
+    let base: MemoryTable
+    let differing: (Int) -> Bits
+    var read: [Int] = []
+
+    init(_ base: MemoryTable, _ differing: @escaping (Int) -> Bits) {
+        self.base = base
+        self.differing = differing
+    }
+
+    var type: TypeSchema { base.type }
+    var schema: Schema { base.schema }
+    var rowCount: Int { base.rowCount }
+    var segmentCount: Int { base.segmentCount }
+    func segment(_ index: Int) throws(Damage) -> any Segment { Part(try base.segment(index), self, index) }
+    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { try base.segmentIndex(of: rowID) }
+
+    private final class Part: Segment, @unchecked Sendable {
+        let base: any Segment, version: Version, index: Int
+        init(_ base: any Segment, _ version: Version, _ index: Int) { (self.base, self.version, self.index) = (base, version, index) }
+        var rowCount: Int { base.rowCount }
+        var live: Bits? { base.live }
+        func rowID(at position: Int) throws(Damage) -> Int64 { try base.rowID(at: position) }
+        func position(of rowID: Int64) throws(Damage) -> Int? { try base.position(of: rowID) }
+        func column(_ index: Int) throws(Damage) -> any ColumnReader { Reader(try base.column(index), version) }
+        func column(path: [Int]) throws(Damage) -> any ColumnReader { try base.column(path: path) }
+        func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { version.differing(index) }
+    }
+
+    private final class Reader: ColumnReader, @unchecked Sendable {
+        let base: any ColumnReader, version: Version
+        init(_ base: any ColumnReader, _ version: Version) { (self.base, self.version) = (base, version) }
+        var type: ColumnType { base.type }
+        var rowCount: Int { base.rowCount }
+        func zone() -> Zone? { nil }
+        func zone(ofVector vector: Int) -> Zone? { nil }
+        func read(vector: Int, into column: inout Column) throws(Damage) {
+            version.read.append(vector)
+            try base.read(vector: vector, into: &column)
+        }
+        func value(at row: Int) throws(Damage) -> Value { try base.value(at: row) }
+        func dictionary() throws(Damage) -> Text? { nil }
+        func readCodes(vector: Int, into column: inout Column) throws(Damage) { preconditionFailure("no dictionary") }
+    }
 }
