@@ -152,7 +152,8 @@ extension JSONBytes {
     mutating func append(_ value: Decimal, _ loss: inout JSONLoss) {
         let text = value.description
         guard let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") }), first >= 48, first <= 57 else { return loss.writeNonFinite(&self) }
-        append(text)
+        // As doubles are written: 1e400, not 1E+400.
+        for byte in text.utf8 where byte != UInt8(ascii: "+") { append(byte == UInt8(ascii: "E") ? UInt8(ascii: "e") : byte) }
     }
 
     mutating func append(_ value: Float, _ loss: inout JSONLoss) {

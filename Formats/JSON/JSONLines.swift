@@ -116,7 +116,8 @@ final class JSONLines: JSONRows {
         while item < tape.itemCount {
             rows.append(tape.items, item)
             if let fault = rows.fault {
-                result.fault = (fault == .tooDeep ? JSONReader.tooDeep : JSONReader.changed, lane.parser.line(ofRow: row), 0)
+                let place = fault == .tooDeep ? tape.deepPlace : (line: lane.parser.line(ofRow: row), column: 0)
+                result.fault = (fault == .tooDeep ? JSONReader.tooDeep : JSONReader.changed, place.line, place.column)
                 return result
             }
             item += tape.items[item].step

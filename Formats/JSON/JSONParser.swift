@@ -61,6 +61,8 @@ struct Tape {
     let lineCount: Int
     /// Nil: the text was accepted.
     let fault: (message: String, offset: Int)?
+    /// Byte of the first array or object at level 128.
+    let deepOffset: Int
     let parser: JSONParser
 
     fileprivate init(_ result: firn_json_result, _ parser: JSONParser) {
@@ -69,8 +71,12 @@ struct Tape {
         rowCount = result.row_count
         lineCount = result.line_count
         fault = Int(result.error) == 0 ? nil : (result.message.map { String(cString: $0) } ?? "not JSON", result.error_offset)
+        deepOffset = Int(truncatingIfNeeded: result.deep_offset)
         self.parser = parser
     }
+
+    /// Line and column, from 0, where nesting became deeper than values of any kind may.
+    var deepPlace: (line: Int, column: Int) { parser.place(deepOffset) }
 }
 
 enum Tag {

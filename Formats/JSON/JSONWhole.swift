@@ -79,11 +79,18 @@ final class JSONWhole: JSONRows {
             if count < capacity {
                 count = dropMark(base, count)
                 let start = UnsafeRawBufferPointer(start: base, count: min(count, 64)).drop { $0 <= 32 }
-                return (count, start.dropFirst().first.map { $0 == 10 || $0 == 13 } ?? false)
+                return (count, isIndented(start.dropFirst()))
             }
             if count >= 1 << 32 { throw FirnError(.unsupported, "documents larger than 4 GB are not read", at: .init(file: input.name), advice: "write it as NDJSON, one object a line") }
             capacity *= 2
         }
+    }
+
+    /// Whether what follows the first bracket is a new line and an indent.
+    private static func isIndented(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
+        let line = text.drop { $0 == 13 }
+        guard line.first == 10, let next = line.dropFirst().first else { return false }
+        return next == UInt8(ascii: " ") || next == UInt8(ascii: "\t")
     }
 
     private static func envelope(_ tape: Tape, _ isPretty: Bool) -> Envelope {
@@ -140,12 +147,13 @@ final class JSONWhole: JSONRows {
         guard left > 0 else { return nil }
         let count = min(left, JSONReader.batchSize)
         var keys = Text()
-        for row in 0..<count {
+        for _ in 0..<count {
             if keyColumn != nil { keys.append(parser.key(tape.items[item].key)) }
             rows.append(tape.items, item)
             if let fault = rows.fault {
-                throw FirnError(.rejected, fault == .tooDeep ? JSONReader.tooDeep : JSONReader.changed,
-                                at: .init(file: input.name), advice: "it is in row \(rowCount - left + row + 1)")
+                guard fault == .tooDeep else { throw FirnError(.rejected, JSONReader.changed, at: .init(file: input.name)) }
+                let place = tape.deepPlace
+                throw FirnError(.rejected, JSONReader.tooDeep, at: .init(file: input.name, line: place.line + 1, column: place.column + 1))
             }
             item += tape.items[item].step
         }

@@ -141,6 +141,7 @@ struct firn_json_parser {
     uint32_t previous = 0;
     const char *last = nullptr;
     const char *message = nullptr;
+    const char *deep = nullptr;
     std::string digits, shortest;
 
     firn_json_parser() { forget(); }
@@ -249,6 +250,7 @@ struct firn_json_parser {
         switch (type) {
         case ondemand::json_type::object: {
             if (depth > deepest) { last = value.raw_json_token().data(); message = too_deep; return DEPTH_ERROR; }
+            if (depth == 128 && !deep) deep = value.raw_json_token().data();
             size_t place = items.size();
             items.push_back({head(FIRN_JSON_OBJECT, key), 0, 0});
             ondemand::object object;
@@ -269,6 +271,7 @@ struct firn_json_parser {
         }
         case ondemand::json_type::array: {
             if (depth > deepest) { last = value.raw_json_token().data(); message = too_deep; return DEPTH_ERROR; }
+            if (depth == 128 && !deep) deep = value.raw_json_token().data();
             size_t place = items.size();
             items.push_back({head(FIRN_JSON_ARRAY, key), 0, 0});
             ondemand::array array;
@@ -320,6 +323,7 @@ struct firn_json_parser {
         items.clear();
         last = start + 1;
         message = nullptr;
+        deep = nullptr;
         rows = 0;
         previous = 0;
         ondemand::document document;
@@ -424,6 +428,7 @@ void firn_json_parse_document(firn_json_parser *p, size_t count, firn_json_resul
     result->items = p->items.data();
     result->item_count = p->items.size();
     result->row_count = 1;
+    result->deep_offset = p->deep ? size_t(p->deep - p->buffer - 1) : SIZE_MAX;
 }
 
 void firn_json_parse_lines(firn_json_parser *p, size_t count, firn_json_result *result) {
@@ -443,6 +448,7 @@ void firn_json_parse_lines(firn_json_parser *p, size_t count, firn_json_result *
             result->items = p->items.data();
             result->item_count = p->items.size();
             result->row_count = rows;
+            result->deep_offset = p->deep ? size_t(p->deep - text) : SIZE_MAX;
             return;
         }
         // Refused: parse line by line to say where. A copy, as the text's commas stand where newlines were.

@@ -64,6 +64,8 @@ typedef struct {
     size_t error_offset;
     /// Lasting text.
     const char *message;
+    /// Byte of the first array or object at level 128 (SIZE_MAX: none).
+    size_t deep_offset;
 } firn_json_result;
 
 typedef struct firn_json_parser firn_json_parser;

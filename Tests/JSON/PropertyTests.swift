@@ -1,0 +1,139 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+import Foundation
+import Testing
+@testable import FirnJSON
+
+/// SplitMix64.
+struct Dice: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+    mutating func roll(_ sides: Int) -> Int { Int(next() % UInt64(sides)) }
+}
+
+@Suite struct PropertyTests {
+    static func document(_ dice: inout Dice, depth: Int) -> JSONDocument {
+        switch dice.roll(depth > 4 ? 9 : 14) {
+        case 0: return .null
+        case 1: return .bool(dice.roll(2) == 0)
+        case 2: return .number(String(dice.roll(100)))
+        case 3: return .number(String(Int64(bitPattern: dice.next())))
+        case 4: return .number(JSONText.plain(Double(dice.roll(100_000)) / 100))
+        case 5: return .number(JSONText.plain(Double(Int64(bitPattern: dice.next())) * 1e-30))
+        case 6: return .string(["", "a", "2020-01-01", "2020-01-01T00:00:00Z", "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "line\nbreak \"q\" \\ \u{1}", "é😀", "null"][dice.roll(8)])
+        case 7: return .string(String(repeating: "x", count: dice.roll(40)))
+        case 8: return .number(String(dice.roll(3)))
+        case 9, 10: return .array((0..<dice.roll(4)).map { _ in document(&dice, depth: depth + 1) })
+        default:
+            var names = ["a", "b", "c", "d", "key", "value", "é", ""]
+            names.shuffle(using: &dice)
+            return .object(names.prefix(dice.roll(5)).map { ($0, document(&dice, depth: depth + 1)) })
+        }
+    }
+
+    /// Nulls in objects dropped: where one column has both null and missing they become the same.
+    static func withoutNulls(_ document: JSONDocument) -> JSONDocument {
+        switch document {
+        case .array(let elements): .array(elements.map(withoutNulls))
+        case .object(let members): .object(members.filter { $0.1 != .null }.map { ($0.0, withoutNulls($0.1)) })
+        default: document
+        }
+    }
+
+    @Test func `random values come back equal, as documents and as lines`() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        print("seed \(seed)")
+        var dice = Dice(state: seed)
+        for _ in 0..<400 {
+            let rows = (0..<(1 + dice.roll(6))).map { _ in PropertyTests.withoutNulls(PropertyTests.document(&dice, depth: 0)) }
+            try expectSameDocument(Array(JSONDocument.array(rows).compact.utf8))
+            try expectSameDocument(Array(rows[0].pretty.utf8))
+            try expectSameLines(Array(rows.map { $0.compact + "\n" }.joined().utf8))
+            let written = try Table(Array(JSONDocument.array(rows).compact.utf8), .document).written { $0.isPretty = true }
+            #expect(try foundation(Array(JSONDocument.array(rows).compact.utf8)).isEqual(foundation(written)), "seed \(seed)")
+        }
+    }
+
+    @Test func `damaged text is an error or read, never a trap`() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        print("seed \(seed)")
+        var dice = Dice(state: seed)
+        let base = Array(#"{"name":"x","rows":[{"a":1,"b":[1.5,{"c":"\u00e9\n"}]},{"a":-12e3,"b":[true,null]}],"m":{"k":"2020-01-01"}}"#.utf8)
+        for cut in 0...base.count { for layout in [JSONOptions.Layout.document, .lines] { _ = try? Table(Array(base[..<cut]), layout) } }
+        for _ in 0..<3000 {
+            var bytes = base + [10] + base
+            for _ in 0...dice.roll(4) { bytes[dice.roll(bytes.count)] = dice.roll(2) == 0 ? UInt8(dice.roll(256)) : Array("{}[],:\"\\0e-.\n ".utf8)[dice.roll(14)] }
+            for layout in [JSONOptions.Layout.document, .lines] {
+                guard let table = try? Table(bytes, layout) else { continue }
+                _ = try table.written(layout)
+            }
+        }
+        for _ in 0..<500 {
+            let bytes = (0..<dice.roll(80)).map { _ in UInt8(dice.roll(256)) }
+            for layout in [JSONOptions.Layout.document, .lines] { _ = try? Table(bytes, layout) }
+        }
+    }
+}
+
+@Suite struct DocumentTests {
+    @Test func `documents are read and written in order`() throws {
+        let document = try JSONDocument(#"{"b":[1,2.50,{"c":null}],"a":"x\u0000y","big":123456789012345678901234567890,"e":{},"f":[]}"#)
+        #expect(document.compact == #"{"b":[1,2.5,{"c":null}],"a":"x\u0000y","big":123456789012345678901234567890,"e":{},"f":[]}"#)
+        #expect(document["b"]?.elements?[0].int == 1)
+        #expect(document.pretty.hasPrefix("{\n  \"b\": [\n    1,\n    2.5,\n    {\n      \"c\": null\n    }\n  ],\n  \"a\""))
+        #expect(try JSONDocument(document.pretty) == document)
+        let error = #expect(throws: FirnError.self) { try JSONDocument("{\n  \"a\": tru\n}", file: "s.json") }
+        #expect(error?.place == .init(file: "s.json", line: 2, column: 8))
+    }
+}
+
+@Suite struct WriterTests {
+    @Test func `kinds that JSON lacks are written as text, numbers or null`() throws {
+        let kinds: [(Value, ColumnType, String)] = [
+            (.data([0, 1, 254]), ColumnType(.data), "\"AAH+\""), (.float(1.5), ColumnType(.float), "1.5"), (.link(7), ColumnType(.link, target: "T"), "7"),
+            (.double(.infinity), ColumnType(.double), "null"), (.date(Timestamp(seconds: 0)), ColumnType(.date), "\"1970-01-01T00:00:00Z\""),
+            (.objectID(Identifier(objectIDText: "507f1f77bcf86cd799439011")!), ColumnType(.objectID), "\"507f1f77bcf86cd799439011\""),
+            (.set([.int(1), .int(2)]), ColumnType(.int, collection: .set), "[1,2]"), (.decimal(Decimal("1.10")!), ColumnType(.decimal), "1.10"),
+            (.list([.list([.null]), .bool(true)]), ColumnType(.any), "[[null],true]"), (.double(.nan), ColumnType(.any), "null"),
+        ]
+        let type = TypeSchema("T", columns: kinds.enumerated().map { ColumnSchema("c\($0)", $1.1) })
+        var batch = Batch(type, in: Schema([type]))
+        for (index, kind) in kinds.enumerated() { batch.columns[index].append(kind.0) }
+        batch.count = 1
+        let output = Output(memory: "out")
+        let writer = JSONWriter(output, options: JSONOptions(layout: .lines))
+        try writer.begin(Schema([type]))
+        try writer.write(batch, type: "T")
+        try writer.finish()
+        #expect(text(output.bytes) == "{" + kinds.enumerated().map { "\"c\($0)\":\($1.2)" }.joined(separator: ",") + "}\n")
+        #expect(writer.remarks.count == 2)
+        var options = JSONOptions(layout: .lines)
+        options.isLossless = true
+        let strict = JSONWriter(Output(memory: "out"), options: options)
+        try strict.begin(Schema([type]))
+        #expect(throws: FirnError.self) { try strict.write(batch, type: "T") }
+    }
+
+    @Test func `several types become one object of arrays`() throws {
+        let types = ["A", "B", "C"].map { TypeSchema($0, columns: [ColumnSchema("x", ColumnType(.int))]) }
+        let output = Output(memory: "out")
+        let writer = JSONWriter(output)
+        try writer.begin(Schema(types))
+        for type in types[..<2] {
+            var batch = Batch(type, in: Schema(types))
+            batch.columns[0].append(.int(1))
+            batch.columns[0].append(.int(2))
+            batch.count = 2
+            try writer.write(batch, type: type.name)
+        }
+        try writer.finish()
+        #expect(try JSONDocument(text(output.bytes)).compact == #"{"A":[{"x":1},{"x":2}],"B":[{"x":1},{"x":2}],"C":[]}"#)
+    }
+}

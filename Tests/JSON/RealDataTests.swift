@@ -1,0 +1,71 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+import Foundation
+import Testing
+@testable import FirnJSON
+
+@Suite struct RealDataTests {
+    @Test(arguments: ["json/en.1.json", "json/de.1.json", "pairs/football-en1/old.json", "pairs/mime-db/new.json", "pairs/noop-json-keyorder-mime/new.json",
+                      "pairs/gemoji/new.json", "pairs/unicode-emoji/old.json"])
+    func `real documents come back with equal values`(path: String) throws {
+        guard let bytes = shared(path) else { return }
+        try expectSameDocument(bytes)
+    }
+
+    @Test func `football keeps what surrounds its matches`() throws {
+        guard let bytes = shared("json/en.1.json") else { return }
+        let table = try Table(bytes, .document)
+        #expect(table.type.columns.map(\.name) == ["round", "date", "time", "team1", "team2", "score"])
+        #expect(table.typeName("date") == "date")
+        #expect(table.batches[0].count == 380)
+        let written = text(try table.written())
+        #expect(written.hasPrefix("{\n  \"name\": \"English Premier League 2023/24\",\n  \"matches\": [\n    {\n      \"round\": \"Matchday 1\","))
+    }
+
+    @Test func `a dictionary of objects has its keys in a column`() throws {
+        guard let bytes = shared("pairs/mime-db/new.json") else { return }
+        let table = try Table(bytes, .document)
+        #expect(table.type.columns[0].name == "key")
+        #expect(table.typeName("extensions") == "list<string>?")
+    }
+
+    @Test(arguments: ["json/tate-artists.ndjson", "json/scoop-bucket-200.ndjson"])
+    func `real lines come back with equal values`(path: String) throws {
+        guard let bytes = shared(path) else { return }
+        try expectSameLines(bytes)
+    }
+
+    @Test func `unions of kinds are columns of any kind`() throws {
+        guard let bytes = shared("json/scoop-bucket-200.ndjson") else { return }
+        let table = try Table(bytes, .lines)
+        #expect(table.typeName("license") == "any")
+    }
+
+    @Test func `the JSON test suite is accepted and refused as it says`() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let folder = root.appendingPathComponent("shared/data/bad/JSONTestSuite")
+        guard FileManager.default.fileExists(atPath: folder.path) else { return print("skipped: no JSONTestSuite") }
+        var seen = 0
+        for part in ["test_parsing", "test_transform"] {
+            for file in try FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(part).path).sorted() where file.hasSuffix(".json") {
+                let bytes = Array(try Data(contentsOf: folder.appendingPathComponent(part + "/" + file)))
+                for layout in [JSONOptions.Layout.document, .lines] {
+                    do {
+                        let table = try Table(bytes, layout)
+                        let again = try Table(try table.written(layout), layout)
+                        #expect(try again.written(layout) == table.written(layout), "\(file)")
+                        if layout == .document { #expect(!file.hasPrefix("n_"), "accepted \(file)") }
+                    } catch let error as FirnError {
+                        if layout == .document {
+                            #expect(!file.hasPrefix("y_"), "refused \(file): \(error)")
+                            #expect(error.place?.line != nil && error.place?.column != nil, "\(file): \(error)")
+                        }
+                    }
+                }
+                seen += 1
+            }
+        }
+        #expect(seen > 300)
+    }
+}
