@@ -69,7 +69,9 @@ extension Column {
             extra.append(0)
         case .float, .double: reals.append(0)
         case .string, .data: text.appendEmpty()
-        case .any: appendAny(tag: AnyTag.null)
+        case .any:
+            appendAny(tag: AnyTag.null)
+            text.appendEmpty()
         case .embedded: for i in children.indices { children[i].appendNull() }
         }
     }

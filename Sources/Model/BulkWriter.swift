@@ -1,0 +1,270 @@
+import FirnBytes
+import FirnCodecs
+import FirnDisk
+import FirnStore
+
+/// Appends many rows of one type: builds sealed segments directly, its columns encoded on several threads. Part of a transaction.
+///
+/// Segments come in groups that share dictionaries; a group ends at 64 segments, or earlier when it holds too much in memory.
+package final class BulkWriter {
+    /// Segments that share dictionaries.
+    private static let groupSize = 64
+    /// A group that holds more than this in memory ends early.
+    private static let groupBytes = 96 << 20
+
+    private unowned let transaction: DatabaseTransaction
+    private let type: Int
+    private let schema: TypeSchema
+    private let profile: Profile
+    private var buffer: [Column]
+    /// Rows in `buffer` (a type may have no columns).
+    private var buffered = 0
+    /// Row ids of the buffered rows where they were given from outside; empty: consecutive.
+    private var bufferedIDs: [Int64] = []
+    private var sealedRows: Int64 = 0
+    private let firstRowID: Int64
+    /// Set by `finish`: a writer is not used again.
+    private var finished = false
+    private var encoders: [ColumnEncoder] = []
+    private var group: [SegmentDraft] = []
+    private var nextRowID: Int64
+    private(set) var entries: [DirectoryEntry] = []
+    /// Rows appended so far.
+    package private(set) var rowCount = 0
+
+    /// The row ids of a segment's rows.
+    private enum RowIDs {
+        case consecutive(first: Int64, count: Int)
+        case listed([Int64])
+
+        var first: Int64 {
+            switch self {
+            case .consecutive(let first, _): first
+            case .listed(let ids): ids[0]
+            }
+        }
+        var last: Int64 {
+            switch self {
+            case .consecutive(let first, let count): first + Int64(count) - 1
+            case .listed(let ids): ids[ids.count - 1]
+            }
+        }
+    }
+
+    /// A segment whose chunks are being encoded.
+    private struct SegmentDraft {
+        var rowCount: Int
+        var rowIDs: RowIDs
+        var chunks: [ColumnDraft]
+
+        enum ColumnDraft {
+            case waiting
+            case held(Chunk, ColumnEncoder.Summary)
+            case written(ExtentRef, ColumnEncoder.Summary)
+        }
+    }
+
+    init(_ transaction: DatabaseTransaction, type: Int, profile: Profile) {
+        self.transaction = transaction
+        self.type = type
+        self.profile = profile
+        schema = transaction.schema.types[type]
+        buffer = schema.columns.map { Column($0.type.stored) }
+        nextRowID = transaction.states[type].nextRowID
+        firstRowID = nextRowID
+    }
+
+    /// Appends the rows of a batch; embedded objects become rows of their own types. Returns the row id of the first.
+    @discardableResult
+    package func append(_ batch: Batch) throws(FirnError) -> Int64 {
+        precondition(!finished, "this bulk writer has finished: ask the transaction for another")
+        precondition(batch.columns.count == schema.columns.count, "a batch has a column for each column of its type")
+        let first = nextRowID
+        let columns = try batch.columns.enumerated().mapTyped { (pair) throws(FirnError) in try stored(pair.element, pair.offset) }
+        nextRowID += Int64(batch.count)
+        rowCount += batch.count
+        try add(columns, rows: batch.count, rowIDs: nil)
+        return first
+    }
+
+    /// Appends rows as they are stored (embedded objects as row ids), keeping their row ids: what compaction does.
+    func append(stored columns: [Column], rowIDs: [Int64]) throws(FirnError) {
+        guard let last = rowIDs.last else { return }
+        nextRowID = last + 1
+        rowCount += rowIDs.count
+        try add(columns, rows: rowIDs.count, rowIDs: rowIDs)
+    }
+
+    /// The next row id to give, at least `rowID`.
+    func skip(to rowID: Int64) { nextRowID = max(nextRowID, rowID) }
+
+    private func add(_ columns: [Column], rows: Int, rowIDs: [Int64]?) throws(FirnError) {
+        if buffered == 0, rows == segmentSize {
+            return try seal(columns, rows: rows, rowIDs: rowIDs ?? [])
+        }
+        var start = 0
+        while start < rows {
+            let end = min(rows, start + segmentSize - buffered)
+            for i in buffer.indices { buffer[i].append(contentsOf: columns[i], range: start..<end) }
+            if let rowIDs { bufferedIDs += rowIDs[start..<end] }
+            buffered += end - start
+            start = end
+            if buffered == segmentSize { try sealBuffer() }
+        }
+    }
+
+    /// A column as it is stored: embedded objects appended to their own type, their row ids in their place.
+    private func stored(_ column: Column, _ index: Int) throws(FirnError) -> Column {
+        guard schema.columns[index].type.kind == .embedded else { return column }
+        var out = Column(column.type.stored)
+        out.count = column.count
+        out.present = column.present
+        if column.type.isCollection {
+            out.offsets = column.offsets
+            out.children = column.children
+            out.children[out.children.count - 1] = try rowIDs(of: column.children.last!, target: column.type.target!)
+        } else {
+            out.words = try rowIDs(of: column, target: column.type.target!).words
+        }
+        return out
+    }
+
+    private func rowIDs(of objects: Column, target: String) throws(FirnError) -> Column {
+        let present = objects.present
+        var links = Column(objects.type.stored)
+        links.count = objects.count
+        links.present = present
+        guard (present?.ones ?? objects.count) > 0 else {
+            links.words = Array(repeating: 0, count: objects.count)
+            return links
+        }
+        let writer = try transaction.bulkWriter(target)
+        var fields = objects.children
+        if let present, !present.allSet {
+            var rows: [Int] = []
+            present.forEachSet { rows.append($0) }
+            fields = fields.map { $0.gather(rows) }
+        }
+        let count = present?.ones ?? objects.count
+        var first = try writer.append(Batch(count: count, columns: fields))
+        links.words = (0..<objects.count).map { row in
+            guard present?[row] ?? true else { return 0 }
+            first += 1
+            return first - 1
+        }
+        return links
+    }
+
+    private func sealBuffer() throws(FirnError) {
+        let full = buffer, rows = buffered, ids = bufferedIDs
+        for i in buffer.indices { buffer[i] = buffer[i].emptyCopy }
+        buffered = 0
+        bufferedIDs = []
+        try seal(full, rows: rows, rowIDs: ids)
+    }
+
+    private func seal(_ columns: [Column], rows count: Int, rowIDs ids: [Int64]) throws(FirnError) {
+        var rowIDs = RowIDs.consecutive(first: firstRowID + sealedRows, count: count)
+        if !ids.isEmpty {
+            rowIDs = ids[count - 1] - ids[0] == Int64(count - 1) ? .consecutive(first: ids[0], count: count) : .listed(ids)
+        }
+        sealedRows += Int64(count)
+        if encoders.isEmpty { encoders = schema.columns.map { ColumnEncoder($0.type.stored, profile: profile) } }
+        group.append(SegmentDraft(rowCount: count, rowIDs: rowIDs, chunks: Array(repeating: .waiting, count: columns.count)))
+        let encoders = Unshared(self.encoders)
+        let ready = transaction.inParallel(columns.count) { column in
+            encoders.value[column].add(columns[column])
+            return encoders.value[column].takeReady()
+        }
+        for (column, chunks) in ready.enumerated() { try take(chunks, column) }
+        if group.count == BulkWriter.groupSize || encoders.value.reduce(0, { $0 + $1.bufferedBytes }) > BulkWriter.groupBytes { try endGroup() }
+    }
+
+    /// Writes finished chunks; while a group has one segment they are held, since a small table packs them into one extent.
+    private func take(_ chunks: [ColumnEncoder.Ready], _ column: Int) throws(FirnError) {
+        for ready in chunks { group[ready.segment].chunks[column] = .held(ready.chunk, ready.summary) }
+        if group.count > 1 { try writeHeld(column) }
+    }
+
+    private func writeHeld(_ column: Int) throws(FirnError) {
+        for segment in group.indices {
+            guard case .held(let chunk, let summary) = group[segment].chunks[column] else { continue }
+            group[segment].chunks[column] = .written(try transaction.write(chunk.encoded), summary)
+        }
+    }
+
+    private func endGroup() throws(FirnError) {
+        guard !group.isEmpty else { return }
+        let encoders = Unshared(self.encoders)
+        let ends = transaction.inParallel(self.encoders.count) { column in encoders.value[column].finish() }
+        self.encoders = []
+        var shared: [SegmentHeader.Shared] = []
+        for (column, end) in ends.enumerated() {
+            try take(end.ready, column)
+            for (stream, blobs) in [(StreamKind.text, end.text), (.keys, end.keys)] {
+                for blob in blobs {
+                    shared.append(.init(column: column, stream: stream, kind: blob.kind, ref: try transaction.write(blob.bytes)))
+                }
+            }
+        }
+        let packed = shared.isEmpty && group.count == 1 ? packedChunks(group[0]) : nil
+        if packed == nil { for column in ends.indices { try writeHeld(column) } }
+        for draft in group { try writeHeader(draft, shared: shared, packed: packed) }
+        group = []
+    }
+
+    private func packedChunks(_ draft: SegmentDraft) -> [[UInt8]]? {
+        var chunks: [[UInt8]] = []
+        var total = 0
+        for column in draft.chunks {
+            guard case .held(let chunk, _) = column else { return nil }
+            chunks.append(chunk.encoded)
+            total += chunks.last!.count
+        }
+        return total <= SegmentHeader.packedLimit ? chunks : nil
+    }
+
+    private func writeHeader(_ draft: SegmentDraft, shared: [SegmentHeader.Shared], packed: [[UInt8]]?) throws(FirnError) {
+        var list: [SegmentHeader.Entry] = []
+        for (column, chunk) in draft.chunks.enumerated() {
+            let id = schema.columns[column].id
+            switch chunk {
+            case .waiting: preconditionFailure("every chunk is ready when its group ends")
+            case .held(_, let summary): list.append(.init(columnID: id, zone: summary.zone, logicalHash: summary.logicalHash))
+            case .written(let ref, let summary): list.append(.init(columnID: id, zone: summary.zone, chunk: ref, logicalHash: summary.logicalHash))
+            }
+        }
+        let first = draft.rowIDs.first
+        var header = SegmentHeader(rowCount: draft.rowCount, firstRowID: first, entries: list)
+        if case .listed(let ids) = draft.rowIDs {
+            header.rowIDs = ids.map { $0 - first }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+        }
+        header.shared = shared
+        header.packedChunks = packed
+        entries.append(DirectoryEntry(firstRowID: first, lastRowID: draft.rowIDs.last, rowCount: draft.rowCount, deletedCount: 0, header: try transaction.write(header.encoded)))
+    }
+
+    /// Seals what is left and hands the new segments to the transaction.
+    package func finish() throws(FirnError) {
+        if buffered > 0 { try sealBuffer() }
+        try endGroup()
+        try transaction.addSegments(entries, type: type, rows: rowCount, nextRowID: nextRowID)
+        entries = []
+        finished = true
+    }
+}
+
+/// A value handed to several threads, each of which touches a part of its own.
+struct Unshared<T>: @unchecked Sendable {
+    let value: T
+    init(_ value: T) { self.value = value }
+}
+
+extension Sequence {
+    /// `map` that keeps the error's type.
+    func mapTyped<T, E: Error>(_ body: (Element) throws(E) -> T) throws(E) -> [T] {
+        var out: [T] = []
+        for element in self { out.append(try body(element)) }
+        return out
+    }
+}

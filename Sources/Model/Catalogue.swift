@@ -1,0 +1,144 @@
+import FirnBytes
+import FirnStore
+
+/// The root of one version (`docs/format.md`, "Catalogue").
+///
+///     version u8 = 1 · 0 u8 · type count u16 · schema ref 32 · for each type of the schema, in its order:
+///     next row id i64 · live rows u64 · segment count u32 · delta rows u32 · delta changes u32 · delta bytes u32
+///     · directory ref 32 · delta ref 32 · touched segments: length u32, one bit a segment (absent: none)
+struct Catalogue {
+    static let version: UInt8 = 1
+    static let empty = Catalogue(schemaRef: .none, types: [])
+
+    struct TypeState {
+        var nextRowID: Int64 = 0
+        var liveRows: Int = 0
+        /// Sealed segments, listed in the directory.
+        var segmentCount: Int = 0
+        /// Rows that exist in the delta alone.
+        var deltaRows: Int = 0
+        /// Records in the delta about rows of sealed segments: updates and deletions.
+        var deltaChanges: Int = 0
+        /// About how many bytes the delta's records hold.
+        var deltaBytes: Int = 0
+        var directory: ExtentRef = .none
+        var delta: ExtentRef = .none
+        /// Which sealed segments the delta says something about; empty: none.
+        var touched: [UInt8] = []
+
+        func touches(_ segment: Int) -> Bool { segment / 8 < touched.count && touched[segment / 8] >> UInt8(segment % 8) & 1 == 1 }
+
+        mutating func touch(_ segment: Int) {
+            while touched.count <= segment / 8 { touched.append(0) }
+            touched[segment / 8] |= 1 << UInt8(segment % 8)
+        }
+
+        /// Notes that the delta says nothing more of a segment; if the segment is gone, those behind it move up.
+        mutating func untouch(_ segment: Int, removed: Bool) {
+            var bits = (0..<touched.count * 8).map { touches($0) }
+            guard segment < bits.count else { return }
+            if removed { bits.remove(at: segment) } else { bits[segment] = false }
+            touched = []
+            for (i, bit) in bits.enumerated() where bit { touch(i) }
+        }
+    }
+
+    var schemaRef: ExtentRef
+    var types: [TypeState]
+
+    var encoded: [UInt8] {
+        var out = ByteWriter()
+        out.append(Catalogue.version)
+        out.append(0 as UInt8)
+        out.append(UInt16(types.count))
+        schemaRef.encode(to: &out)
+        for type in types {
+            out.append(type.nextRowID)
+            out.append(UInt64(type.liveRows))
+            out.append(UInt32(type.segmentCount))
+            out.append(UInt32(type.deltaRows))
+            out.append(UInt32(type.deltaChanges))
+            out.append(UInt32(clamping: type.deltaBytes))
+            type.directory.encode(to: &out)
+            type.delta.encode(to: &out)
+            out.append(UInt32(type.touched.count))
+            out.append(contentsOf: type.touched)
+        }
+        return out.bytes
+    }
+
+    init(schemaRef: ExtentRef, types: [TypeState]) {
+        self.schemaRef = schemaRef
+        self.types = types
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
+        var reader = ByteReader(bytes)
+        guard try reader.read(UInt8.self) == Catalogue.version else { throw Damage("unknown catalogue version") }
+        _ = try reader.read(UInt8.self)
+        let count = Int(try reader.read(UInt16.self))
+        schemaRef = try ExtentRef(from: &reader)
+        types = []
+        for _ in 0..<count {
+            var type = TypeState()
+            let place = reader.position
+            type.nextRowID = try reader.read(Int64.self)
+            let rows = try reader.read(UInt64.self)
+            guard type.nextRowID >= 0, rows <= UInt64(type.nextRowID) else { throw Damage("more rows than row ids", at: place) }
+            type.liveRows = Int(rows)
+            type.segmentCount = Int(try reader.read(UInt32.self))
+            type.deltaRows = Int(try reader.read(UInt32.self))
+            type.deltaChanges = Int(try reader.read(UInt32.self))
+            type.deltaBytes = Int(try reader.read(UInt32.self))
+            type.directory = try ExtentRef(from: &reader)
+            type.delta = try ExtentRef(from: &reader)
+            type.touched = Array(try reader.read(count: Int(try reader.read(UInt32.self))))
+            types.append(type)
+        }
+        guard reader.isAtEnd else { throw Damage("bytes after the catalogue", at: reader.position) }
+    }
+}
+
+/// Where the sealed segments of a type are: one entry of 64 bytes each, ascending by row id (`docs/format.md`, "Directory").
+///
+///     first row id i64 · last row id i64 · rows u32 · deleted u32 · header ref 32 · 0 u64
+struct DirectoryEntry {
+    static let size = 64
+
+    var firstRowID: Int64
+    var lastRowID: Int64
+    var rowCount: Int
+    var deletedCount: Int
+    var header: ExtentRef
+
+    func encode(into out: inout ByteWriter) {
+        out.append(firstRowID)
+        out.append(lastRowID)
+        out.append(UInt32(rowCount))
+        out.append(UInt32(deletedCount))
+        header.encode(to: &out)
+        out.append(UInt64(0))
+    }
+
+    init(firstRowID: Int64, lastRowID: Int64, rowCount: Int, deletedCount: Int, header: ExtentRef) {
+        self.firstRowID = firstRowID
+        self.lastRowID = lastRowID
+        self.rowCount = rowCount
+        self.deletedCount = deletedCount
+        self.header = header
+    }
+
+    /// Entry `index` of a directory's bytes.
+    init(_ bytes: UnsafeRawBufferPointer, _ index: Int) throws(Damage) {
+        var reader = ByteReader(bytes, at: index * DirectoryEntry.size)
+        let place = reader.position
+        firstRowID = try reader.read(Int64.self)
+        lastRowID = try reader.read(Int64.self)
+        rowCount = Int(try reader.read(UInt32.self))
+        deletedCount = Int(try reader.read(UInt32.self))
+        header = try ExtentRef(from: &reader)
+        guard firstRowID >= 0, rowCount > 0, rowCount <= segmentSize, deletedCount <= rowCount, lastRowID >= firstRowID, lastRowID - firstRowID >= Int64(rowCount - 1) else {
+            throw Damage("a directory entry contradicts itself", at: place)
+        }
+    }
+}

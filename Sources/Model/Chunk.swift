@@ -1,0 +1,68 @@
+import FirnBytes
+import FirnCodecs
+
+/// What a stream of a chunk holds. The raw values are written to files and never change.
+enum StreamKind: UInt8, CaseIterable {
+    /// A bit a row: it has a value. Missing: all have.
+    case present = 1
+    /// Collections: where each row's elements begin and end.
+    case lengths = 2
+    /// Maps: the key of each element.
+    case keys = 3
+    /// A bit an element: it is not null. Missing: none is.
+    case elementPresent = 4
+    /// The arrays of `Column` of the same names, one entry a row (of a collection: an element).
+    case words = 5, extra = 6, reals = 7, text = 8, tags = 9
+}
+
+/// One column of one segment as bytes (`docs/format.md`, "Chunk").
+///
+///     stream count u8 · for each stream: kind u8, length varint · the streams end to end, in that order
+///
+/// Kinds ascend. A stream's own bytes are a codec's (`FirnCodecs`).
+struct Chunk {
+    var streams: [(kind: StreamKind, bytes: [UInt8])]
+
+    var encoded: [UInt8] {
+        var out = ByteWriter(reserving: streams.reduce(16) { $0 + $1.bytes.count + 8 })
+        out.append(UInt8(streams.count))
+        for stream in streams {
+            out.append(stream.kind.rawValue)
+            out.appendVarint(stream.bytes.count)
+        }
+        for stream in streams { out.append(contentsOf: stream.bytes) }
+        return out.bytes
+    }
+
+    /// The streams of a chunk by kind, where they lie in `bytes`.
+    static func split(_ bytes: UnsafeRawBufferPointer) throws(Damage) -> [(kind: StreamKind, bytes: UnsafeRawBufferPointer)] {
+        var reader = ByteReader(bytes)
+        let count = Int(try reader.read(UInt8.self))
+        guard count <= StreamKind.allCases.count else { throw Damage("too many streams") }
+        var kinds: [(StreamKind, Int)] = []
+        for _ in 0..<count {
+            let place = reader.position
+            guard let kind = StreamKind(rawValue: try reader.read(UInt8.self)), kinds.last.map({ $0.0.rawValue < kind.rawValue }) ?? true else {
+                throw Damage("unknown stream, or streams out of order", at: place)
+            }
+            kinds.append((kind, try reader.readCount(limit: bytes.count)))
+        }
+        var streams: [(StreamKind, UnsafeRawBufferPointer)] = []
+        for (kind, length) in kinds { streams.append((kind, try reader.read(count: length))) }
+        guard reader.isAtEnd else { throw Damage("bytes after the last stream", at: reader.position) }
+        return streams
+    }
+}
+
+/// Which streams a column type has besides presence and lengths.
+extension ColumnType {
+    var payload: [StreamKind] {
+        switch kind {
+        case .bool, .int, .link, .embedded: [.words]
+        case .date, .decimal, .objectID, .uuid: [.words, .extra]
+        case .float, .double: [.reals]
+        case .string, .data: [.text]
+        case .any: [.words, .extra, .reals, .text, .tags]
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import FirnBytes
+import FirnCodecs
+
+/// The open streams of one chunk. The bytes must outlive it (its segment holds the snapshot they lie in).
+final class ChunkReader: Sendable {
+    let type: ColumnType
+    let rowCount: Int
+    let present: BitsReader?
+    let lengths: LengthsReader?
+    let keys: TextReader?
+    let elementPresent: BitsReader?
+    let words: WordsReader?
+    let extra: WordsReader?
+    let reals: RealsReader?
+    let text: TextReader?
+    let tags: WordsReader?
+    /// Entries in the payload streams: rows, or elements of a collection.
+    let elementCount: Int
+    /// Length and encoding of each stream, for `info`.
+    let streams: [(kind: StreamKind, length: Int, encoding: String)]
+
+    init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText]) throws(Damage) {
+        self.type = type
+        self.rowCount = rowCount
+        var found: [StreamKind: UnsafeRawBufferPointer] = [:]
+        let parts = try Chunk.split(bytes)
+        for part in parts { found[part.kind] = part.bytes }
+        func need(_ kind: StreamKind) throws(Damage) -> UnsafeRawBufferPointer {
+            guard let bytes = found[kind] else { throw Damage("a stream is missing (kind \(kind.rawValue))") }
+            return bytes
+        }
+        func words(_ kind: StreamKind, _ count: Int) throws(Damage) -> WordsReader? {
+            type.payload.contains(kind) ? try WordsReader(try need(kind), count: count) : nil
+        }
+        present = try found[.present].map { (bytes) throws(Damage) in try BitsReader(bytes, count: rowCount) }
+        if type.isCollection {
+            let reader = try LengthsReader(try need(.lengths), count: rowCount)
+            lengths = reader
+            elementCount = reader.total
+            elementPresent = try found[.elementPresent].map { (bytes) throws(Damage) in try BitsReader(bytes, count: reader.total) }
+            keys = type.collection == .map ? try TextReader(try need(.keys), count: reader.total, shared: sharedKeys) : nil
+        } else {
+            lengths = nil
+            elementCount = rowCount
+            elementPresent = nil
+            keys = nil
+        }
+        self.words = try words(.words, elementCount)
+        extra = try words(.extra, elementCount)
+        tags = try words(.tags, elementCount)
+        reals = type.payload.contains(.reals) ? try RealsReader(try need(.reals), count: elementCount) : nil
+        text = type.payload.contains(.text) ? try TextReader(try need(.text), count: elementCount, shared: sharedText) : nil
+        var streams: [(kind: StreamKind, length: Int, encoding: String)] = []
+        for part in parts {
+            let encoding: String? = switch part.kind {
+            case .present: present?.encodingName
+            case .lengths: "lengths"
+            case .keys: keys?.encodingName
+            case .elementPresent: elementPresent?.encodingName
+            case .words: self.words?.encodingName
+            case .extra: extra?.encodingName
+            case .reals: reals?.encodingName
+            case .text: text?.encodingName
+            case .tags: tags?.encodingName
+            }
+            streams.append((part.kind, part.bytes.count, encoding ?? "unused"))
+        }
+        self.streams = streams
+    }
+
+    /// Replaces `column` by the rows of a vector. Embedded values stay row ids in `words`.
+    func read(vector: Int, into column: inout Column) throws(Damage) {
+        let first = vector * vectorSize
+        let count = min(vectorSize, rowCount - first)
+        precondition(first >= 0 && count > 0, "vector outside the segment")
+        guard type.isCollection else { return try readPayload(vector: vector, count: count, presence: present, into: &column) }
+        column.removeAll()
+        column.count = count
+        column.present = try ChunkReader.bits(present, vector: vector, count: count)
+        column.offsets = try Array(count: count + 1) { (buffer) throws(Damage) in try lengths!.decode(vector: vector, into: buffer) }
+        let elements = column.offsets[0]..<column.offsets[count]
+        guard elements.lowerBound >= 0, elements.lowerBound <= elements.upperBound, elements.upperBound <= elementCount else {
+            throw Damage("list bounds outside the elements")
+        }
+        var last = 0
+        for i in column.offsets.indices {
+            column.offsets[i] -= elements.lowerBound
+            guard column.offsets[i] >= last, column.offsets[i] <= elements.count else { throw Damage("list bounds descend") }
+            last = column.offsets[i]
+        }
+        try readElements(elements, into: &column)
+    }
+
+    /// Appends the elements `range` to the (empty) children of a collection column.
+    private func readElements(_ range: Range<Int>, into column: inout Column) throws(Damage) {
+        guard !range.isEmpty else { return }
+        var scratch = column.children[column.children.count - 1].emptyCopy
+        var names = Text()
+        for vector in range.lowerBound / vectorSize...(range.upperBound - 1) / vectorSize {
+            let first = vector * vectorSize
+            let count = min(vectorSize, elementCount - first)
+            let part = max(range.lowerBound, first) - first..<min(range.upperBound, first + count) - first
+            try readPayload(vector: vector, count: count, presence: elementPresent, into: &scratch)
+            column.children[column.children.count - 1].append(contentsOf: scratch, range: part)
+            if let keys {
+                try keys.decode(vector: vector, into: &names)
+                guard names.count == count else { throw Damage("a text vector of the wrong length") }
+                column.children[0].text.append(contentsOf: names, range: part)
+                column.children[0].count += part.count
+            }
+        }
+    }
+
+    private func readPayload(vector: Int, count: Int, presence: BitsReader?, into column: inout Column) throws(Damage) {
+        column.count = count
+        column.present = try ChunkReader.bits(presence, vector: vector, count: count)
+        if let words { try ChunkReader.fill(&column.words, count) { (out) throws(Damage) in try words.decode(vector: vector, into: out) } }
+        if let extra { try ChunkReader.fill(&column.extra, count) { (out) throws(Damage) in try extra.decode(vector: vector, into: out) } }
+        if let reals { try ChunkReader.fill(&column.reals, count) { (out) throws(Damage) in try reals.decode(vector: vector, into: out) } }
+        if let text {
+            try text.decode(vector: vector, into: &column.text)
+            guard column.text.count == count else { throw Damage("a text vector of the wrong length") }
+        }
+        if let tags {
+            let decoded: [Int64] = try Array(count: count) { (out) throws(Damage) in try tags.decode(vector: vector, into: out) }
+            column.tags = decoded.map { UInt8(truncatingIfNeeded: $0) }
+        }
+    }
+
+    /// Resizes to `count` and lets `body` write every entry.
+    private static func fill<T: AdditiveArithmetic>(_ array: inout [T], _ count: Int, _ body: (UnsafeMutablePointer<T>) throws(Damage) -> Void) throws(Damage) {
+        if array.count > count { array.removeLast(array.count - count) }
+        if array.count < count { array.append(contentsOf: repeatElement(.zero, count: count - array.count)) }
+        var fault: Damage?
+        array.withUnsafeMutableBufferPointer { buffer in
+            do throws(Damage) { try body(buffer.baseAddress!) } catch { fault = error }
+        }
+        if let fault { throw fault }
+    }
+
+    static func bits(_ reader: BitsReader?, vector: Int, count: Int) throws(Damage) -> Bits? {
+        guard let reader else { return nil }
+        if reader.isConstant == true { return nil }
+        let words: [UInt64] = try Array(count: vectorSize / 64) { (out) throws(Damage) in try reader.decode(vector: vector, into: out) }
+        let bits = Bits(words: Array(words.prefix((count + 63) / 64)), count: count)
+        return bits.allSet ? nil : bits
+    }
+
+    // MARK: One value
+
+    /// One row. Embedded values come as links.
+    func value(at row: Int) throws(Damage) -> Value {
+        precondition(row >= 0 && row < rowCount, "row outside the segment")
+        if let present, !(try present.value(at: row)) { return .null }
+        guard let lengths else { return try scalar(at: row) }
+        let range = try lengths.range(at: row)
+        guard range.lowerBound >= 0, range.upperBound <= elementCount else { throw Damage("list bounds outside the elements") }
+        if range.count > 64 { return try longCollection(at: row, range) }
+        if type.collection == .map {
+            var entries: [Value.Entry] = []
+            for i in range {
+                let key = try keys!.withValue(at: i) { String(decoding: $0, as: UTF8.self) }
+                entries.append(Value.Entry(key, try element(at: i)))
+            }
+            return .map(entries)
+        }
+        var values: [Value] = []
+        for i in range { values.append(try element(at: i)) }
+        return type.collection == .set ? .set(values) : .list(values)
+    }
+
+    private func longCollection(at row: Int, _ range: Range<Int>) throws(Damage) -> Value {
+        var one = Column(rawType)
+        one.count = 1
+        one.offsets = [0, range.count]
+        try readElements(range, into: &one)
+        return one.value(at: 0)
+    }
+
+    /// The type with embedded objects as the links that are stored.
+    var rawType: ColumnType {
+        var raw = type
+        if raw.kind == .embedded { raw.kind = .link }
+        return raw
+    }
+
+    private func element(at index: Int) throws(Damage) -> Value {
+        if let elementPresent, !(try elementPresent.value(at: index)) { return .null }
+        return try scalar(at: index)
+    }
+
+    private func scalar(at index: Int) throws(Damage) -> Value {
+        switch type.kind {
+        case .bool: return .bool(try words!.value(at: index) != 0)
+        case .int: return .int(try words!.value(at: index))
+        case .link, .embedded: return .link(try words!.value(at: index))
+        case .double: return .double(try reals!.value(at: index))
+        case .float: return .float(Float(try reals!.value(at: index)))
+        case .string: return .string(try text!.withValue(at: index) { String(decoding: $0, as: UTF8.self) })
+        case .data: return .data(try text!.withValue(at: index) { Array($0) })
+        case .date, .decimal, .uuid, .objectID, .any:
+            var one = Column(ColumnType(type.kind))
+            one.count = 1
+            one.words = [try words!.value(at: index)]
+            one.extra = [try extra!.value(at: index)]
+            if let tags, let reals, let text {
+                one.tags = [UInt8(truncatingIfNeeded: try tags.value(at: index))]
+                one.reals = [try reals.value(at: index)]
+                one.text = Text()
+                one.text.append(try text.withValue(at: index) { Array($0) })
+            }
+            return one.value(at: 0)
+        }
+    }
+}
+
+extension Array {
+    /// An array of `count` values that `body` writes in place.
+    init(count: Int, _ body: (UnsafeMutablePointer<Element>) throws(Damage) -> Void) throws(Damage) where Element: BitwiseCopyable {
+        var fault: Damage?
+        self.init(unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(Damage) {
+                try body(buffer.baseAddress!)
+                filled = count
+            } catch { fault = error }
+        }
+        if let fault { throw fault }
+    }
+}

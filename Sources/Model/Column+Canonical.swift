@@ -1,0 +1,108 @@
+import FirnBytes
+
+extension Column {
+    /// Brings equal values to equal arrays: no presence bits where nothing is absent, zeros where a value is.
+    mutating func normalise() {
+        if present?.allSet ?? false { present = nil }
+        for i in children.indices { children[i].normalise() }
+        guard !type.isCollection else { return }
+        if type.kind == .any {
+            for row in 0..<count {
+                if !AnyTag.uses(tags[row], .words) { words[row] = 0 }
+                if !AnyTag.uses(tags[row], .extra) { extra[row] = 0 }
+                if !AnyTag.uses(tags[row], .reals) { reals[row] = 0 }
+            }
+        }
+        guard let bits = present else { return }
+        for w in bits.words.indices {
+            var missing = ~bits.words[w]
+            while missing != 0 {
+                let row = w &* 64 &+ missing.trailingZeroBitCount
+                missing &= missing &- 1
+                guard row < count else { break }
+                if !words.isEmpty { words[row] = 0 }
+                if !extra.isEmpty { extra[row] = 0 }
+                if !reals.isEmpty { reals[row] = 0 }
+                if !tags.isEmpty { tags[row] = AnyTag.null }
+            }
+        }
+    }
+
+    /// Which slots of a payload array hold something: presence, and for `any` columns the slots whose tag uses the array.
+    func presence(of stream: StreamKind) -> Bits? {
+        guard type.kind == .any else { return present }
+        var bits = Bits(repeating: false, count: count)
+        for row in 0..<count where AnyTag.uses(tags[row], stream) { bits[row] = true }
+        return bits
+    }
+
+    /// What readers may rely on to skip this column's rows.
+    var zone: Zone {
+        let nulls = nullCount
+        var zone = Zone(mayHaveNulls: nulls > 0, allNull: nulls == count && count > 0, bounds: .none)
+        guard !type.isCollection, type.kind != .any, nulls < count else { return zone }
+        if !words.isEmpty, type.kind != .decimal, type.kind != .embedded {
+            var low = Int64.max, high = Int64.min
+            forEachPresent { row in
+                low = min(low, words[row])
+                high = max(high, words[row])
+            }
+            zone.bounds = .words(low, high)
+        } else if !reals.isEmpty {
+            var low = Double.infinity, high = -Double.infinity, ordered = true
+            forEachPresent { row in
+                let value = reals[row]
+                if value.isNaN { ordered = false }
+                low = value < low ? value : low
+                high = value > high ? value : high
+            }
+            if ordered { zone.bounds = .reals(low, high) }
+        }
+        return zone
+    }
+
+    @inline(__always)
+    private func forEachPresent(_ body: (Int) -> Void) {
+        if let present { present.forEachSet(body) } else { for row in 0..<count { body(row) } }
+    }
+
+    /// A hash of the values alone: the same however they are encoded, cut into vectors or padded where null.
+    var logicalHash: Hash128 {
+        var parts = ByteWriter()
+        gatherHashes(into: &parts)
+        return Hash128(of: parts.bytes)
+    }
+
+    private func gatherHashes(into out: inout ByteWriter) {
+        out.append(UInt64(count))
+        if let present { present.words.withUnsafeBytes { out.append(Hash128(of: $0)) } }
+        if type.isCollection {
+            let lengths = (0..<count).map { UInt32(truncatingIfNeeded: offsets[$0 + 1] - offsets[$0]) }
+            lengths.withUnsafeBytes { out.append(Hash128(of: $0)) }
+            for child in children { child.gatherHashes(into: &out) }
+            return
+        }
+        if !words.isEmpty { words.withUnsafeBytes { out.append(Hash128(of: $0)) } }
+        if !extra.isEmpty { extra.withUnsafeBytes { out.append(Hash128(of: $0)) } }
+        if !reals.isEmpty { reals.withUnsafeBytes { out.append(Hash128(of: $0)) } }
+        if !tags.isEmpty { tags.withUnsafeBytes { out.append(Hash128(of: $0)) } }
+        if text.count > 0 {
+            text.bytes.withUnsafeBytes { out.append(Hash128(of: $0)) }
+            let lengths = (0..<text.count).map { UInt32(truncatingIfNeeded: text.length($0)) }
+            lengths.withUnsafeBytes { out.append(Hash128(of: $0)) }
+        }
+    }
+}
+
+extension AnyTag {
+    /// Whether a value of this tag keeps something in the stream.
+    static func uses(_ tag: UInt8, _ stream: StreamKind) -> Bool {
+        switch ScalarKind(rawValue: tag) {
+        case .bool, .int, .link: stream == .words
+        case .date, .decimal, .objectID, .uuid: stream == .words || stream == .extra
+        case .float, .double: stream == .reals
+        case .string, .data: stream == .text
+        case .embedded, .any, nil: tag != null && stream == .text
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import FirnBytes
+import FirnCodecs
+
+/// Encodes one column, segment after segment, into chunks. Text is decided for the whole group of segments, so a chunk may become
+/// ready only at the end. Used from one thread at a time; different columns from different threads.
+final class ColumnEncoder {
+    /// What is known of one segment's chunk besides its bytes.
+    struct Summary {
+        var zone: Zone
+        /// Over the canonical values, whatever their encoding.
+        var logicalHash: Hash128
+    }
+
+    /// A finished chunk: its segment within the group, its bytes and its summary.
+    struct Ready {
+        var segment: Int
+        var chunk: Chunk
+        var summary: Summary
+    }
+
+    private let type: ColumnType
+    private let profile: Profile
+    private let text: TextGroupEncoder?
+    private let keys: TextGroupEncoder?
+    private var waiting: [Int: (chunk: Chunk, summary: Summary, missing: Int)] = [:]
+    private var segments = 0
+
+    init(_ type: ColumnType, profile: Profile) {
+        self.type = type
+        self.profile = profile
+        text = type.payload.contains(.text) ? TextGroupEncoder(profile: profile) : nil
+        keys = type.collection == .map ? TextGroupEncoder(profile: profile) : nil
+    }
+
+    /// Bytes held until the group ends.
+    var bufferedBytes: Int { (text?.bufferedBytes ?? 0) + (keys?.bufferedBytes ?? 0) }
+
+    /// Adds the next segment's rows. For embedded columns `words` hold row ids.
+    func add(_ column: Column) {
+        var column = column
+        column.normalise()
+        var streams: [(kind: StreamKind, bytes: [UInt8])] = []
+        if let present = column.present { streams.append((.present, BitsEncoder.encode(present, profile: profile))) }
+        var payload = column
+        if type.isCollection {
+            streams.append((.lengths, column.offsets.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: profile) }))
+            if let keys { keys.add(column.children[0].text, present: nil) }
+            payload = column.children.last!
+            payload.normalise()
+            if let present = payload.present { streams.append((.elementPresent, BitsEncoder.encode(present, profile: profile))) }
+        }
+        encodePayload(of: payload, into: &streams)
+        let summary = Summary(zone: column.zone, logicalHash: column.logicalHash)
+        waiting[segments] = (Chunk(streams: streams), summary, (text == nil ? 0 : 1) + (keys == nil ? 0 : 1))
+        segments += 1
+    }
+
+    private func encodePayload(of column: Column, into streams: inout [(kind: StreamKind, bytes: [UInt8])]) {
+        for kind in type.payload {
+            switch kind {
+            case .words: streams.append((kind, encode(column.words, present: column.presence(of: .words))))
+            case .extra: streams.append((kind, encode(column.extra, present: column.presence(of: .extra))))
+            case .tags: streams.append((kind, encode(column.tags.map(Int64.init), present: nil)))
+            case .reals:
+                let single = type.kind == .float
+                streams.append((kind, column.reals.withUnsafeBufferPointer {
+                    RealsEncoder.encode($0, present: column.presence(of: .reals), single: single, profile: profile)
+                }))
+            case .text: text!.add(column.text, present: column.presence(of: .text))
+            default: break
+            }
+        }
+    }
+
+    private func encode(_ values: [Int64], present: Bits?) -> [UInt8] {
+        values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) }
+    }
+
+    /// Chunks that became ready since the last call.
+    func takeReady() -> [Ready] {
+        if let text { for (segment, bytes) in text.takeReady() { complete(segment, .text, bytes) } }
+        if let keys { for (segment, bytes) in keys.takeReady() { complete(segment, .keys, bytes) } }
+        return drain()
+    }
+
+    /// Ends the group: the remaining chunks, and the blobs that the group's text and key streams share.
+    func finish() -> (ready: [Ready], text: [SharedBlob], keys: [SharedBlob]) {
+        var shared: (text: [SharedBlob], keys: [SharedBlob]) = ([], [])
+        if let text {
+            let end = text.finish()
+            shared.text = end.shared
+            for (segment, bytes) in end.rest { complete(segment, .text, bytes) }
+        }
+        if let keys {
+            let end = keys.finish()
+            shared.keys = end.shared
+            for (segment, bytes) in end.rest { complete(segment, .keys, bytes) }
+        }
+        return (drain(), shared.text, shared.keys)
+    }
+
+    private func complete(_ segment: Int, _ kind: StreamKind, _ bytes: [UInt8]) {
+        let place = waiting[segment]!.chunk.streams.firstIndex { $0.kind.rawValue > kind.rawValue } ?? waiting[segment]!.chunk.streams.count
+        waiting[segment]!.chunk.streams.insert((kind, bytes), at: place)
+        waiting[segment]!.missing -= 1
+    }
+
+    private func drain() -> [Ready] {
+        var ready: [Ready] = []
+        for (segment, entry) in waiting where entry.missing == 0 { ready.append(Ready(segment: segment, chunk: entry.chunk, summary: entry.summary)) }
+        for entry in ready { waiting[entry.segment] = nil }
+        return ready.sorted { $0.segment < $1.segment }
+    }
+}

@@ -1,0 +1,57 @@
+import FirnBytes
+import FirnCodecs
+import FirnDisk
+import FirnStore
+
+extension DatabaseSnapshot {
+    /// Writes this version, and no other, into a new file: every value encoded anew, deleted rows and the delta gone, row ids kept.
+    /// Throws if the file exists, unless `overwrite`.
+    package func compact(to path: String, overwrite: Bool = false, profile: Profile = .standard, threads: Int = Machine.cores,
+                         progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
+        let target = try Database.create(path: path, overwrite: overwrite)
+        let transaction = try target.begin(threads: threads)
+        transaction.profile = profile
+        try transaction.adopt(schema)
+        for (type, table) in tables.enumerated() {
+            let writer = try transaction.bulkWriter(table.type.name)
+            for index in 0..<table.segmentCount {
+                let rows: (columns: [Column], rowIDs: [Int64])
+                do throws(Damage) { rows = try core.storedRows(type: type, segment: index) } catch { throw .damaged(self.path, what: error.what, byte: error.offset) }
+                try writer.append(stored: rows.columns, rowIDs: rows.rowIDs)
+                progress(rows.rowIDs.count)
+            }
+            writer.skip(to: core.catalogue.types[type].nextRowID)
+        }
+        try transaction.commit()
+    }
+}
+
+extension SnapshotCore {
+    /// The live rows of a segment as stored, with their row ids.
+    func storedRows(type: Int, segment index: Int) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
+        guard index < catalogue.types[type].segmentCount else {
+            guard let tail = try tail(type: type) else { return ([], []) }
+            var rowIDs: [Int64] = []
+            for row in 0..<tail.rowCount { rowIDs.append(try tail.rowID(at: row)) }
+            return (schema.types[type].columns.indices.map { tail.values($0) }, rowIDs)
+        }
+        return try liveRows(of: try segment(type: type, index: index), columns: schema.types[type].columns.count)
+    }
+
+    func liveRows(of segment: StoredSegment, columns count: Int) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
+        var rows: [Int]?
+        if let live = segment.live {
+            var kept: [Int] = []
+            live.forEachSet { kept.append($0) }
+            rows = kept
+        }
+        var columns: [Column] = []
+        for index in 0..<count {
+            let all = try segment.rawColumn(index).allRows()
+            columns.append(rows.map { all.gather($0) } ?? all)
+        }
+        var rowIDs: [Int64] = []
+        for row in rows ?? Array(0..<segment.rowCount) { rowIDs.append(try segment.rowID(at: row)) }
+        return (columns, rowIDs)
+    }
+}

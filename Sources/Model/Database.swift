@@ -1,0 +1,73 @@
+import FirnBytes
+import FirnCodecs
+import FirnDisk
+import FirnStore
+
+/// One `.firn` file. Any number of snapshots and, one at a time across processes, a transaction. Usable from any thread.
+package final class Database: Sendable {
+    let store: Store
+    package let path: String
+    /// How many recent versions stay readable.
+    package let keep: Int
+
+    private init(_ store: Store, path: String, keep: Int) {
+        self.store = store
+        self.path = path
+        self.keep = keep
+    }
+
+    /// A new file without types. Fails if the file exists, unless `overwrite`.
+    package static func create(path: String, overwrite: Bool = false, keep: Int = 8) throws(FirnError) -> Database {
+        Database(try Store.create(path: path, overwrite: overwrite), path: path, keep: keep)
+    }
+
+    /// - Complexity: O(1), whatever the size of the file.
+    package static func open(path: String, writable: Bool = false, keep: Int = 8) throws(FirnError) -> Database {
+        Database(try Store.open(path: path, writable: writable), path: path, keep: keep)
+    }
+
+    /// Pins a version, the newest if none is given: it stays as it is, for any thread, until the last reference goes.
+    package func snapshot(version: UInt64? = nil) throws(FirnError) -> DatabaseSnapshot {
+        try DatabaseSnapshot(try store.snapshot(version: version), path: path)
+    }
+
+    /// The versions that can be opened, newest first.
+    package func versions() throws(FirnError) -> [VersionInfo] { try store.history() }
+
+    /// Begins the one transaction that may be under way; waits for another's end, or fails with `.locked`.
+    package func begin(wait: Bool = true, threads: Int = Machine.cores) throws(FirnError) -> DatabaseTransaction {
+        try DatabaseTransaction(self, try store.begin(wait: wait), threads: threads)
+    }
+
+    /// An error of the file's contents, as users see it.
+    func failure(_ damage: Damage) -> FirnError { .damaged(path, what: damage.what, byte: damage.offset) }
+}
+
+/// A file at one version: immutable, usable from any thread, pinned until the last reference goes.
+package final class DatabaseSnapshot: Sendable {
+    let core: SnapshotCore
+    private let pinned: StoreSnapshot
+    package let path: String
+
+    init(_ pinned: StoreSnapshot, path: String) throws(FirnError) {
+        self.pinned = pinned
+        self.path = path
+        do throws(Damage) {
+            core = try SnapshotCore(pinned, catalogueRef: pinned.catalogue)
+        } catch {
+            throw .damaged(path, what: error.what, byte: error.offset)
+        }
+    }
+
+    deinit { core.close() }
+
+    package var version: UInt64 { pinned.version }
+    package var schema: Schema { core.schema }
+
+    /// The tables of all types, embedded ones too, in the order of the schema.
+    package var tables: [StoredTable] { core.schema.types.indices.map { StoredTable(core, type: $0, keeper: self) } }
+
+    package func table(named name: String) -> StoredTable? {
+        core.schema.types.firstIndex { $0.name == name }.map { StoredTable(core, type: $0, keeper: self) }
+    }
+}

@@ -1,0 +1,229 @@
+import FirnBytes
+import FirnCodecs
+import FirnStore
+
+/// Moving the delta into segments: rows become sealed segments, new values patches, deletions bits of the segment header.
+extension DatabaseTransaction {
+    /// Bytes that one commit may write for changes to sealed segments; the rest waits for the next commits.
+    private static let budget = 4 << 20
+    /// A chunk with more than one patched row in this many is encoded anew.
+    private static let patchLimit = 32
+
+    /// Brings a type's delta below its limits, within the byte budget.
+    func flush(_ type: Int) throws(FirnError) {
+        guard states[type].deltaRows >= DatabaseTransaction.deltaRows || states[type].deltaBytes > DatabaseTransaction.deltaBytes else { return }
+        try sealDelta(type)
+        var left = DatabaseTransaction.budget
+        var segment = 0
+        while states[type].deltaBytes > DatabaseTransaction.deltaBytes / 2, left > 0, segment < states[type].segmentCount {
+            if states[type].touches(segment) {
+                let before = states[type].segmentCount
+                left -= try flushChanges(type, segment)
+                if states[type].segmentCount < before { continue }
+            }
+            segment += 1
+        }
+    }
+
+    /// Seals the rows that exist in the delta alone. A small last segment is merged with them.
+    func sealDelta(_ type: Int) throws(FirnError) {
+        guard states[type].deltaRows > 0 else { return }
+        let core = try reading(current)
+        let tail = try reading { () throws(Damage) in try DeltaSegment(core, type: type) }
+        let count = tail.rowCount
+        var columns = schema.types[type].columns.indices.map { tail.values($0) }
+        var rowIDs: [Int64] = []
+        for row in 0..<count { rowIDs.append(try reading { () throws(Damage) in try tail.rowID(at: row) }) }
+        let tree = TreeWriter(root: states[type].delta, transaction: store)
+        for rowID in rowIDs { try drop(rowID, from: tree, type) }
+        states[type].deltaRows = 0
+        states[type].delta = try tree.finish()
+        try directoryChange(type) { (entries) throws(FirnError) in
+            if let final = entries.last, final.rowCount + count <= segmentSize, !states[type].touches(entries.count - 1) {
+                let last = entries.count - 1
+                let segment = try reading { () throws(Damage) in try core.segment(type: type, index: last) }
+                var merged = try reading { () throws(Damage) in try core.liveRows(of: segment, columns: columns.count) }
+                for i in columns.indices { merged.columns[i].append(contentsOf: columns[i]) }
+                columns = merged.columns
+                rowIDs = merged.rowIDs + rowIDs
+                try free(segment, type, entries, at: entries.count - 1)
+                entries.removeLast()
+            }
+            entries.append(try writeSegment(columns, rowIDs: rowIDs, type))
+        }
+    }
+
+    /// Applies the delta's changes to one sealed segment; returns about how many bytes that wrote.
+    private func flushChanges(_ type: Int, _ index: Int) throws(FirnError) -> Int {
+        let (core, segment, entry, changes) = try reading { () throws(Damage) in
+            let core = try current()
+            let entry = try core.directoryEntry(type: type, index: index)
+            return (core, try core.segment(type: type, index: index), entry, try DeltaChanges(core, type: type, rows: entry.firstRowID...entry.lastRowID))
+        }
+        let layout = segment.layout
+        let tree = TreeWriter(root: states[type].delta, transaction: store)
+        for (rowID, _) in changes.records { try drop(rowID, from: tree, type) }
+        states[type].delta = try tree.finish()
+        states[type].deltaChanges -= changes.records.count
+        let changed = Set(changes.records.flatMap { $0.record.values.map(\.column) })
+        var written = 0
+        let count = states[type].segmentCount
+        try directoryChange(type) { (entries) throws(FirnError) in
+            if segment.liveCount == 0 || layout.entries.contains(where: { $0.packed != nil }) {
+                let live = try reading { () throws(Damage) in try core.liveRows(of: segment, columns: schema.types[type].columns.count) }
+                try free(segment, type, entries, at: index)
+                if live.rowIDs.isEmpty {
+                    entries.remove(at: index)
+                } else {
+                    entries[index] = try writeSegment(live.columns, rowIDs: live.rowIDs, type)
+                    written = Int(entries[index].header.length)
+                }
+                return
+            }
+            var header = layout
+            written = try rewrite(&header, segment, type, changed)
+            if let live = segment.live {
+                header.deletes = BitsEncoder.encode(Bits(words: live.words.map { ~$0 }, count: live.count), profile: profile)
+            }
+            store.free(entries[index].header)
+            let bytes = header.encoded
+            entries[index].header = try write(bytes)
+            entries[index].deletedCount = entry.rowCount - segment.liveCount
+            written += bytes.count
+        }
+        states[type].untouch(index, removed: states[type].segmentCount < count)
+        return written
+    }
+
+    /// Gives the changed columns of a header new patches, or new chunks where patches have become many.
+    private func rewrite(_ header: inout SegmentHeader, _ segment: StoredSegment, _ type: Int, _ changed: Set<UInt32>) throws(FirnError) -> Int {
+        var written = 0
+        for (index, column) in schema.types[type].columns.enumerated() where changed.contains(column.id) {
+            let (raw, whole) = try reading { () throws(Damage) in
+                let raw = try segment.rawColumn(index)
+                return (raw, try raw.allRows())
+            }
+            guard let patch = raw.patch else { continue }
+            let zone = patch.values.zone
+            if let place = header.entries.firstIndex(where: { $0.columnID == column.id }),
+               patch.positions.count <= max(16, segment.rowCount / DatabaseTransaction.patchLimit) {
+                let bytes = patch.encoded(profile: profile)
+                if let old = header.entries[place].patch { store.free(old) }
+                header.entries[place].patch = try write(bytes)
+                header.entries[place].zone = header.entries[place].zone.union(zone)
+                header.entries[place].logicalHash = whole.logicalHash
+                written += bytes.count
+                continue
+            }
+            let encoder = ColumnEncoder(column.type.stored, profile: profile)
+            encoder.add(whole)
+            let ready = encoder.finish().ready[0]
+            let bytes = ready.chunk.encoded
+            let fresh = SegmentHeader.Entry(columnID: column.id, zone: ready.summary.zone, chunk: try write(bytes), logicalHash: ready.summary.logicalHash)
+            written += bytes.count
+            if let place = header.entries.firstIndex(where: { $0.columnID == column.id }) {
+                if let old = header.entries[place].patch { store.free(old) }
+                store.free(header.entries[place].chunk!)
+                header.shared.removeAll { $0.column == place }
+                header.entries[place] = fresh
+            } else {
+                header.entries.append(fresh)
+            }
+        }
+        return written
+    }
+
+    // MARK: Parts
+
+    /// Encodes one segment by itself: no dictionary is shared with others.
+    private func writeSegment(_ columns: [Column], rowIDs: [Int64], _ type: Int) throws(FirnError) -> DirectoryEntry {
+        let encoded = inParallel(columns.count) { index in
+            let encoder = ColumnEncoder(columns[index].type, profile: profile)
+            encoder.add(columns[index])
+            return Unshared(encoder.finish().ready[0])
+        }
+        let ids = schema.types[type].columns.map(\.id)
+        let chunks = encoded.map(\.value.chunk.encoded)
+        var entries: [SegmentHeader.Entry] = []
+        let packs = chunks.reduce(0) { $0 + $1.count } <= SegmentHeader.packedLimit
+        for (i, part) in encoded.enumerated() {
+            entries.append(.init(columnID: ids[i], zone: part.value.summary.zone, chunk: packs ? nil : try write(chunks[i]), logicalHash: part.value.summary.logicalHash))
+        }
+        let first = rowIDs[0], last = rowIDs[rowIDs.count - 1]
+        var header = SegmentHeader(rowCount: rowIDs.count, firstRowID: first, entries: entries)
+        if packs { header.packedChunks = chunks }
+        if last - first != Int64(rowIDs.count - 1) {
+            header.rowIDs = rowIDs.map { $0 - first }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+        }
+        return DirectoryEntry(firstRowID: first, lastRowID: last, rowCount: rowIDs.count, deletedCount: 0, header: try write(header.encoded))
+    }
+
+    /// Frees a segment's extents. Shared dictionaries stay while a neighbour refers to them (groups are neighbours).
+    private func free(_ segment: StoredSegment, _ type: Int, _ entries: [DirectoryEntry], at index: Int) throws(FirnError) {
+        for entry in segment.layout.entries {
+            if let chunk = entry.chunk { store.free(chunk) }
+            if let patch = entry.patch { store.free(patch) }
+        }
+        var kept: Set<ExtentRef> = []
+        for neighbour in [index - 1, index + 1] where entries.indices.contains(neighbour) {
+            let header = try reading { () throws(Damage) in try SegmentHeader(try store.read(entries[neighbour].header)) }
+            for blob in header.shared { kept.insert(blob.ref) }
+        }
+        for ref in Set(segment.layout.shared.map(\.ref)).subtracting(kept) { store.free(ref) }
+        store.free(entries[index].header)
+    }
+
+    /// Lets `body` change the entries of a type's directory, and writes it anew.
+    func directoryChange(_ type: Int, _ body: (inout [DirectoryEntry]) throws(FirnError) -> Void) throws(FirnError) {
+        var entries: [DirectoryEntry] = []
+        if states[type].directory != .none {
+            entries = try reading { () throws(Damage) in
+                let bytes = try store.read(states[type].directory)
+                return try (0..<states[type].segmentCount).mapTyped { (i) throws(Damage) in try DirectoryEntry(bytes, i) }
+            }
+        }
+        try body(&entries)
+        if states[type].directory != .none { store.free(states[type].directory) }
+        var out = ByteWriter()
+        for entry in entries { entry.encode(into: &out) }
+        states[type].segmentCount = entries.count
+        states[type].directory = entries.isEmpty ? .none : try write(out.bytes)
+    }
+
+    private func drop(_ rowID: Int64, from tree: TreeWriter, _ type: Int) throws(FirnError) {
+        let key = UInt64(rowID)
+        let size = try reading { () throws(Damage) in try tree.get(key)?.count ?? 0 }
+        states[type].deltaBytes -= min(states[type].deltaBytes, size + 16)
+        _ = try tree.delete(key)
+    }
+}
+
+extension RawColumn {
+    /// Every row, in canonical form.
+    func allRows() throws(Damage) -> Column {
+        var all = Column(type), scratch = Column(type)
+        for vector in 0..<(rowCount + vectorSize - 1) / vectorSize {
+            try read(vector: vector, into: &scratch)
+            all.append(contentsOf: scratch)
+        }
+        all.normalise()
+        return all
+    }
+}
+
+extension DatabaseTransaction {
+    /// Moves the whole delta into segments, whatever its size and the byte budget.
+    package func flushAll() throws(FirnError) {
+        try finishBulk()
+        for type in states.indices {
+            try writePending(type)
+            try sealDelta(type)
+            var segment = 0
+            while segment < states[type].segmentCount {
+                let before = states[type].segmentCount
+                if states[type].touches(segment) { _ = try flushChanges(type, segment) }
+                if states[type].segmentCount == before { segment += 1 }
+            }
+        }
+    }
+}

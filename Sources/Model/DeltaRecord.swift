@@ -1,0 +1,52 @@
+import FirnBytes
+
+/// What the delta tree says of one row id (`docs/format.md`, "Delta records"). Embedded objects are links to rows of their own type.
+///
+///     kind u8: 1 the whole row, 2 new values for some columns, 3 deleted · [count varint · count × (column id varint, value)]
+struct DeltaRecord {
+    enum Kind: UInt8 { case row = 1, update = 2, deletion = 3 }
+
+    var kind: Kind
+    /// By column id.
+    var values: [(column: UInt32, value: Value)]
+
+    var encoded: [UInt8] {
+        var out = ByteWriter()
+        out.append(kind.rawValue)
+        guard kind != .deletion else { return out.bytes }
+        out.appendVarint(values.count)
+        for entry in values {
+            out.appendVarint(Int(entry.column))
+            entry.value.encode(into: &out)
+        }
+        return out.bytes
+    }
+
+    init(_ kind: Kind, _ values: [(column: UInt32, value: Value)] = []) {
+        self.kind = kind
+        self.values = values
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
+        var reader = ByteReader(bytes)
+        guard let kind = Kind(rawValue: try reader.read(UInt8.self)) else { throw Damage("unknown delta record") }
+        self.kind = kind
+        values = []
+        guard kind != .deletion else { return }
+        let count = try reader.readCount(limit: reader.remaining)
+        for _ in 0..<count {
+            let column = UInt32(try reader.readCount(limit: Int(UInt32.max)))
+            values.append((column, try Value(from: &reader)))
+        }
+        guard reader.isAtEnd else { throw Damage("bytes after the delta record", at: reader.position) }
+    }
+
+    func value(of column: UInt32) -> Value? { values.first { $0.column == column }?.value }
+
+    /// This record with a later update's values over its own.
+    mutating func update(with later: [(column: UInt32, value: Value)]) {
+        for entry in later {
+            if let i = values.firstIndex(where: { $0.column == entry.column }) { values[i].value = entry.value } else { values.append(entry) }
+        }
+    }
+}

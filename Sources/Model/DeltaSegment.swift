@@ -1,0 +1,69 @@
+import FirnBytes
+import FirnStore
+
+/// The rows of a type that exist in the delta alone, decoded: the last segment of its table.
+final class DeltaSegment: Segment {
+    let rowCount: Int
+    var live: Bits? { nil }
+    private let core: SnapshotCore
+    private let type: TypeSchema
+    private let rowIDs: [Int64]
+    private let columns: [RawColumn]
+
+    init(_ core: SnapshotCore, type index: Int) throws(Damage) {
+        self.core = core
+        let type = core.schema.types[index]
+        let state = core.catalogue.types[index]
+        let first = state.segmentCount == 0 ? 0 : try core.directoryEntry(type: index, index: state.segmentCount - 1).lastRowID + 1
+        var rowIDs: [Int64] = []
+        var columns = type.columns.map { Column($0.type.stored) }
+        if first < state.nextRowID {
+            for (rowID, record) in try DeltaChanges(core, type: index, rows: first...(state.nextRowID - 1)).records {
+                guard record.kind == .row else { throw Damage("a delta change of a row that does not exist") }
+                rowIDs.append(rowID)
+                for (i, column) in type.columns.enumerated() {
+                    let value = i < record.values.count && record.values[i].column == column.id ? record.values[i].value : record.value(of: column.id)
+                    guard let value else {
+                        columns[i].appendAbsent()
+                        continue
+                    }
+                    if !columns[i].append(value) { throw Damage("a delta value of the wrong type") }
+                }
+            }
+        }
+        guard rowIDs.count == state.deltaRows else { throw Damage("the delta holds another number of rows than the catalogue says") }
+        self.type = type
+        self.rowIDs = rowIDs
+        rowCount = rowIDs.count
+        self.columns = columns.map { column in
+            RawColumn(type: column.type, rowCount: column.count, chunk: nil,
+                      patch: Patch(positions: Array(0..<column.count), values: column), zone: nil, owner: core.store)
+        }
+    }
+
+    var firstRowID: Int64 { rowIDs.first ?? 0 }
+
+    func rowID(at position: Int) throws(Damage) -> Int64 { rowIDs[position] }
+
+    func position(of rowID: Int64) throws(Damage) -> Int? {
+        var low = 0, high = rowIDs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if rowIDs[middle] < rowID { low = middle + 1 } else { high = middle }
+        }
+        return low < rowIDs.count && rowIDs[low] == rowID ? low : nil
+    }
+
+    func column(_ index: Int) throws(Damage) -> any ColumnReader { try column(path: [index]) }
+
+    func column(path: [Int]) throws(Damage) -> any ColumnReader {
+        let column = type.columns[path[0]]
+        guard column.type.kind == .embedded else { return StoredColumn(columns[path[0]]) }
+        let target = try core.embeddedTable(of: column)
+        if path.count == 1 { return EmbeddedColumn(columns[path[0]], type: column.type, target: target) }
+        return PathColumn(columns[path[0]], type: try ColumnSchema(path: path, in: type, core.schema).type, target: target, rest: Array(path.dropFirst()))
+    }
+
+    /// All rows of one column, embedded objects as row ids.
+    func values(_ index: Int) -> Column { columns[index].patch!.values }
+}

@@ -1,0 +1,105 @@
+import FirnBytes
+
+/// The schema as bytes (`docs/format.md`, "Schema").
+///
+///     version u8 = 1 · type count varint · then for each type:
+///     id varint · name string · flags u8 (1 embedded, 2 envelope) · [envelope string] · column count varint
+///     · key length varint · key positions varint… · columns
+///     column: id varint · name string · kind u8 · collection u8 · flags u8 (1 optional, 2 element optional, 4 target, 8 writes null)
+///     · [target string] · notation code u8 · notation parameter u8
+extension Schema {
+    private static let version: UInt8 = 1
+    /// More columns or types than this in one schema is damage.
+    private static let most = 1_000_000
+
+    var encoded: [UInt8] {
+        var out = ByteWriter()
+        out.append(Schema.version)
+        out.appendVarint(types.count)
+        for type in types { type.encode(into: &out) }
+        return out.bytes
+    }
+
+    init(encoded bytes: UnsafeRawBufferPointer) throws(Damage) {
+        var reader = ByteReader(bytes)
+        guard try reader.read(UInt8.self) == Schema.version else { throw Damage("unknown schema version") }
+        let count = try reader.readCount(limit: min(reader.remaining, Schema.most))
+        types = []
+        for _ in 0..<count { types.append(try TypeSchema(from: &reader)) }
+        guard reader.isAtEnd else { throw Damage("bytes after the schema", at: reader.position) }
+        try validate()
+    }
+
+    /// What later code relies on: names distinct, targets known, keys within the columns.
+    func validate() throws(Damage) {
+        guard Set(types.map(\.name)).count == types.count else { throw Damage("two types of one name") }
+        for type in types {
+            guard Set(type.columns.map(\.name)).count == type.columns.count else { throw Damage("two columns of one name in type '\(type.name)'") }
+            guard Set(type.columns.map(\.id)).count == type.columns.count else { throw Damage("two columns of one id in type '\(type.name)'") }
+            for column in type.columns {
+                let needsTarget = column.type.kind == .link || column.type.kind == .embedded
+                guard needsTarget == (column.type.target != nil) else { throw Damage("column '\(column.name)' of type '\(type.name)' has a wrong target") }
+                guard let name = column.type.target else { continue }
+                guard let target = self[name] else { throw Damage("type '\(name)' is missing") }
+                if column.type.kind == .embedded, !target.isEmbedded { throw Damage("type '\(name)' is not embedded") }
+            }
+            for position in type.key where position >= type.columns.count { throw Damage("key outside the columns of type '\(type.name)'") }
+        }
+    }
+}
+
+extension TypeSchema {
+    fileprivate func encode(into out: inout ByteWriter) {
+        out.appendVarint(Int(id))
+        out.append(string: name)
+        out.append(UInt8((isEmbedded ? 1 : 0) | (envelope != nil ? 2 : 0)))
+        if let envelope { out.append(string: envelope) }
+        out.appendVarint(columns.count)
+        out.appendVarint(key.count)
+        for position in key { out.appendVarint(position) }
+        for column in columns { column.encode(into: &out) }
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(Damage) {
+        let id = UInt32(try reader.readCount(limit: Int(UInt32.max)))
+        let name = try reader.readString()
+        let flags = try reader.read(UInt8.self)
+        guard flags < 4 else { throw Damage("unknown type flags", at: reader.position) }
+        let envelope: String? = flags & 2 != 0 ? try reader.readString() : nil
+        let columnCount = try reader.readCount(limit: reader.remaining)
+        let keyCount = try reader.readCount(limit: min(columnCount, reader.remaining))
+        var key: [Int] = []
+        for _ in 0..<keyCount { key.append(try reader.readCount(limit: reader.bytes.count)) }
+        var columns: [ColumnSchema] = []
+        for _ in 0..<columnCount { columns.append(try ColumnSchema(from: &reader)) }
+        self.init(name, columns: columns, key: key, isEmbedded: flags & 1 != 0, id: id, envelope: envelope)
+    }
+}
+
+extension ColumnSchema {
+    fileprivate func encode(into out: inout ByteWriter) {
+        out.appendVarint(Int(id))
+        out.append(string: name)
+        out.append(type.kind.rawValue)
+        out.append(type.collection.rawValue)
+        out.append(UInt8((type.isOptional ? 1 : 0) | (type.elementIsOptional ? 2 : 0) | (type.target != nil ? 4 : 0) | (writesNull ? 8 : 0)))
+        if let target = type.target { out.append(string: target) }
+        out.append(notation.code)
+        out.append(notation.parameter)
+    }
+
+    fileprivate init(from reader: inout ByteReader) throws(Damage) {
+        let id = UInt32(try reader.readCount(limit: Int(UInt32.max)))
+        let name = try reader.readString()
+        let place = reader.position
+        guard let kind = ScalarKind(rawValue: try reader.read(UInt8.self)), let collection = CollectionKind(rawValue: try reader.read(UInt8.self)) else {
+            throw Damage("unknown column type", at: place)
+        }
+        let flags = try reader.read(UInt8.self)
+        guard flags < 16 else { throw Damage("unknown column flags", at: place) }
+        let target: String? = flags & 4 != 0 ? try reader.readString() : nil
+        let type = ColumnType(kind, optional: flags & 1 != 0, collection: collection, elementOptional: flags & 2 != 0, target: target)
+        let code = try reader.read(UInt8.self)
+        self.init(name, type, id: id, notation: Notation(code: code, parameter: try reader.read(UInt8.self)), writesNull: flags & 8 != 0)
+    }
+}

@@ -1,0 +1,88 @@
+import FirnBytes
+import FirnStore
+
+/// What one column occupies in a file, for `firn info`.
+package struct ColumnStatistics: Sendable {
+    package var name: String
+    package var type: ColumnType
+    /// Bytes of its chunks and patches.
+    package var bytes = 0
+    /// Bytes of dictionaries that its segments share.
+    package var sharedBytes = 0
+    /// Encodings of its value stream and how many segments use each, most first.
+    package var encodings: [(name: String, segments: Int)] = []
+}
+
+/// What one type occupies in a file.
+package struct TypeStatistics: Sendable {
+    package var name: String
+    package var isEmbedded: Bool
+    package var rows: Int
+    package var segments: Int
+    /// Rows that stand in the delta alone, and changes there to rows of segments.
+    package var deltaRows: Int
+    package var deltaChanges: Int
+    /// Rows of segments that are deleted but not dropped.
+    package var deletedRows = 0
+    /// Headers, directory and delta (without the delta's inner nodes' slack).
+    package var overheadBytes = 0
+    package var columns: [ColumnStatistics] = []
+
+    package var bytes: Int { columns.reduce(overheadBytes) { $0 + $1.bytes + $1.sharedBytes } }
+}
+
+extension DatabaseSnapshot {
+    /// Measures every type. Reads all headers and the beginnings of all chunks.
+    package func statistics() throws(FirnError) -> [TypeStatistics] {
+        var out: [TypeStatistics] = []
+        for type in schema.types.indices {
+            do throws(Damage) { out.append(try core.statistics(type)) } catch { throw .damaged(path, what: error.what, byte: error.offset) }
+        }
+        return out
+    }
+}
+
+extension SnapshotCore {
+    fileprivate func statistics(_ type: Int) throws(Damage) -> TypeStatistics {
+        let state = catalogue.types[type], schema = schema.types[type]
+        var out = TypeStatistics(name: schema.name, isEmbedded: schema.isEmbedded, rows: state.liveRows, segments: state.segmentCount,
+                                 deltaRows: state.deltaRows, deltaChanges: state.deltaChanges)
+        out.columns = schema.columns.map { ColumnStatistics(name: $0.name, type: $0.type) }
+        out.overheadBytes = Int(state.directory.length) + state.deltaBytes
+        var counted: Set<ExtentRef> = []
+        for index in 0..<state.segmentCount {
+            let entry = try directoryEntry(type: type, index: index)
+            let segment = try segment(type: type, index: index)
+            out.deletedRows += segment.rowCount - segment.liveCount
+            var inside = 0
+            for (column, stored) in segment.layout.entries.enumerated() {
+                guard let place = schema.columns.firstIndex(where: { $0.id == stored.columnID }) else { continue }
+                let bytes = Int(stored.chunk?.length ?? UInt64(stored.packed!.count)) + Int(stored.patch?.length ?? 0)
+                inside += stored.packed?.count ?? 0
+                out.columns[place].bytes += bytes
+                out.columns[place].note(try segment.rawColumn(place).chunk?.encodingName ?? "absent")
+                for blob in segment.layout.shared where blob.column == column && counted.insert(blob.ref).inserted {
+                    out.columns[place].sharedBytes += Int(blob.ref.length)
+                }
+            }
+            out.overheadBytes += Int(entry.header.length) - inside
+        }
+        for i in out.columns.indices { out.columns[i].encodings.sort { ($0.segments, $1.name) > ($1.segments, $0.name) } }
+        return out
+    }
+}
+
+extension ColumnStatistics {
+    fileprivate mutating func note(_ encoding: String) {
+        if let i = encodings.firstIndex(where: { $0.name == encoding }) { encodings[i].segments += 1 } else { encodings.append((encoding, 1)) }
+    }
+}
+
+extension ChunkReader {
+    /// The encodings of the streams that hold values, largest first by their bytes.
+    var encodingName: String {
+        let payload = streams.filter { type.payload.contains($0.kind) }.sorted { $0.length > $1.length }
+        let values = payload.prefix(1).map(\.encoding).joined()
+        return type.isCollection ? "\(type.collection)(\(values))" : values
+    }
+}

@@ -1,0 +1,172 @@
+import FirnBytes
+import FirnCodecs
+
+/// New values for some rows of a segment's column: from the patches of its chunk, then from the delta.
+struct Patch: Sendable {
+    /// Ascending, distinct.
+    var positions: [Int]
+    /// One row for each position. Embedded values as row ids in `words`.
+    var values: Column
+
+    /// This patch with a later one laid over it.
+    func overlaid(by later: Patch) -> Patch {
+        var positions: [Int] = []
+        var values = self.values.emptyCopy
+        var i = 0, j = 0
+        while i < self.positions.count || j < later.positions.count {
+            if j < later.positions.count, i == self.positions.count || later.positions[j] <= self.positions[i] {
+                if i < self.positions.count, later.positions[j] == self.positions[i] { i += 1 }
+                positions.append(later.positions[j])
+                values.append(contentsOf: later.values, range: j..<(j + 1))
+                j += 1
+            } else {
+                positions.append(self.positions[i])
+                values.append(contentsOf: self.values, range: i..<(i + 1))
+                i += 1
+            }
+        }
+        return Patch(positions: positions, values: values)
+    }
+
+    /// Where a row's new value stands, if it has one.
+    func index(of row: Int) -> Int? {
+        let i = lowerBound(row)
+        return i < positions.count && positions[i] == row ? i : nil
+    }
+
+    func lowerBound(_ row: Int) -> Int {
+        var low = 0, high = positions.count
+        while low < high {
+            let middle = (low + high) / 2
+            if positions[middle] < row { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
+/// A stored column with embedded objects as row ids: the chunk (or nothing, for a column younger than the segment) and what lies over it.
+final class RawColumn: Sendable {
+    /// Embedded objects as links.
+    let type: ColumnType
+    let rowCount: Int
+    /// Nil: every row is null (the column was added after the segment was written).
+    let chunk: ChunkReader?
+    let patch: Patch?
+    let zone: Zone?
+    /// Keeps the mapped bytes alive.
+    private let owner: any AnyObject & Sendable
+
+    init(type: ColumnType, rowCount: Int, chunk: ChunkReader?, patch: Patch?, zone: Zone?, owner: any AnyObject & Sendable) {
+        var raw = type
+        if raw.kind == .embedded { raw.kind = .link }
+        self.type = raw
+        self.rowCount = rowCount
+        self.chunk = chunk
+        self.patch = patch
+        self.zone = zone
+        self.owner = owner
+    }
+
+    func read(vector: Int, into column: inout Column) throws(Damage) {
+        let first = vector * vectorSize
+        let count = min(vectorSize, rowCount - first)
+        if let patch, patch.positions.count == rowCount {
+            column.removeAll()
+            return column.append(contentsOf: patch.values, range: first..<(first + count))
+        }
+        if let chunk {
+            try chunk.read(vector: vector, into: &column)
+        } else {
+            column.removeAll()
+            for _ in 0..<count { column.appendAbsent() }
+        }
+        guard let patch else { return }
+        let low = patch.lowerBound(first), high = patch.lowerBound(first + count)
+        guard low < high else { return }
+        var spliced = column.emptyCopy
+        var next = 0
+        for i in low..<high {
+            let row = patch.positions[i] - first
+            spliced.append(contentsOf: column, range: next..<row)
+            spliced.append(contentsOf: patch.values, range: i..<(i + 1))
+            next = row + 1
+        }
+        spliced.append(contentsOf: column, range: next..<count)
+        column = spliced
+    }
+
+    func value(at row: Int) throws(Damage) -> Value {
+        if let patch, let i = patch.index(of: row) { return patch.values.value(at: i) }
+        return try chunk.map { (chunk) throws(Damage) in try chunk.value(at: row) } ?? Column.absentValue(type)
+    }
+}
+
+extension Column {
+    /// What a row holds of a column that did not exist when it was written: null, or the zero of a type that has no null.
+    static func absentValue(_ type: ColumnType) -> Value {
+        if type.isOptional { return .null }
+        switch type.collection {
+        case .list: return .list([])
+        case .set: return .set([])
+        case .map: return .map([])
+        case .none: break
+        }
+        switch type.kind {
+        case .bool: return .bool(false)
+        case .int: return .int(0)
+        case .float: return .float(0)
+        case .double: return .double(0)
+        case .string: return .string("")
+        case .data: return .data([])
+        case .date: return .date(Timestamp(seconds: 0))
+        case .decimal: return .decimal(Decimal(0 as Int64))
+        case .objectID: return .objectID(Identifier(high: 0, low: 0))
+        case .uuid: return .uuid(Identifier(high: 0, low: 0))
+        case .any, .link, .embedded: return .null
+        }
+    }
+
+    mutating func appendAbsent() {
+        if !append(Column.absentValue(type)) { appendNull() }
+    }
+}
+
+/// Reads a stored column whose values are no embedded objects.
+final class StoredColumn: ColumnReader {
+    private let raw: RawColumn
+
+    init(_ raw: RawColumn) { self.raw = raw }
+
+    var type: ColumnType { raw.type }
+    var rowCount: Int { raw.rowCount }
+
+    func zone() -> Zone? { raw.zone }
+
+    func zone(ofVector vector: Int) -> Zone? {
+        guard let chunk = raw.chunk, !type.isCollection else { return nil }
+        if let patch = raw.patch, patch.lowerBound(vector * vectorSize) < patch.lowerBound((vector + 1) * vectorSize) { return nil }
+        let count = min(vectorSize, rowCount - vector * vectorSize)
+        let ones = chunk.present.map { $0.ones(ofVector: vector) } ?? count
+        var zone = Zone(mayHaveNulls: ones != count, allNull: ones == 0, bounds: .none)
+        if type.kind == .any || type.kind == .decimal { return zone }
+        if let bounds = chunk.words?.bounds(ofVector: vector) { zone.bounds = .words(bounds.0, bounds.1) }
+        if let bounds = chunk.reals?.bounds(ofVector: vector) { zone.bounds = .reals(bounds.0, bounds.1) }
+        return zone
+    }
+
+    func read(vector: Int, into column: inout Column) throws(Damage) { try raw.read(vector: vector, into: &column) }
+    func value(at row: Int) throws(Damage) -> Value { try raw.value(at: row) }
+
+    func dictionary() throws(Damage) -> Text? {
+        guard raw.patch == nil, !type.isCollection, type.payload == [.text], let text = raw.chunk?.text else { return nil }
+        return try text.values
+    }
+
+    func readCodes(vector: Int, into column: inout Column) throws(Damage) {
+        guard let chunk = raw.chunk, let text = chunk.text else { preconditionFailure("this segment has no dictionary: ask dictionary() first") }
+        let count = min(vectorSize, rowCount - vector * vectorSize)
+        column.count = count
+        column.present = try ChunkReader.bits(chunk.present, vector: vector, count: count)
+        column.words = try Array(count: count) { (out) throws(Damage) in try text.decodeCodes(vector: vector, into: out) }
+    }
+}

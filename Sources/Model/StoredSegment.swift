@@ -1,0 +1,207 @@
+import FirnBytes
+import FirnCodecs
+import FirnStore
+import Synchronization
+
+/// A sealed segment at one version: its chunks, its patches, and what the delta says of its rows.
+final class StoredSegment: Segment {
+    let rowCount: Int
+    let live: Bits?
+    private let core: SnapshotCore
+    private let type: TypeSchema
+    private let header: SegmentHeader
+    nonisolated(unsafe) private let headerBytes: UnsafeRawBufferPointer
+    /// Row ids less the first, where they are not consecutive.
+    private let rowIDs: [Int64]?
+    private let overlay: [Int: Patch]
+    private let raws: Mutex<[Int: RawColumn]> = Mutex([:])
+    private let readers: Mutex<[[Int]: any ColumnReader]> = Mutex([:])
+
+    init(_ core: SnapshotCore, type: Int, index: Int, entry: DirectoryEntry) throws(Damage) {
+        self.core = core
+        self.type = core.schema.types[type]
+        let state = core.catalogue.types[type]
+        headerBytes = try core.store.read(entry.header)
+        let header = try SegmentHeader(headerBytes)
+        guard header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID else { throw Damage("segment header and directory disagree") }
+        self.header = header
+        rowCount = header.rowCount
+        rowIDs = try header.decodeRowIDs()
+        var deleted = try header.decodeDeletes()
+        var overlay: [Int: Patch] = [:]
+        if state.touches(index) {
+            let lastRowID = header.firstRowID + (rowIDs?.last ?? Int64(rowCount - 1))
+            let changes = try DeltaChanges(core, type: type, rows: header.firstRowID...lastRowID)
+            for (rowID, record) in changes.records {
+                guard let position = StoredSegment.position(of: rowID, header, rowIDs) else { throw Damage("a delta record for a row that does not exist") }
+                switch record.kind {
+                case .deletion:
+                    if deleted == nil { deleted = Bits(repeating: false, count: rowCount) }
+                    deleted![position] = true
+                case .update:
+                    for entry in record.values {
+                        guard let column = self.type.columns.firstIndex(where: { $0.id == entry.column }) else { continue }
+                        overlay[column, default: Patch(positions: [], values: Column(self.type.columns[column].type.stored))].positions.append(position)
+                        if !overlay[column]!.values.append(entry.value) { throw Damage("a delta value of the wrong type") }
+                    }
+                case .row: throw Damage("a delta row within a sealed segment")
+                }
+            }
+        }
+        self.overlay = overlay
+        live = deleted.map { bits in Bits(words: bits.words.map { ~$0 }, count: bits.count) }
+    }
+
+    func rowID(at position: Int) throws(Damage) -> Int64 { header.firstRowID + (rowIDs?[position] ?? Int64(position)) }
+
+    func position(of rowID: Int64) throws(Damage) -> Int? { StoredSegment.position(of: rowID, header, rowIDs) }
+
+    private static func position(of rowID: Int64, _ header: SegmentHeader, _ rowIDs: [Int64]?) -> Int? {
+        let offset = rowID &- header.firstRowID
+        guard let rowIDs else { return offset >= 0 && offset < header.rowCount ? Int(offset) : nil }
+        var low = 0, high = rowIDs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if rowIDs[middle] < offset { low = middle + 1 } else { high = middle }
+        }
+        return low < rowIDs.count && rowIDs[low] == offset ? low : nil
+    }
+
+    func column(_ index: Int) throws(Damage) -> any ColumnReader { try column(path: [index]) }
+
+    func column(path: [Int]) throws(Damage) -> any ColumnReader {
+        if let reader = readers.withLock({ $0[path] }) { return reader }
+        let reader = try open(path)
+        readers.withLock { $0[path] = reader }
+        return reader
+    }
+
+    private func open(_ path: [Int]) throws(Damage) -> any ColumnReader {
+        let column = type.columns[path[0]]
+        let raw = try rawColumn(path[0])
+        guard column.type.kind == .embedded else {
+            guard path.count == 1 else { throw Damage("column '\(column.name)' has no fields") }
+            return StoredColumn(raw)
+        }
+        let target = try core.embeddedTable(of: column)
+        if path.count == 1 { return EmbeddedColumn(raw, type: column.type, target: target) }
+        let leaf = try ColumnSchema(path: path, in: type, core.schema)
+        return PathColumn(raw, type: leaf.type, target: target, rest: Array(path.dropFirst()))
+    }
+
+    /// The column as it is stored, embedded objects as row ids.
+    func rawColumn(_ index: Int) throws(Damage) -> RawColumn {
+        if let raw = raws.withLock({ $0[index] }) { return raw }
+        let raw = try openRaw(index)
+        raws.withLock { $0[index] = raw }
+        return raw
+    }
+
+    private func openRaw(_ index: Int) throws(Damage) -> RawColumn {
+        let column = type.columns[index]
+        let delta = overlay[index]
+        let place = index < header.entries.count && header.entries[index].columnID == column.id
+            ? index : header.entries.firstIndex { $0.columnID == column.id }
+        guard let place else {
+            return RawColumn(type: column.type, rowCount: rowCount, chunk: nil, patch: delta, zone: nil, owner: core.store)
+        }
+        let entry = header.entries[place]
+        let bytes: UnsafeRawBufferPointer
+        if let range = entry.packed { bytes = UnsafeRawBufferPointer(rebasing: headerBytes[range]) } else { bytes = try core.store.read(entry.chunk!) }
+        let chunk = try ChunkReader(bytes, type: column.type, rowCount: rowCount,
+                                    sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys))
+        var patch = try entry.patch.map { (ref) throws(Damage) in try Patch(try core.store.read(ref), type: column.type, rowCount: rowCount) }
+        if let delta { patch = patch?.overlaid(by: delta) ?? delta }
+        return RawColumn(type: column.type, rowCount: rowCount, chunk: chunk, patch: patch, zone: delta == nil ? entry.zone : nil, owner: core.store)
+    }
+
+    private func shared(_ place: Int, _ stream: StreamKind) throws(Damage) -> [SharedText] {
+        var out: [SharedText] = []
+        for blob in header.shared where blob.column == place && blob.stream == stream { out.append(try core.sharedText(blob)) }
+        return out
+    }
+
+    /// What the segment occupies, column by column, for `info` and for freeing it.
+    var layout: SegmentHeader { header }
+}
+
+extension ColumnType {
+    /// The type as it is stored: embedded objects are links to rows of their own.
+    var stored: ColumnType {
+        var type = self
+        if type.kind == .embedded { type.kind = .link }
+        return type
+    }
+}
+
+extension SegmentHeader {
+    func decodeRowIDs() throws(Damage) -> [Int64]? {
+        guard let rowIDs else { return nil }
+        let ids: [Int64] = try SegmentHeader.withBytes(rowIDs) { (bytes) throws(Damage) in
+            let reader = try WordsReader(bytes, count: rowCount)
+            var ids: [Int64] = []
+            for vector in 0..<(rowCount + vectorSize - 1) / vectorSize {
+                ids += try Array(count: min(vectorSize, rowCount - vector * vectorSize)) { (out) throws(Damage) in try reader.decode(vector: vector, into: out) }
+            }
+            return ids
+        }
+        guard ids[0] == 0 else { throw Damage("row ids do not begin with the first") }
+        for i in 1..<max(ids.count, 1) where ids[i] <= ids[i - 1] { throw Damage("row ids do not ascend") }
+        return ids
+    }
+
+    func decodeDeletes() throws(Damage) -> Bits? {
+        guard let deletes else { return nil }
+        return try SegmentHeader.withBytes(deletes) { (bytes) throws(Damage) in
+            let reader = try BitsReader(bytes, count: rowCount)
+            var words: [UInt64] = []
+            for vector in 0..<(rowCount + vectorSize - 1) / vectorSize {
+                words += try Array(count: vectorSize / 64) { (out) throws(Damage) in try reader.decode(vector: vector, into: out) }
+            }
+            return Bits(words: words, count: rowCount)
+        }
+    }
+
+    private static func withBytes<R>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws(Damage) -> R) throws(Damage) -> R {
+        let result = bytes.withUnsafeBytes { pointer in Result { () throws(Damage) -> R in try body(pointer) } }
+        return try result.get()
+    }
+}
+
+/// Patches of one chunk as bytes (`docs/format.md`, "Patches").
+///
+///     count varint · positions: length varint, words stream (ascending) · the new values as a chunk of `count` rows
+extension Patch {
+    func encoded(profile: Profile) -> [UInt8] {
+        var out = ByteWriter()
+        out.appendVarint(positions.count)
+        let stream = positions.map(Int64.init).withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+        out.append(lengthPrefixed: stream)
+        let encoder = ColumnEncoder(values.type, profile: profile)
+        encoder.add(values)
+        let end = encoder.finish()
+        precondition(end.ready.count == 1 && end.text.isEmpty && end.keys.isEmpty, "a group of one segment keeps everything inline")
+        out.append(contentsOf: end.ready[0].chunk.encoded)
+        return out.bytes
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int) throws(Damage) {
+        var reader = ByteReader(bytes)
+        let count = try reader.readCount(limit: rowCount)
+        guard count > 0 else { throw Damage("patches without rows") }
+        let stream = try WordsReader(try reader.readLengthPrefixed(), count: count)
+        positions = []
+        let chunk = try ChunkReader(try reader.read(count: reader.remaining), type: type.stored, rowCount: count, sharedText: [], sharedKeys: [])
+        values = Column(type.stored)
+        var scratch = Column(type.stored)
+        for vector in 0..<(count + vectorSize - 1) / vectorSize {
+            let part: [Int64] = try Array(count: min(vectorSize, count - vector * vectorSize)) { (out) throws(Damage) in try stream.decode(vector: vector, into: out) }
+            for position in part {
+                guard position >= 0, position < Int64(rowCount), positions.last.map({ Int64($0) < position }) ?? true else { throw Damage("patch positions do not ascend") }
+                positions.append(Int(position))
+            }
+            try chunk.read(vector: vector, into: &scratch)
+            values.append(contentsOf: scratch)
+        }
+    }
+}

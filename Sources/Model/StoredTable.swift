@@ -1,0 +1,106 @@
+import FirnBytes
+import FirnStore
+
+/// All rows of one type at one version of a file: the sealed segments, then the rows that exist in the delta alone.
+package final class StoredTable: Table {
+    package let type: TypeSchema
+    private let index: Int
+    private let core: SnapshotCore
+    /// Keeps the snapshot open while a user holds the table.
+    private let keeper: DatabaseSnapshot?
+
+    init(_ core: SnapshotCore, type index: Int, keeper: DatabaseSnapshot?) {
+        self.core = core
+        self.index = index
+        self.keeper = keeper
+        type = core.schema.types[index]
+    }
+
+    private var state: Catalogue.TypeState { core.catalogue.types[index] }
+    package var schema: Schema { core.schema }
+    package var rowCount: Int { state.liveRows }
+    package var segmentCount: Int { state.segmentCount + (state.deltaRows > 0 ? 1 : 0) }
+
+    package func segment(_ position: Int) throws(Damage) -> any Segment {
+        if position < state.segmentCount { return try core.segment(type: index, index: position) }
+        guard position == state.segmentCount, let tail = try core.tail(type: index) else { preconditionFailure("segment outside the table: ask segmentCount first") }
+        return tail
+    }
+
+    package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
+        guard rowID >= 0, rowID < state.nextRowID else { return nil }
+        var low = 0, high = state.segmentCount
+        while low < high {
+            let middle = (low + high) / 2
+            if try core.directoryEntry(type: index, index: middle).lastRowID < rowID { low = middle + 1 } else { high = middle }
+        }
+        if low < state.segmentCount {
+            return try core.directoryEntry(type: index, index: low).firstRowID <= rowID ? low : nil
+        }
+        return state.deltaRows > 0 ? low : nil
+    }
+
+    /// One value by row id: decodes that value alone. Null if there is no such row.
+    package func value(rowID: Int64, column: Int) throws(Damage) -> Value {
+        guard let position = try segmentIndex(of: rowID) else { return .null }
+        let segment = try segment(position)
+        guard let row = try segment.position(of: rowID), segment.live?[row] ?? true else { return .null }
+        return try segment.column(column).value(at: row)
+    }
+
+    /// One whole row by row id; nil if there is no such row.
+    package func row(_ rowID: Int64) throws(Damage) -> [Value]? {
+        guard let position = try segmentIndex(of: rowID) else { return nil }
+        let segment = try segment(position)
+        guard let row = try segment.position(of: rowID), segment.live?[row] ?? true else { return nil }
+        var values: [Value] = []
+        for column in type.columns.indices { values.append(try segment.column(column).value(at: row)) }
+        return values
+    }
+
+    /// The row id of the first row with this primary key (values in the order of `type.key`), or nil.
+    /// - Complexity: segments whose zone excludes the key are skipped; the others are scanned on the key's first column.
+    package func find(key: [Value]) throws(Damage) -> Int64? {
+        precondition(key.count == type.key.count, "give a value for each column of the key")
+        for position in 0..<segmentCount {
+            let segment = try segment(position)
+            if let row = try firstRow(of: key, in: segment) { return try segment.rowID(at: row) }
+        }
+        return nil
+    }
+
+    private func firstRow(of key: [Value], in segment: any Segment) throws(Damage) -> Int? {
+        let first = try segment.column(type.key[0])
+        if let zone = first.zone(), !zone.mayHold(key[0]) { return nil }
+        var scratch = Column(first.type)
+        for vector in 0..<segment.vectorCount {
+            if let zone = first.zone(ofVector: vector), !zone.mayHold(key[0]) { continue }
+            try first.read(vector: vector, into: &scratch)
+            for row in 0..<scratch.count where scratch.value(at: row) == key[0] {
+                let position = vector * vectorSize + row
+                guard segment.live?[position] ?? true else { continue }
+                var matches = true
+                for (value, column) in zip(key, type.key).dropFirst() where matches {
+                    matches = try segment.column(column).value(at: position) == value
+                }
+                if matches { return position }
+            }
+        }
+        return nil
+    }
+
+}
+
+extension Zone {
+    /// False only if no row of the zone can hold the value.
+    package func mayHold(_ value: Value) -> Bool {
+        if value.isNull { return mayHaveNulls }
+        if allNull { return false }
+        switch (bounds, value) {
+        case (.words(let low, let high), .int(let x)), (.words(let low, let high), .link(let x)): return low <= x && x <= high
+        case (.words(let low, let high), .date(let x)): return low <= x.seconds && x.seconds <= high
+        case (.reals(let low, let high), .double(let x)): return low <= x && x <= high
+        default: return true
+        }
+    }
+}

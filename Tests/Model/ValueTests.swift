@@ -1,0 +1,72 @@
+import FirnBytes
+import FirnKit
+import FirnModel
+import Testing
+
+@Suite struct ValueTests {
+    @Test(arguments: 1...50 as ClosedRange<UInt64>)
+    func `values come back from their bytes, and damaged bytes never trap`(seed: UInt64) throws {
+        var random = RandomTables(seed: seed)
+        let schema = random.schema()
+        for column in schema.types.last!.columns {
+            let value = random.value(column.type, in: schema)
+            let bytes = value.encoded
+            let back = try bytes.withUnsafeBytes { try Value(encoded: $0) }
+            #expect(back == value, "seed \(seed)")
+            for cut in 0..<bytes.count { _ = bytes[..<cut].withUnsafeBytes { try? Value(encoded: $0) } }
+            for i in bytes.indices {
+                var damaged = bytes
+                damaged[i] ^= 1 << UInt8(random.number(0...7))
+                _ = damaged.withUnsafeBytes { try? Value(encoded: $0) }
+            }
+        }
+    }
+
+    @Test func `numbers compare by value across kinds, exactly`() {
+        let big: Int64 = 9_007_199_254_740_993
+        #expect(Value.order(.int(1), .double(1)) == 0)
+        #expect(Value.order(.int(big), .double(9_007_199_254_740_992)) == 1)
+        #expect(Value.order(.int(.max), .double(0x1p63)) == -1)
+        #expect(Value.order(.decimal(Decimal("1.50")!), .double(1.5)) == 0)
+        #expect(Value.order(.double(.nan), .int(.min)) == -1)
+        #expect(Value.order(.double(.nan), .double(.nan)) == 0)
+        #expect(Value.order(.null, .bool(false)) == -1)
+        #expect(Value.order(.string("b"), .string("a")) == 1)
+        #expect(Value.order(.int(9), .string("1")) == -1)
+    }
+
+    @Test func `decimals keep their digits and their scale`() {
+        for text in ["0", "1.10", "-0.001", "123456789012345678901234567890.1234", "0.0000001", "1E+40", "-7", "100"] {
+            let decimal = Decimal(text)
+            #expect(decimal != nil, "\(text)")
+            #expect(Decimal(decimal?.description ?? "") == decimal, "\(text) became \(decimal?.description ?? "nil")")
+        }
+        #expect(Decimal("1.10")!.description == "1.10")
+        #expect(Decimal("0.001")!.description == "0.001")
+        #expect(Decimal("x") == nil && Decimal("") == nil && Decimal("1.2.3") == nil)
+        #expect(Decimal("12345678901234567890123456789012345678") == nil)
+    }
+
+    @Test func `identifiers read what they write`() {
+        let text = "123e4567-e89b-12d3-a456-426614174000"
+        #expect(Identifier(uuidText: text)?.uuidText == text)
+        #expect(Identifier(uuidText: "123e4567e89b12d3a456426614174000") == nil)
+        #expect(Identifier(objectIDText: "507f1f77bcf86cd799439011")?.objectIDText == "507f1f77bcf86cd799439011")
+    }
+
+    @Test(arguments: 1...30 as ClosedRange<UInt64>)
+    func `slices and gathered rows of a column hold the values of its rows`(seed: UInt64) {
+        var random = RandomTables(seed: seed)
+        let schema = random.schema(), type = schema.types.last!
+        let rows = random.rows(random.number(1...60), of: type, in: schema)
+        let batch = RandomTables.batch(rows, of: type, in: schema)
+        for (i, column) in batch.columns.enumerated() {
+            let low = random.number(0...rows.count - 1), high = random.number(low...rows.count)
+            let slice = column.slice(low..<high)
+            #expect((0..<slice.count).map { stripped(slice.value(at: $0)) } == rows[low..<high].map { stripped($0[i]) }, "seed \(seed)")
+            let picks = (0..<20).map { _ in random.number(0...rows.count - 1) }
+            let gathered = column.gather(picks)
+            #expect((0..<20).map { stripped(gathered.value(at: $0)) } == picks.map { stripped(rows[$0][i]) }, "seed \(seed)")
+        }
+    }
+}
