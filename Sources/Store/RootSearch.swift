@@ -6,7 +6,24 @@ struct RootSearch {
     let file: File
     let path: String
 
+    /// `why`: what is wrong with the slot or commit that should be the newest or the one before; `refused`: the whole root that was not taken.
     func run() throws(FirnError) -> (root: Root, refused: Root?, why: Damage?) {
+        // Another process may commit meanwhile: what does not hold counts only if the slots are still the same afterwards.
+        for _ in 0..<1000 {
+            let before = try slots()
+            let result: Result<(root: Root, refused: Root?, why: Damage?), FirnError>
+            do throws(FirnError) { result = .success(try search()) } catch { result = .failure(error) }
+            if case .success((_, _, nil)) = result { return try result.get() }
+            if try slots() == before { return try result.get() }
+        }
+        throw FirnError(.locked, "the file changes too fast to be opened", at: .init(file: path))
+    }
+
+    private func slots() throws(FirnError) -> [[UInt8]] {
+        [try file.read(count: Root.slotBytes, at: 0), try file.read(count: Root.slotBytes, at: 4096)]
+    }
+
+    private func search() throws(FirnError) -> (root: Root, refused: Root?, why: Damage?) {
         let size = try file.size()
         var whole: [Root] = [], fault: Damage?, looksLikeOurs = false
         for parity: UInt64 in [0, 1] {

@@ -14,7 +14,8 @@ package final class Store: @unchecked Sendable {
     package let isWritable: Bool
     /// Random, fixed at creation.
     package let identity: Hash128
-    /// Set when the newest root did not hold and the version before it was taken: the trace of an interrupted commit, or of damage.
+    /// What is wrong, if one of the two roots does not hold: the trace of an interrupted commit, or of damage. If it was the newer one, the version
+    /// before is what is read; users should be told.
     package let fellBack: Damage?
 
     let file: File
@@ -60,18 +61,9 @@ package final class Store: @unchecked Sendable {
     package static func open(path: String, writable: Bool, calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
         let file = try File(path: path, writable ? .readWrite : .read, calls: calls)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
-        var attempts = 0
-        while true {
-            // Another process may commit while this one looks: a slot can be seen half written, twice at worst.
-            do throws(FirnError) {
-                let found = try RootSearch(file: file, path: path).run()
-                let writable = writable && found.root.writerFeatures & ~knownWriterFeatures == 0
-                return try Store(file: file, path: path, root: found.root, refused: found.refused, fellBack: found.why, isWritable: writable)
-            } catch {
-                attempts += 1
-                guard error.code == .damaged, attempts < 3 else { throw error }
-            }
-        }
+        let found = try RootSearch(file: file, path: path).run()
+        let knowsAll = found.root.writerFeatures & ~knownWriterFeatures == 0
+        return try Store(file: file, path: path, root: found.root, refused: found.refused, fellBack: found.why, isWritable: writable && knowsAll)
     }
 
     private init(file: File, path: String, root: Root, refused: Root?, fellBack: Damage?, isWritable: Bool) throws(FirnError) {
@@ -85,7 +77,7 @@ package final class Store: @unchecked Sendable {
     }
 
     deinit {
-        if isWritable, replacement == nil, !hasFailed { _ = try? truncateTail() }
+        if isWritable, replacement == nil, !hasFailed, fellBack == nil { _ = try? truncateTail() }
     }
 
     // MARK: Roots

@@ -98,7 +98,8 @@ extension StoreTransaction {
 
         let listed = written.values.map(\.ref).sorted { $0.offset < $1.offset }
         let bytes = listed.reduce(0) { $0 + $1.length }
-        let singleBarrier = listed.count < Store.listedExtents && bytes <= Store.listedBytes
+        // The first commit has nothing to fall back to: were it listed, later damage would show as an empty store.
+        let singleBarrier = version > 1 && listed.count < Store.listedExtents && bytes <= Store.listedBytes
 
         // The checkpoint and the record describe their own places: reserve with room to spare, then encode.
         let checkpointPlace = writesCheckpoint ? reserve(store.space!.encoded(version: version, freed: freedRanges).count + 128) : nil

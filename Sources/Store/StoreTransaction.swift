@@ -166,14 +166,16 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
                 if run.isEmpty { start = entry.ref.offset }
                 run.append(contentsOf: entry.buffer!)
                 run.append(contentsOf: repeatElement(0, count: Int(ExtentRef.units(of: entry.ref.length) * 64) - entry.buffer!.count))
-                retired.append(entry.buffer!)
             }
             if !run.isEmpty { try store.file.write(run, at: start) }
         } catch {
             fail(error)
             throw error
         }
-        for entry in waiting { written[entry.ref.offset / 64]!.buffer = nil }
+        for entry in waiting {
+            retired.append(entry.buffer!)
+            written[entry.ref.offset / 64]!.buffer = nil
+        }
         bufferedBytes = 0
     }
 

@@ -8,11 +8,17 @@ import Testing
 final class Scratch {
     let path: String
     init() {
-        path = NSTemporaryDirectory() + "/firn-store-" + UUID().uuidString
+        // In memory where there is such a place: the tests write tens of thousands of files and do not pull plugs.
+        path = (Paths.kind("/dev/shm") == .directory ? "/dev/shm" : NSTemporaryDirectory()) + "/firn-store-" + UUID().uuidString
         try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
     func callAsFunction(_ name: String) -> String { path + "/" + name }
     deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// Makes a file of exactly these bytes.
+func place(_ bytes: [UInt8], at path: String) throws {
+    try File(path: path, .createOrTruncate).write(bytes, at: 0)
 }
 
 /// Bytes that depend on a number, of any length.

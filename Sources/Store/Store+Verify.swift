@@ -1,0 +1,88 @@
+import FirnBytes
+import FirnDisk
+
+/// Where a store's bytes are. All in bytes.
+package struct SpaceReport: Hashable, Sendable {
+    package var fileLength: UInt64
+    /// Extents of the newest version and whatever else is neither of the following.
+    package var live: UInt64
+    /// Dead in the newest version, but kept or pinned, or simply not yet released by a writer.
+    package var pending: UInt64
+    /// Ready for reuse.
+    package var free: UInt64
+    /// Roots, commit records and the space checkpoint.
+    package var bookkeeping: UInt64
+    /// Past the end of what is used.
+    package var slack: UInt64
+}
+
+extension Store {
+    package func spaceReport() throws(FirnError) -> SpaceReport {
+        let newest = try snapshot()
+        defer { newest.release() }
+        let size = try file.size()
+        guard newest.version > 0 else { return SpaceReport(fileLength: size, live: 0, pending: 0, free: 0, bookkeeping: min(size, 512), slack: size - min(size, 512)) }
+        let (space, records, checkpoint, _) = try loadSpace(newest)
+        let own = (records.map(\.ref) + (checkpoint.ref.isNone ? [] : [checkpoint.ref])).reduce(1024) { $0 + ExtentRef.units(of: $1.length) * 64 }
+        let used = space.end * 64, free = space.free.units * 64, pending = space.pendingUnits * 64
+        return SpaceReport(fileLength: size, live: used &- free &- pending &- own, pending: pending, free: free, bookkeeping: own,
+                           slack: size > used ? size - used : 0)
+    }
+
+    /// Reports everything that is wrong with roots, commit records and the state of space; and, given the extents that the newest catalogue reaches (the catalogue's own
+    /// among them), those that overlap each other or space said to be free. Does not read those extents: whoever knows them does that with `readVerifying`.
+    /// Returns how many bytes nothing accounts for, if `live` is given and nothing else is wrong.
+    @discardableResult
+    package func verify(live: [ExtentRef]? = nil, _ report: (Damage) -> Void) throws(FirnError) -> UInt64? {
+        var found = false
+        func note(_ damage: Damage) {
+            found = true
+            report(damage)
+        }
+        if let fellBack { note(fellBack) }
+        let newest = try snapshot()
+        defer { newest.release() }
+        let other = (newest.version & 1) ^ 1
+        if newest.version > 0 {
+            let slot = try file.read(count: Root.slotBytes, at: other == 0 ? 0 : 4096)
+            do throws(Damage) { _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, parity: other) } } catch {
+                if fellBack == nil { note(error.shifted(by: other == 0 ? 0 : 4096)) }
+            }
+            if try file.size() < newest.root.end * 64 { note(Damage("the file is cut short", at: Int(clamping: try file.size()))) }
+        }
+        do throws(FirnError) {
+            var isNewest = true
+            var damages: [Damage] = []
+            try walkRecords(from: newest) { (record, ref) throws(FirnError) in
+                for each in [ref] + (isNewest ? record.listed : []) {
+                    do throws(Damage) { _ = try newest.readVerifying(each) } catch { damages.append(error) }
+                }
+                isNewest = false
+                return true
+            }
+            damages.forEach(note)
+            let state = try loadSpace(newest)
+            guard let live else { return nil }
+            return account(live, state.space, state.records.map(\.ref) + (state.checkpoint.ref.isNone ? [] : [state.checkpoint.ref]), note, &found)
+        } catch {
+            guard error.code == .damaged else { throw error }
+            note(Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
+            return nil
+        }
+    }
+
+    private func account(_ live: [ExtentRef], _ space: SpaceState, _ own: [ExtentRef], _ note: (Damage) -> Void, _ found: inout Bool) -> UInt64? {
+        var used = RangeMap()
+        for range in space.free.ranges { used.insert(range) }
+        for dead in space.pending.values where used.insert(UnitRange(start: dead.start, end: dead.end)) == nil {
+            note(Damage("dead space overlaps other space", at: Int(clamping: dead.start * 64)))
+        }
+        for ref in Set(live + own) where !ref.isNone {
+            let units = UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound)
+            if units.start < 8 || (units.start < Root.firstEnd && units.end > 64) || units.end > space.end || used.insert(units) == nil {
+                note(Damage("an extent lies where another does, or in free space", at: Int(clamping: ref.offset)))
+            }
+        }
+        return found ? nil : (space.end - 16 - used.total) * 64
+    }
+}

@@ -1,0 +1,189 @@
+import FirnBytes
+import FirnDisk
+import Foundation
+import Testing
+@testable import FirnStore
+
+@Suite struct FaultTests {
+    @Test(arguments: [false, true]) func `whichever call fails, what was committed is intact`(forEver: Bool) throws {
+        for code: Int32 in [5 /* EIO */, 28 /* ENOSPC */] {
+            var nth = 0
+            while true {
+                let scratch = Scratch(), recorder = Recorder(failing: nth, forEver: forEver, code: code)
+                var story = Story(seed: 5), acknowledged = 0, tried = story
+                var failed = false
+                do {
+                    let store = try Store.create(path: scratch("a"), overwrite: false, calls: recorder)
+                    for step in 0..<6 {
+                        let transaction = try store.begin()
+                        let (catalogue, content) = try story.step(transaction, largest: step == 3 ? 100_000 : 3000)
+                        tried = story
+                        tried.contents.append(content)
+                        if step == 2 {
+                            transaction.cancel()
+                            continue
+                        }
+                        try transaction.commit(catalogue: catalogue)
+                        story.contents.append(content)
+                        acknowledged += 1
+                    }
+                } catch let error as FirnError {
+                    failed = true
+                    #expect(error.code == (code == 28 ? .noSpace : .inputOutput))
+                }
+                if recorder.failed == nil { break }
+                if Paths.exists(scratch("a")) {
+                    let store = try Store.open(path: scratch("a"), writable: true)
+                    let version = Int(try store.latestVersion())
+                    // A root whose sync failed may have been written: then the version is whole though it was never acknowledged.
+                    #expect(version == acknowledged || (version == acknowledged + 1 && recorder.failed == "sync"), "call \(nth)")
+                    #expect(try (version == acknowledged ? story : tried).holds(store.snapshot()), "call \(nth)")
+                    if version > 0 { #expect(try faults(store).isEmpty, "call \(nth)") }
+                    if version == acknowledged, version > 0 {
+                        try story.commit(store)
+                        #expect(try story.holds(store.snapshot()))
+                    }
+                } else {
+                    #expect(acknowledged == 0)
+                }
+                #expect(try Paths.list(scratch.path).count <= 1, "call \(nth)")
+                _ = failed
+                nth += 1
+            }
+            #expect(nth > 15)
+        }
+    }
+
+    @Test func `after a failed sync the store refuses to commit until it is opened again`() throws {
+        let scratch = Scratch()
+        do {
+            let store = try Store.create(path: scratch("a"), overwrite: false)
+            let transaction = try store.begin()
+            try transaction.commit(catalogue: try transaction.write([1]))
+        }
+        let store = try Store.open(path: scratch("a"), writable: true, calls: Recorder(failing: 2))
+        let transaction = try store.begin()
+        let catalogue = try transaction.write([2])
+        #expect(throws: FirnError.self) { try transaction.commit(catalogue: catalogue) }
+        #expect(throws: FirnError.self) { _ = try store.begin() }
+        #expect(try Store.open(path: scratch("a"), writable: true).begin().base.version >= 1)
+    }
+
+    @Test func `a crash at any point leaves the last acknowledged commit or the next`() throws {
+        for seed: UInt64 in 1...4 {
+            let scratch = Scratch(), recorder = Recorder()
+            var random = Seeded(seed &* 977)
+            let store = try Store.create(path: scratch("a"), overwrite: false, calls: recorder)
+            var story = Story(seed: seed)
+            // How many calls had been made when each version was acknowledged.
+            var acknowledged = [recorder.calls.count]
+            for step in 0..<12 {
+                if step % 5 == 3 {
+                    let transaction = try store.begin()
+                    _ = try story.step(transaction)
+                    transaction.cancel()
+                }
+                try story.commit(store, largest: step == 6 ? 200_000 : 3000)
+                acknowledged.append(recorder.calls.count)
+            }
+            let calls = recorder.calls
+            for stop in acknowledged[0]...calls.count {
+                let synced = calls[..<stop].lastIndex(of: .sync)! + 1
+                let base = Recorder.image(calls[..<synced]), loose = Array(calls[synced..<stop])
+                var images = [Recorder.image(loose, from: base), base]                          // all of it, none of it
+                for index in loose.indices {
+                    var some = loose
+                    some.remove(at: index)
+                    images.append(Recorder.image(some, from: base))                             // one lost
+                    images.append(Recorder.image([loose[index]], from: base))                   // one survived
+                    if case .write(let offset, let bytes) = loose[index] {
+                        for _ in 0..<2 {                                                         // one torn, or with garbage in a sector
+                            let cut = min(bytes.count, 512 * (1 + random.next(max(bytes.count / 512, 1))))
+                            some = loose
+                            some[index] = .write(offset, Array(bytes[..<cut]))
+                            images.append(Recorder.image(some, from: base))
+                            var garbled = bytes
+                            let sector = random.next((bytes.count + 511) / 512) * 512
+                            for place in sector..<min(sector + 512, bytes.count) { garbled[place] = random.next(2) == 0 ? 0 : 0xA5 }
+                            some[index] = .write(offset, garbled)
+                            images.append(Recorder.image(some, from: base))
+                        }
+                    }
+                }
+                let least = acknowledged.lastIndex { $0 <= stop }!
+                for image in images {
+                    try place(image, at: scratch("b"))
+                    let copy = try Store.open(path: scratch("b"), writable: true)
+                    let snapshot = try copy.snapshot()
+                    let version = Int(snapshot.version)
+                    #expect(version == least || version == least + 1, "seed \(seed), after \(stop) calls")
+                    #expect(try story.holds(snapshot), "seed \(seed), after \(stop) calls")
+                    snapshot.release()
+                    if random.next(6) == 0 {
+                        // Life goes on.
+                        var next = story
+                        next.random = Seeded(UInt64(stop))
+                        try next.commit(copy)
+                        try next.commit(copy)
+                        #expect(try next.holds(copy.snapshot()))
+                        #expect(try faults(copy).allSatisfy { !$0.contains("lies") && !$0.contains("unaccounted") }, "seed \(seed), after \(stop) calls")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `a file cut short or with a flipped bit is an error or intact data`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        var story = Story(seed: 21)
+        for _ in 0..<5 { try story.commit(store, largest: 600) }
+        let whole = try File(path: scratch("a"), .read).readAll()
+        func probe(_ bytes: [UInt8], _ what: String) throws {
+            try place(bytes, at: scratch("b"))
+            do {
+                let copy = try Store.open(path: scratch("b"), writable: true)
+                let snapshot = try copy.snapshot()
+                #expect(try story.holds(snapshot), "\(what)")
+                snapshot.release()
+                _ = try copy.history()
+                try copy.begin().cancel()
+            } catch is FirnError {} catch is Damage {}
+        }
+        for length in stride(from: 0, to: whole.count, by: 64) { try probe(Array(whole[..<length]), "cut at \(length)") }
+        var random = Seeded(4)
+        for place in whole.indices {
+            var flipped = whole
+            flipped[place] ^= 1 << UInt8(random.next(8))
+            try probe(flipped, "flipped byte \(place)")
+        }
+    }
+
+    @Test func `commit records and checkpoints with any bytes are damage or a state, never a trap`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        var story = Story(seed: 2)
+        for _ in 0..<80 { try story.commit(store, largest: 300) }
+        let snapshot = try store.snapshot()
+        let record = Array(try snapshot.read(snapshot.root.record))
+        let state = try store.loadSpace(snapshot)
+        #expect(state.checkpoint.version > 0)
+        let checkpoint = Array(try snapshot.read(state.checkpoint.ref))
+        var random = Seeded(9)
+        for round in 0..<20_000 {
+            var bytes = round & 1 == 0 ? record : checkpoint
+            for _ in 0...random.next(3) { bytes[random.next(bytes.count)] = [0, 0xFF, 0x80, UInt8(random.next(256))][random.next(4)] }
+            if random.next(4) == 0 { bytes.removeLast(random.next(bytes.count)) }
+            bytes.withUnsafeBytes { raw in
+                if round & 1 == 0 {
+                    guard let record = try? CommitRecord(raw) else { return }
+                    var space = state.space
+                    try? space.apply(record)
+                } else if var space = try? SpaceState(checkpoint: raw, version: state.checkpoint.version) {
+                    space.release(protected: state.checkpoint.version, pins: [3])
+                    _ = space.allocate(10)
+                }
+            }
+        }
+    }
+}

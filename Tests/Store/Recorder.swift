@@ -1,0 +1,124 @@
+import FirnBytes
+import FirnDisk
+import Foundation
+@testable import FirnStore
+
+/// Records the calls of one file, refuses the nth if asked, and rebuilds what a disk may hold after a crash.
+final class Recorder: DiskCalls, @unchecked Sendable {
+    enum Call: Equatable {
+        case write(UInt64, [UInt8]), sync, truncate(UInt64), other(String)
+    }
+
+    private let lock = NSLock()
+    private(set) var calls: [Call] = []
+    private(set) var failed: String?
+    private var left: Int
+    private let forEver: Bool
+    private let code: Int32
+
+    init(failing left: Int = .max, forEver: Bool = false, code: Int32 = 5) { (self.left, self.forEver, self.code) = (left, forEver, code) }
+
+    func before(_ call: DiskCall) -> Int32? {
+        lock.withLock {
+            if case .lock = call { return nil }
+            if left == 0 || (left < 0 && forEver) {
+                left = -1
+                failed = failed ?? call.name
+                return code
+            }
+            left -= left > 0 ? 1 : 0
+            switch call {
+            case .write(let offset, let bytes): calls.append(.write(offset, Array(bytes)))
+            case .sync: calls.append(.sync)
+            case .truncate(let length): calls.append(.truncate(length))
+            default: calls.append(.other(call.name))
+            }
+            return nil
+        }
+    }
+
+    func clear() { lock.withLock { calls = [] } }
+
+    /// The file after some of the calls.
+    static func image(_ calls: some Sequence<Call>, from start: [UInt8] = []) -> [UInt8] {
+        var image = start
+        for call in calls {
+            switch call {
+            case .write(let offset, let bytes):
+                let end = Int(offset) + bytes.count
+                if image.count < end { image += [UInt8](repeating: 0, count: end - image.count) }
+                image.replaceSubrange(Int(offset)..<end, with: bytes)
+            case .truncate(let length):
+                if image.count > Int(length) { image.removeLast(image.count - Int(length)) }
+                else { image += [UInt8](repeating: 0, count: Int(length) - image.count) }
+            case .sync, .other: break
+            }
+        }
+        return image
+    }
+}
+
+/// A history of versions whose whole content is known: version v holds `contents[v]`.
+struct Story {
+    var contents: [[[UInt8]]] = [[]]
+    var random: Seeded
+
+    init(seed: UInt64) { random = Seeded(seed) }
+
+    /// Replaces, adds and removes some extents. Returns what the next version holds, if it is committed.
+    mutating func step(_ transaction: StoreTransaction, largest: Int = 3000) throws -> (catalogue: ExtentRef, content: [[UInt8]]) {
+        var refs = try FirnStoreTests.refs(transaction.base)
+        var content = contents[Int(transaction.base.version)]
+        for _ in 0..<random.next(4) where !refs.isEmpty {
+            let index = Int(random.next(refs.count))
+            transaction.free(refs.remove(at: index))
+            content.remove(at: index)
+        }
+        for _ in 0...random.next(4) {
+            let bytes = pattern(Int(random.next(1 << 20)), Int(random.next(largest)))
+            refs.append(try transaction.write(bytes))
+            content.append(bytes)
+        }
+        if !transaction.base.catalogue.isNone { transaction.free(transaction.base.catalogue) }
+        return (try transaction.write(catalogueBytes(refs)), content)
+    }
+
+    mutating func commit(_ store: Store, keep: Int = 3, largest: Int = 3000) throws {
+        let transaction = try store.begin()
+        let (catalogue, content) = try step(transaction, largest: largest)
+        let version = try transaction.commit(catalogue: catalogue, keep: keep)
+        contents.removeSubrange(Int(version)...)
+        contents.append(content)
+    }
+
+    /// Does the snapshot hold what its version should?
+    func holds(_ snapshot: StoreSnapshot) throws -> Bool {
+        try FirnStoreTests.refs(snapshot).map { Array(try snapshot.read($0)) } == contents[Int(snapshot.version)]
+    }
+}
+
+/// Numbers that a seed determines (splitmix64).
+struct Seeded: RandomNumberGenerator {
+    private var state: UInt64
+    init(_ seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+    mutating func next(_ limit: Int) -> Int { Int(next() % UInt64(limit)) }
+}
+
+/// Every extent the newest version reaches.
+func liveExtents(_ snapshot: StoreSnapshot) throws -> [ExtentRef] { try refs(snapshot) + [snapshot.catalogue] }
+
+/// Faults found by `verify`, unaccounted bytes among them.
+func faults(_ store: Store) throws -> [String] {
+    var list: [String] = []
+    let live = try liveExtents(try store.snapshot())
+    let lost = try store.verify(live: live) { list.append($0.description) }
+    if list.isEmpty, lost != 0 { list.append("\(lost ?? 0) bytes unaccounted for") }
+    return list
+}
