@@ -22,7 +22,28 @@ package enum RealsEncoder {
             filled = values.count
         }
         out.append(contentsOf: ordered.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) })
+        if !single, let split = encodeSplit(ordered, present: present, profile: profile, goal: out.count &* 98 / 100) { return split }
         return out.bytes
+    }
+
+    /// Upper bits by themselves, where they are few; the lower ones as they are.
+    private static func encodeSplit(_ ordered: [Int64], present: Bits?, profile: Profile, goal: Int) -> [UInt8]? {
+        guard ordered.count >= 64, goal > ordered.count &* 5 else { return nil }
+        var best: (upper: [UInt8], lowerBits: Int)?, bestSize = goal
+        for lowerBits in [52, 48, 44] {
+            let upper = ordered.map { $0 &>> Int64(lowerBits) }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) }
+            let size = upper.count &+ packedSize(count: 1, width: lowerBits &* ordered.count) &+ 24
+            if size < bestSize { (best, bestSize) = ((upper, lowerBits), size) }
+        }
+        guard let best else { return nil }
+        var out = ByteWriter(reserving: bestSize)
+        out.append(RealsEncoding.split.rawValue)
+        out.append(UInt8(best.lowerBits))
+        out.append(lengthPrefixed: best.upper)
+        let mask = Int64(bitPattern: lowMask(best.lowerBits))
+        let lower = ordered.map { $0 & mask }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: .fast) }
+        out.append(contentsOf: lower)
+        return out.count < goal ? out.bytes : nil
     }
 }
 

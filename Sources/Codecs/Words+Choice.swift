@@ -86,7 +86,13 @@ func encodeWords(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: 
         let estimate = bitmap &+ survey.changes &* packedSize / values.count
         if estimate < best {
             let candidate = encodeRepeats(values, changes: survey.changes, profile: profile, depth: depth)
-            if candidate.count < best { (winner, best) = (candidate, candidate.count) }
+            // Its children may be of the second tier: then it must save as much as that.
+            if candidate.count < (profile == .fast ? best : best &* 85 / 100) {
+                (winner, best) = (candidate, candidate.count)
+            } else if profile == .standard {
+                let light = encodeRepeats(values, changes: survey.changes, profile: .fast, depth: depth)
+                if light.count < best { (winner, best) = (light, light.count) }
+            }
         }
     }
     if let candidate = encodeFewDistinct(values, packedSize: best, profile: profile, depth: depth), candidate.count &* 20 < best &* 19 {

@@ -202,6 +202,8 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
             let (record, offset) = try record(k)
             if at == first, stop == first &+ whole {
                 try decodeWhole(record, offset, count: whole, into: target)
+            } else if whole == vectorLength, record.width > 0, record.width <= 32, stop &- at > 4, stop &- at <= 512 {
+                decodeRows(record, offset, from: at &- first, to: stop &- first, into: target)
             } else if stop &- at <= 64 {
                 for i in at..<stop { target[i &- at] = value(record, offset, count: whole, index: i &- first) }
             } else {
@@ -211,6 +213,28 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
                 }
             }
             at = stop
+        }
+    }
+
+    /// Values from..<to of a full narrow vector, by the rows of 32 that hold them.
+    private func decodeRows(_ record: PackedVector, _ offset: Int, from: Int, to: Int, into out: UnsafeMutablePointer<Int64>) {
+        let body = bodies.baseAddress! + offset, limit = bodies.count &- offset
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: 32) { row in
+            for r in (from >> 5)...((to &- 1) >> 5) {
+                let first = r &* 32, a = max(from, first), b = min(to, first &+ 32)
+                if b &- a == 32 {
+                    unpackRow(body, row: r, base: record.base, width: record.width, to: out + (a &- from))
+                } else {
+                    unpackRow(body, row: r, base: record.base, width: record.width, to: row.baseAddress!)
+                    (out + (a &- from)).update(from: row.baseAddress! + (a &- first), count: b &- a)
+                }
+            }
+        }
+        if record.exceptions == 0 { return }
+        let positions = packedSize(count: vectorLength, width: record.width)
+        for e in 0..<record.exceptions {
+            let index = Int(UInt16(littleEndian: body.loadUnaligned(fromByteOffset: positions &+ e &* 2, as: UInt16.self)))
+            if index >= from, index < to { out[index &- from] &+= exception(body, limit, record, positions, e) }
         }
     }
 

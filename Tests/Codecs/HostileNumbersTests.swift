@@ -1,0 +1,147 @@
+import FirnBytes
+import Testing
+@testable import FirnCodecs
+
+/// Streams of every encoding, cut and flipped: an error or an answer, never a trap, a hang or a read outside.
+@Suite struct HostileNumbersTests {
+    static let lengths = [1, 70, 1024, 3000]
+
+    private func read(words bytes: [UInt8], count: Int) {
+        withExactBytes(bytes) { raw in
+            guard let reader = try? WordsReader(raw, count: count) else { return }
+            _ = reader.encodingName
+            _ = reader.bounds()
+            var out = [Int64](repeating: 0, count: 1024)
+            for vector in 0..<((count + 1023) / 1024) {
+                _ = reader.bounds(ofVector: vector)
+                out.withUnsafeMutableBufferPointer { try? reader.decode(vector: vector, into: $0.baseAddress!) }
+            }
+            for i in stride(from: 0, to: count, by: count / 7 + 1) { _ = try? reader.value(at: i) }
+        }
+    }
+
+    private func read(reals bytes: [UInt8], count: Int) {
+        withExactBytes(bytes) { raw in
+            guard let reader = try? RealsReader(raw, count: count) else { return }
+            _ = reader.bounds()
+            var out = [Double](repeating: 0, count: 1024)
+            for vector in 0..<((count + 1023) / 1024) {
+                _ = reader.bounds(ofVector: vector)
+                out.withUnsafeMutableBufferPointer { try? reader.decode(vector: vector, into: $0.baseAddress!) }
+            }
+            for i in stride(from: 0, to: count, by: count / 7 + 1) { _ = try? reader.value(at: i) }
+        }
+    }
+
+    private func read(bits bytes: [UInt8], count: Int) {
+        withExactBytes(bytes) { raw in
+            guard let reader = try? BitsReader(raw, count: count) else { return }
+            var out = [UInt64](repeating: 0, count: 16)
+            for vector in 0..<((count + 1023) / 1024) {
+                _ = reader.ones(ofVector: vector)
+                guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else { continue }
+                let n = min(1024, count - vector * 1024)
+                for i in n..<max(n, 1024) { #expect(out[i / 64] >> UInt64(i % 64) & 1 == 0) }
+            }
+            for i in stride(from: 0, to: count, by: count / 7 + 1) { _ = try? reader.value(at: i) }
+        }
+    }
+
+    private func read(lengths bytes: [UInt8], count: Int) {
+        withExactBytes(bytes) { raw in
+            guard let reader = try? LengthsReader(raw, count: count) else { return }
+            var out = [Int](repeating: 0, count: 1025)
+            for vector in 0..<((count + 1023) / 1024) {
+                guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else { continue }
+                let n = min(1024, count - vector * 1024)
+                for i in 0..<n { #expect(out[i] <= out[i + 1]) }
+                #expect(out[0] >= 0 && out[n] <= reader.total)
+            }
+            for i in stride(from: 0, to: count, by: count / 7 + 1) {
+                if let range = try? reader.range(at: i) { #expect(range.upperBound <= reader.total) }
+            }
+        }
+    }
+
+    /// Prefixes, and copies with a few bytes changed, most of them near the front where headers are.
+    private func torment(_ bytes: [UInt8], seed: UInt64, _ read: ([UInt8]) -> Void) {
+        var dice = Dice(seed)
+        let step = max(1, bytes.count / 60)
+        for length in stride(from: 0, to: bytes.count, by: step) { read(Array(bytes[0..<length])) }
+        for length in 0..<min(24, bytes.count) { read(Array(bytes[0..<length])) }
+        for round in 0..<160 {
+            var copy = bytes
+            for _ in 0...(round % 3) {
+                let at = dice.below(round % 2 == 0 ? min(48, copy.count) : copy.count)
+                copy[at] = round % 5 == 0 ? [0, 0xFF, 0x7F, 0x80][dice.below(4)] : copy[at] ^ UInt8(1 << dice.below(8))
+            }
+            read(copy)
+        }
+    }
+
+    @Test func `damaged words are an error or an answer`() {
+        for count in Self.lengths {
+            for (i, (_, values)) in sampleWords(count: count, seed: 77).enumerated() {
+                for profile in [Profile.fast, .standard] {
+                    let bytes = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+                    torment(bytes, seed: UInt64(i * 10 + count)) { read(words: $0, count: count) }
+                    for wrong in [0, 1, count + 1, count * 3, 100_000] { read(words: bytes, count: wrong) }
+                }
+            }
+        }
+    }
+
+    @Test func `damaged doubles are an error or an answer`() {
+        for count in Self.lengths {
+            for (i, (_, values, single)) in sampleReals(count: count, seed: 78).enumerated() {
+                let bytes = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: .standard) }
+                torment(bytes, seed: UInt64(i * 10 + count)) { read(reals: $0, count: count) }
+                for wrong in [0, 1, count + 1, count * 3, 100_000] { read(reals: bytes, count: wrong) }
+            }
+        }
+    }
+
+    @Test func `damaged bits are an error or an answer`() {
+        for count in Self.lengths {
+            for density in [1, 30, 500] {
+                for clump in [1, 40] {
+                    var bits = Bits(repeating: false, count: count), dice = Dice(UInt64(density)), on = false
+                    for i in 0..<count {
+                        if i % clump == 0 { on = dice.below(1000) < density }
+                        bits[i] = on
+                    }
+                    let bytes = BitsEncoder.encode(bits, profile: .standard)
+                    torment(bytes, seed: UInt64(density + count)) { read(bits: $0, count: count) }
+                    for wrong in [0, 1, count + 1, 100_000] { read(bits: bytes, count: wrong) }
+                }
+            }
+        }
+    }
+
+    @Test func `damaged list offsets never leave their order or their total`() {
+        for count in Self.lengths {
+            for longest in [1, 4, 300] {
+                var dice = Dice(UInt64(longest)), offsets = [0]
+                for _ in 0..<count { offsets.append(offsets.last! + dice.below(longest + 1)) }
+                let bytes = offsets.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: .standard) }
+                torment(bytes, seed: UInt64(longest + count)) { read(lengths: $0, count: count) }
+                for wrong in [0, 1, count + 1, 100_000] { read(lengths: bytes, count: wrong) }
+            }
+        }
+    }
+
+    @Test func `bytes thrown together are an error or an answer`() {
+        var dice = Dice(5)
+        for id in 0..<10 {
+            for _ in 0..<1500 {
+                var bytes = [UInt8(id)]
+                for _ in 0..<dice.below(60) { bytes.append(dice.below(3) == 0 ? UInt8(dice.below(10)) : UInt8(dice.below(256))) }
+                let count = [0, 1, 65, 1024, 2500][dice.below(5)]
+                read(words: bytes, count: count)
+                read(reals: bytes, count: count)
+                read(bits: bytes, count: count)
+                read(lengths: bytes, count: count)
+            }
+        }
+    }
+}
