@@ -1,4 +1,5 @@
 import FirnBytes
+import Foundation
 @testable import FirnCodecs
 
 /// A small generator with a printed seed.
@@ -49,10 +50,13 @@ func sampleWords(count: Int, seed: UInt64) -> [(String, [Int64])] {
     ]
 }
 
-/// Calls `body` with a copy of the bytes that ends exactly where they end.
+/// Calls `body` with a copy of the bytes that ends where readable memory ends: a read past the end stops the test.
 func withExactBytes<R>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+    let page = 4096, readable = (bytes.count + page - 1) / page * page
+    let base = mmap(nil, readable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
+    defer { munmap(base, readable + page) }
+    mprotect(base + readable, page, PROT_NONE)
+    let copy = UnsafeMutableRawBufferPointer(start: base + readable - bytes.count, count: bytes.count)
     copy.copyBytes(from: bytes)
-    defer { copy.deallocate() }
     return try body(UnsafeRawBufferPointer(copy))
 }
