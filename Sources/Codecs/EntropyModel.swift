@@ -85,7 +85,8 @@ struct EntropyModel {
     var bits = 0
     static let mostBins = 2048
 
-    init(_ histogram: EntropyHistogram) {
+    /// `fewer`: a table and symbols that stay in the first-level cache.
+    init(_ histogram: EntropyHistogram, fewer: Bool) {
         symbols = [UInt16](repeating: 0, count: histogram.counts.count)
         var overhead = 11 << 16
         var counts: [Int] = []
@@ -94,8 +95,8 @@ struct EntropyModel {
             counts.removeAll(keepingCapacity: true)
             choose(histogram, overhead: overhead, counts: &counts)
             overhead &*= 2
-        } while bins.count > Self.mostBins
-        tableLog = min(max(bitWidth(UInt64(histogram.total)), bitWidth(UInt64(bins.count)) &+ 1, 6), bins.count > 512 ? 13 : 12)
+        } while bins.count > (fewer ? Self.mostBins / 2 : Self.mostBins)
+        tableLog = min(max(bitWidth(UInt64(histogram.total)), bitWidth(UInt64(bins.count)) &+ 1, 6), !fewer && bins.count > 512 ? 13 : 12)
         normalize(counts, total: histogram.total)
         bits = Logarithm.withTable { table in
             var sum = 0

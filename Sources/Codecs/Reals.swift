@@ -30,6 +30,8 @@ package enum RealsEncoder {
     private static func encodeSplit(_ ordered: [Int64], present: Bits?, profile: Profile, goal: Int) -> [UInt8]? {
         guard ordered.count >= 64, goal > ordered.count &* 5 else { return nil }
         var best: (upper: [UInt8], lowerBits: Int)?, bestSize = goal
+        // Entropy coding of so small a part of the bits never saves the 15 % that it must outside `small`.
+        let profile = profile == .small ? profile : .fast
         for lowerBits in [52, 48, 44] {
             let upper = ordered.map { $0 &>> Int64(lowerBits) }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) }
             let size = upper.count &+ packedSize(count: 1, width: lowerBits &* ordered.count) &+ 24

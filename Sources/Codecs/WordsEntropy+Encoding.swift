@@ -14,7 +14,7 @@ struct EntropyPlan {
         let span = UInt64(bitPattern: high &- low)
         transform = low < 0 && span >= 1 << 16 ? .zigzag : .offset(low)
         histogram = EntropyHistogram(values, transform: transform, largest: max(transform.forward(low), transform.forward(high)))
-        model = EntropyModel(histogram)
+        model = EntropyModel(histogram, fewer: profile != .small)
         pageLog = profile == .small ? 10 : 8
     }
 

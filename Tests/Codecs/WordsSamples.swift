@@ -1,5 +1,6 @@
 import FirnBytes
 import Foundation
+import Synchronization
 @testable import FirnCodecs
 
 /// A small generator with a printed seed.
@@ -50,13 +51,24 @@ func sampleWords(count: Int, seed: UInt64) -> [(String, [Int64])] {
     ]
 }
 
+/// Memory that ends at a page which nobody may read.
+private struct GuardedRegion: @unchecked Sendable {
+    static let size = 1 << 20
+    static let free = Mutex<[GuardedRegion]>([])
+    let base: UnsafeMutableRawPointer
+
+    init() {
+        base = mmap(nil, Self.size + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
+        mprotect(base + Self.size, 4096, PROT_NONE)
+    }
+}
+
 /// Calls `body` with a copy of the bytes that ends where readable memory ends: a read past the end stops the test.
 func withExactBytes<R>(_ bytes: [UInt8], _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-    let page = 4096, readable = (bytes.count + page - 1) / page * page
-    let base = mmap(nil, readable + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
-    defer { munmap(base, readable + page) }
-    mprotect(base + readable, page, PROT_NONE)
-    let copy = UnsafeMutableRawBufferPointer(start: base + readable - bytes.count, count: bytes.count)
+    precondition(bytes.count <= GuardedRegion.size, "test streams are at most 1 MiB")
+    let region = GuardedRegion.free.withLock { $0.popLast() } ?? GuardedRegion()
+    defer { GuardedRegion.free.withLock { $0.append(region) } }
+    let copy = UnsafeMutableRawBufferPointer(start: region.base + GuardedRegion.size - bytes.count, count: bytes.count)
     copy.copyBytes(from: bytes)
     return try body(UnsafeRawBufferPointer(copy))
 }
