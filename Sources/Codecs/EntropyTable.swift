@@ -46,10 +46,14 @@ private struct BitCursor {
     }
 
     mutating func readGamma() throws(Damage) -> UInt64 {
-        var low = 0
-        while read(1) == 0 {
-            low &+= 1
-            if low > 63 || position > bytes.count &* 8 { throw Damage("symbols cut short") }
+        guard let base = bytes.baseAddress, position < bytes.count &* 8 else { throw Damage("symbols cut short") }
+        // Zeros, one and low bits in one load where they are at most 64; frequencies and gaps nearly always are.
+        let ahead = readBits(base, limit: bytes.count, position: position, width: 64), low = ahead.trailingZeroBitCount
+        guard low < 64 else { throw Damage("symbols out of range") }
+        position &+= low &+ 1
+        if low < 32 {
+            position &+= low
+            return 1 &<< UInt64(low) | (ahead >> UInt64(low &+ 1)) & lowMask(low)
         }
         return 1 &<< UInt64(low) | read(low)
     }
@@ -90,15 +94,23 @@ final class EntropyTable: Sendable {
 
     private static func makeSlots(_ bins: [EntropyBin], tableLog: Int) -> [EntropySlot] {
         let size = 1 << tableLog
+        var next = bins.map { UInt32($0.frequency) }
+        let order = spreadSymbols(bins, tableLog: tableLog), extras = bins.map { UInt8($0.extra) }
         return [EntropySlot](unsafeUninitializedCapacity: size) { slots, filled in
-            var next = bins.map(\.frequency)
-            let order = spreadSymbols(bins, tableLog: tableLog)
-            for k in 0..<size {
-                let symbol = Int(order[k]), x = next[symbol]
-                next[symbol] = x &+ 1
-                let bits = tableLog &- (bitWidth(UInt64(x)) &- 1)
-                slots[k] = EntropySlot(base: UInt16(truncatingIfNeeded: x << bits &- size), symbol: UInt16(symbol),
-                                       bits: UInt8(bits), extra: UInt8(bins[symbol].extra))
+            next.withUnsafeMutableBufferPointer { next in
+                order.withUnsafeBufferPointer { order in
+                    extras.withUnsafeBufferPointer { extras in
+                        let target = slots.baseAddress!, next = next.baseAddress!, order = order.baseAddress!, extras = extras.baseAddress!
+                        for k in 0..<size {
+                            let symbol = Int(order[k]), x = next[symbol]
+                            next[symbol] = x &+ 1
+                            let bits = tableLog &- (31 &- x.leadingZeroBitCount)
+                            let base = Int(x) &<< bits &- size
+                            (target + k).initialize(to: EntropySlot(base: UInt16(truncatingIfNeeded: base), symbol: order[k],
+                                                                    bits: UInt8(truncatingIfNeeded: bits), extra: extras[symbol]))
+                        }
+                    }
+                }
             }
             filled = size
         }
@@ -108,12 +120,16 @@ final class EntropyTable: Sendable {
 /// Which symbol every slot belongs to: symbols in order, each taking the next free place of a walk in steps of 5/8 of the table + 3.
 func spreadSymbols(_ bins: [EntropyBin], tableLog: Int) -> [UInt16] {
     let size = 1 << tableLog, step = size >> 1 &+ size >> 3 &+ 3
-    var order = [UInt16](repeating: 0, count: size), at = 0
-    for (symbol, bin) in bins.enumerated() {
-        for _ in 0..<bin.frequency {
-            order[at] = UInt16(symbol)
-            at = (at &+ step) & (size &- 1)
+    return [UInt16](unsafeUninitializedCapacity: size) { order, filled in
+        let target = order.baseAddress!
+        var at = 0, symbol: UInt16 = 0
+        for bin in bins {
+            for _ in 0..<bin.frequency {
+                target[at] = symbol
+                at = (at &+ step) & (size &- 1)
+            }
+            symbol &+= 1
         }
+        filled = size
     }
-    return order
 }

@@ -69,7 +69,7 @@ import Testing
         let step = max(1, bytes.count / 60)
         for length in stride(from: 0, to: bytes.count, by: step) { read(Array(bytes[0..<length])) }
         for length in 0..<min(24, bytes.count) { read(Array(bytes[0..<length])) }
-        for round in 0..<160 {
+        for round in 0..<80 {
             var copy = bytes
             for _ in 0...(round % 3) {
                 let at = dice.below(round % 2 == 0 ? min(48, copy.count) : copy.count)
@@ -133,7 +133,7 @@ import Testing
     @Test func `bytes thrown together are an error or an answer`() {
         var dice = Dice(5)
         for id in 0..<10 {
-            for _ in 0..<1500 {
+            for _ in 0..<1000 {
                 var bytes = [UInt8(id)]
                 for _ in 0..<dice.below(60) { bytes.append(dice.below(3) == 0 ? UInt8(dice.below(10)) : UInt8(dice.below(256))) }
                 let count = [0, 1, 65, 1024, 2500][dice.below(5)]

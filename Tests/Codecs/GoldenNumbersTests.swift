@@ -1,0 +1,119 @@
+import FirnBytes
+import Testing
+@testable import FirnCodecs
+
+/// Bytes that files already hold. A change here is a change of the format.
+@Suite struct GoldenNumbersTests {
+    private func words(_ values: [Int64], _ profile: Profile = .fast, present: Bits? = nil) -> [UInt8] {
+        values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) }
+    }
+    private func reals(_ values: [Double], single: Bool = false) -> [UInt8] {
+        values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: single, profile: .fast) }
+    }
+
+    @Test func `encodings keep their numbers`() {
+        #expect(WordsEncoding.allCases.map { "\($0) \($0.rawValue)" } == ["empty 0", "constant 1", "sequence 2", "packed 3", "scaled 4", "delta 5", "dictionary 6", "repeats 7", "entropy 8"])
+        #expect(RealsEncoding.allCases.map { "\($0) \($0.rawValue)" } == ["empty 0", "raw 1", "decimals 2", "single 3", "singleDecimals 4", "split 5"])
+        #expect(BitsEncoding.allCases.map { "\($0) \($0.rawValue)" } == ["zeros 0", "ones 1", "raw 2", "sparseOnes 3", "sparseZeros 4", "runs 5", "bytes 6"])
+        #expect(LengthsEncoding.allCases.map { "\($0) \($0.rawValue)" } == ["empty 0", "starts 1"])
+    }
+
+    @Test func `small streams are the bytes of the specification`() {
+        #expect(words([]) == [0])
+        #expect(words([5, 6], present: Bits(repeating: false, count: 2)) == [0])
+        #expect(words([7, 7, 7]) == [1, 14])
+        #expect(words([10, 7, 4]) == [2, 20, 5])
+        #expect(words([0, 3, 1, 2, 3]) == [3, 0, 0, 3, 0, 2, 0b1001_1100, 0b11])
+        // 4: low 100, factor 10, then 0, 5, 1, 3 in three bits each.
+        #expect(words([100, 150, 110, 130]) == [4, 200, 1, 10, 3, 0, 0, 5, 0, 3, 0b0110_1000, 0b0110])
+        // Two decimals, no exceptions, then 50, 150, 150, 25 = 25 + 25·{1, 5, 5, 0}.
+        #expect(reals([0.5, 1.5, 1.5, 0.25]) == [2, 2, 0, 4, 50, 25, 3, 0, 0, 5, 0, 3, 0b0110_1001, 0b0001])
+        #expect(BitsEncoder.encode(Bits(repeating: true, count: 9), profile: .fast) == [1])
+        #expect(BitsEncoder.encode(Bits(words: [0b1_0110_1001], count: 9), profile: .fast) == [2, 0b0110_1001, 1])
+        var one = Bits(repeating: false, count: 1000)
+        one[513] = true
+        #expect(BitsEncoder.encode(one, profile: .fast) == [3, 1, 1, 2])
+    }
+
+    /// Larger streams by their hash.
+    @Test func `streams of every encoding stay as they are`() {
+        var dump: [String] = []
+        for (name, values) in sampleWords(count: 3000, seed: 1) {
+            for profile in [Profile.fast, .standard] {
+                let bytes = words(values, profile)
+                dump.append("\(name) \(profile) \(bytes.count) \(Hash128(of: bytes).low & 0xFFFF_FFFF)")
+            }
+        }
+        for (name, values, single) in sampleReals(count: 3000, seed: 1) {
+            let bytes = reals(values, single: single)
+            dump.append("\(name) \(bytes.count) \(Hash128(of: bytes).low & 0xFFFF_FFFF)")
+        }
+        let text = dump.joined(separator: "\n")
+        #expect(text == goldenStreams)
+        if text != goldenStreams { print(text) }
+    }
+
+    @Test func `a constant column and a short column are tiny`() {
+        #expect(words([Int64](repeating: .min, count: 65_536)).count <= 12)
+        var dice = Dice(3)
+        let short = (0..<249).map { _ in Int64(dice.below(32)) }
+        #expect(words(short, .standard).count <= 249 * 5 / 8 + 12)
+        #expect(words((0..<65_536).map { Int64($0) }).count <= 6)
+    }
+
+    @Test func `the same values give the same bytes`() {
+        for (_, values) in sampleWords(count: 5000, seed: 4) { #expect(words(values, .standard) == words(values, .standard)) }
+    }
+}
+
+/// Name, profile, bytes, low 32 bits of the hash. The choice between encodings may change (then these do); what an encoding means may not.
+let goldenStreams = """
+sensor 16900 375199965
+negative zero 3 2923730814") == (goldenStreams → "")
+constant fast 2 727775837
+constant standard 2 727775837
+row ids fast 3 3394879560
+row ids standard 3 3394879560
+booleans fast 381 527998256
+booleans standard 381 527998256
+small fast 3760 2711063604
+small standard 3760 2711063604
+wide fast 24045 2949446088
+wide standard 24045 2949446088
+forty bits fast 15026 993576441
+forty bits standard 15026 993576441
+outliers fast 2471 187642864
+outliers standard 2471 187642864
+extremes fast 424 843850592
+extremes standard 424 843850592
+hundreds fast 4890 1121283589
+hundreds standard 4890 1121283589
+years fast 25 1434560517
+years standard 25 1434560517
+descending in groups fast 3501 3412671495
+descending in groups standard 2388 2189221311
+timestamps fast 4294 573391341
+timestamps standard 4294 573391341
+noisy walk fast 2380 3760962986
+noisy walk standard 2380 3760962986
+few far apart fast 1179 2506998395
+few far apart standard 992 3706565076
+zipf fast 1972 82440727
+zipf standard 1212 3494048437
+skewed fast 544 1783796382
+skewed standard 368 930543287
+runs fast 435 709447770
+runs standard 435 709447770
+negative fast 7516 1914577825
+negative standard 7516 1914577825
+prices 9019 3688752738
+whole 3763 799024882
+uniform 21043 627594922
+signed 21467 1730188651
+any bits 24046 3012537725
+some odd 4400 2793817154
+floats 10032 1123625226
+float decimals 5263 4105137261
+sensor 16900 375199965
+negative zero 3 2923730814
+"""
