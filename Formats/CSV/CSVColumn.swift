@@ -1,0 +1,229 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+
+/// How the cells of one column are read.
+struct CSVPlan: Sendable {
+    /// Position among the cells of a record.
+    var cell: Int
+    var type: ColumnType
+    /// The type was asked for, not found in the cells: they may not fit.
+    var isForced: Bool
+}
+
+/// Gathers the values of one column while a block is read.
+final class CSVColumn {
+    let plan: CSVPlan
+    private var capacity = 0
+    private(set) var count = 0
+    private var words: UnsafeMutablePointer<Int64>?
+    private var extra: UnsafeMutablePointer<Int64>?
+    private var reals: UnsafeMutablePointer<Double>?
+    /// Ends of the texts.
+    private var ends: UnsafeMutablePointer<Int>?
+    private var text: UnsafeMutablePointer<UInt8>?
+    private var textCount = 0, textCapacity = 0
+    private var nulls: [Int32] = []
+
+    init(_ plan: CSVPlan) { self.plan = plan }
+
+    deinit {
+        words?.deallocate()
+        extra?.deallocate()
+        reals?.deallocate()
+        ends?.deallocate()
+        text?.deallocate()
+    }
+
+    private var usesWords: Bool { !usesReals && !usesText }
+    private var usesExtra: Bool { [.date, .decimal, .uuid, .objectID].contains(plan.type.kind) }
+    private var usesReals: Bool { plan.type.kind == .double || plan.type.kind == .float }
+    private var usesText: Bool { plan.type.kind == .string }
+
+    private func reserve(_ more: Int) {
+        guard count + more > capacity || capacity == 0 else { return }
+        let larger = max(count + more, capacity * 2, 1)
+        if usesWords { CSVColumn.grow(&words, count, larger) }
+        if usesExtra { CSVColumn.grow(&extra, count, larger) }
+        if usesReals { CSVColumn.grow(&reals, count, larger) }
+        if usesText { CSVColumn.grow(&ends, count, larger) }
+        capacity = larger
+    }
+
+    private static func grow<T>(_ memory: inout UnsafeMutablePointer<T>?, _ count: Int, _ capacity: Int) {
+        let larger = UnsafeMutablePointer<T>.allocate(capacity: capacity)
+        if let old = memory {
+            larger.update(from: old, count: count)
+            old.deallocate()
+        }
+        memory = larger
+    }
+
+    /// Appends the cells of an index. Returns the row of the first cell that does not fit, with nothing appended.
+    func append(_ index: CSVIndex, memory: UnsafePointer<UInt8>, nulls: CSVNulls) -> Int? {
+        reserve(index.rows)
+        let before = self.nulls.count
+        let failed: Int?
+        switch plan.type.kind {
+        case .int, .link: failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) }
+        case .double: failed = appendReals(index, memory, nulls) { NumberText.parseDouble($0) }
+        case .float: failed = appendReals(index, memory, nulls) { bytes in
+            NumberText.parseDouble(bytes).flatMap { value in Float(value).isFinite || !value.isFinite ? Double(Float(value)) : nil }
+        }
+        case .bool: failed = appendWords(index, memory, nulls, CSVColumn.bool)
+        case .date: failed = appendPairs(index, memory, nulls) { bytes in DateText.parse(bytes).map { ($0.seconds, $0.nanoseconds) } }
+        case .decimal: failed = appendPairs(index, memory, nulls) { bytes in Decimal(String(decoding: bytes, as: UTF8.self)).map(Column.pair) }
+        case .uuid: failed = appendPairs(index, memory, nulls) { bytes in
+            (IdentifierText.parseUUID(bytes)?.value ?? Identifier(uuidText: String(decoding: bytes, as: UTF8.self))).map(Column.pair(uuid:))
+        }
+        case .objectID: failed = appendPairs(index, memory, nulls) { bytes in
+            Identifier(objectIDText: String(decoding: bytes, as: UTF8.self)).map(Column.pair(objectID:))
+        }
+        default:
+            appendText(index, memory, nulls)
+            failed = nil
+        }
+        if let failed {
+            self.nulls.removeLast(self.nulls.count - before)
+            return failed
+        }
+        if !plan.type.isOptional, self.nulls.count > before {
+            let row = Int(self.nulls[before]) - count
+            self.nulls.removeLast(self.nulls.count - before)
+            return row
+        }
+        count += index.rows
+        return nil
+    }
+
+    /// Forgets the rows from `count` on.
+    func cut(to count: Int) {
+        while let last = nulls.last, Int(last) >= count { nulls.removeLast() }
+        self.count = count
+        if usesText { textCount = count > 0 ? ends![count - 1] : 0 }
+    }
+
+    private static func bool(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        switch bytes.count {
+        case 4 where bytes[0] | 32 == UInt8(ascii: "t") && bytes[1] | 32 == UInt8(ascii: "r") && bytes[2] | 32 == UInt8(ascii: "u") && bytes[3] | 32 == UInt8(ascii: "e"): 1
+        case 5 where bytes[0] | 32 == UInt8(ascii: "f") && bytes[1] | 32 == UInt8(ascii: "a") && bytes[2] | 32 == UInt8(ascii: "l") && bytes[3] | 32 == UInt8(ascii: "s")
+            && bytes[4] | 32 == UInt8(ascii: "e"): 0
+        case 1 where bytes[0] == UInt8(ascii: "1"): 1
+        case 1 where bytes[0] == UInt8(ascii: "0"): 0
+        default: nil
+        }
+    }
+
+    @inline(__always)
+    private func appendWords(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> Int64?) -> Int? {
+        let out = words! + count
+        return each(index, memory, nulls, { out[$0] = 0 }, { row, bytes in
+            guard let value = read(bytes) else { return false }
+            out[row] = value
+            return true
+        })
+    }
+
+    @inline(__always)
+    private func appendReals(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> Double?) -> Int? {
+        let out = reals! + count
+        return each(index, memory, nulls, { out[$0] = 0 }, { row, bytes in
+            guard let value = read(bytes) else { return false }
+            out[row] = value
+            return true
+        })
+    }
+
+    @inline(__always)
+    private func appendPairs(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ read: (UnsafeRawBufferPointer) -> (Int64, Int64)?) -> Int? {
+        let out = words! + count, more = extra! + count
+        return each(index, memory, nulls, { (out[$0], more[$0]) = (0, 0) }, { row, bytes in
+            guard let value = read(bytes) else { return false }
+            (out[row], more[row]) = value
+            return true
+        })
+    }
+
+    @inline(__always)
+    private func each(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls, _ filler: (Int) -> Void,
+                      _ take: (Int, UnsafeRawBufferPointer) -> Bool) -> Int? {
+        let width = index.width, rows = index.rows
+        var cell = UnsafePointer(index.cells) + plan.cell
+        for row in 0..<rows {
+            let entry = cell.pointee
+            cell += width
+            let start = Int(entry & CSVIndex.startMask), length = Int(entry &>> 32) &- start
+            if entry & CSVIndex.quotedBit == 0, nulls.contains(memory + start, length) {
+                filler(row)
+                noteNull(row)
+            } else if !take(row, UnsafeRawBufferPointer(start: memory + start, count: length)) {
+                return row
+            }
+        }
+        return nil
+    }
+
+    @inline(never)
+    private func noteNull(_ row: Int) { nulls.append(Int32(truncatingIfNeeded: count &+ row)) }
+
+    private func appendText(_ index: CSVIndex, _ memory: UnsafePointer<UInt8>, _ nulls: CSVNulls) {
+        let width = index.width, rows = index.rows
+        var cell = UnsafePointer(index.cells) + plan.cell
+        let ends = ends! + count
+        var text = text, textCount = textCount, textCapacity = textCapacity
+        for row in 0..<rows {
+            let entry = cell.pointee
+            cell += width
+            let start = Int(entry & CSVIndex.startMask), length = Int(entry &>> 32) &- start
+            if entry & CSVIndex.quotedBit == 0, nulls.contains(memory + start, length) {
+                noteNull(row)
+            } else {
+                if textCount &+ length &+ 16 > textCapacity {
+                    let larger = max(textCapacity &* 2, textCount &+ length &+ 4096)
+                    CSVColumn.grow(&text, textCount, larger)
+                    textCapacity = larger
+                }
+                let to = UnsafeMutableRawPointer(text! + textCount), from = UnsafeRawPointer(memory + start)
+                if length <= 16 {
+                    // Whole, for both sides have room: cheaper than a copy of the exact length.
+                    to.storeBytes(of: from.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
+                } else {
+                    to.copyMemory(from: from, byteCount: length)
+                }
+                textCount &+= length
+            }
+            ends[row] = textCount
+        }
+        (self.text, self.textCount, self.textCapacity) = (text, textCount, textCapacity)
+    }
+
+    /// The values as a column of the model.
+    func finish() -> Column {
+        var column = Column(plan.type)
+        column.count = count
+        if let words { column.words = CSVColumn.array(words, count) }
+        if let extra { column.extra = CSVColumn.array(extra, count) }
+        if let reals { column.reals = CSVColumn.array(reals, count) }
+        if usesText {
+            let offsets = [Int](unsafeUninitializedCapacity: count + 1) { buffer, filled in
+                buffer[0] = 0
+                if let ends, count > 0 { (buffer.baseAddress! + 1).update(from: ends, count: count) }
+                filled = count + 1
+            }
+            column.text = Text(offsets: offsets, bytes: text.map { CSVColumn.array($0, textCount) } ?? [])
+        }
+        if !nulls.isEmpty {
+            var bits = Bits(repeating: true, count: count)
+            for row in nulls { bits[Int(row)] = false }
+            column.present = bits
+        }
+        return column
+    }
+
+    private static func array<T>(_ memory: UnsafeMutablePointer<T>, _ count: Int) -> [T] {
+        [T](unsafeUninitializedCapacity: count) { buffer, filled in
+            if count > 0 { buffer.baseAddress!.update(from: memory, count: count) }
+            filled = count
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import FirnBytes
+
+/// A piece of the text that ends where a record does. Owned by one thread at a time.
+final class CSVBlock: @unchecked Sendable {
+    private(set) var memory: UnsafeMutablePointer<UInt8>
+    private(set) var capacity: Int
+    var count = 0
+    /// Position of the first byte in the whole text.
+    var offset: UInt64 = 0
+
+    /// Rows are addressed in 31 bits.
+    static let largest = 1 << 30
+
+    init(capacity: Int) {
+        self.capacity = capacity
+        memory = .allocate(capacity: capacity + scanSlack)
+        memory.initialize(repeating: 0, count: scanSlack)
+    }
+
+    deinit { memory.deallocate() }
+
+    func grow(to capacity: Int) {
+        guard capacity > self.capacity else { return }
+        let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + scanSlack)
+        larger.update(from: memory, count: count)
+        memory.deallocate()
+        memory = larger
+        self.capacity = capacity
+    }
+
+    /// Zeros behind the text, so that a scan that looks ahead sees the same each time.
+    func seal() { (memory + count).update(repeating: 0, count: scanSlack) }
+}
+
+/// Cuts a text into blocks at the ends of records.
+final class CSVCutter {
+    let text: CSVText
+    private let marks: CSVMarks
+    private let name: String
+    private var rest: [UInt8] = []
+    var offset: UInt64 = 0
+    private var ended = false
+    private var typicalRecord = 0
+
+    init(_ text: CSVText, _ marks: CSVMarks) {
+        self.text = text
+        self.marks = marks
+        name = text.input.name
+    }
+
+    /// The next block: the records that end within about `size` bytes, at most `limit` of them (then `size` is a step, and the block ends with exactly
+    /// that many or at `most` bytes or at the end of the text). Nil at the end.
+    func next(size: Int, limit: Int = .max, most: Int = .max) throws(FirnError) -> CSVBlock? {
+        let expected = limit == .max ? size : min(most, max(size, typicalRecord &* limit &+ size))
+        let block = CSVBlock(capacity: max(expected, rest.count + size))
+        block.offset = offset
+        rest.withUnsafeBufferPointer { if $0.count > 0 { block.memory.update(from: $0.baseAddress!, count: $0.count) } }
+        block.count = rest.count
+        rest.removeAll(keepingCapacity: true)
+        var finder = CSVRecordFinder(marks)
+        finder.advance(block.memory, to: block.count, limit: limit, isLast: ended)
+        while !ended, finder.records < limit {
+            if limit == .max ? finder.records > 0 && block.count >= size : finder.records > 0 && block.count >= most { break }
+            if block.count + size > block.capacity { block.grow(to: max(block.count + size, block.count * 3 / 2)) }
+            if block.count > CSVBlock.largest {
+                throw FirnError(.rejected, "a row is larger than 1 GiB", at: try locate(offset), advice: "is a quote left open there?")
+            }
+            let got = try text.read(into: UnsafeMutableRawBufferPointer(start: block.memory + block.count, count: size))
+            block.count += got
+            if got < size { ended = true }
+            block.seal()
+            finder.advance(block.memory, to: block.count, limit: limit, isLast: ended)
+        }
+        if block.count == 0 { return nil }
+        // The end of the text ends the last record.
+        let cut = ended && finder.records < limit ? block.count : finder.boundary
+        if cut < block.count {
+            rest = Array(UnsafeBufferPointer(start: block.memory + cut, count: block.count - cut))
+            block.count = cut
+        }
+        block.seal()
+        if finder.records > 0 { typicalRecord = cut / finder.records + 1 }
+        offset += UInt64(cut)
+        return block
+    }
+
+    /// Line and column (in characters, from 1) of a position in the text. Reads the text again from its start: nothing can be cut afterwards.
+    func locate(_ position: UInt64) throws(FirnError) -> FirnError.Place { try text.locate(position, newline: marks.newline) }
+}
+
+extension CSVText {
+    func locate(_ position: UInt64, newline: UInt8) throws(FirnError) -> FirnError.Place {
+        do throws(FirnError) { try rewind() } catch { return FirnError.Place(file: input.name, byte: position) }
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
+        defer { piece.deallocate() }
+        var left = position, line = 1, column = 1
+        while left > 0 {
+            let got = try read(into: UnsafeMutableRawBufferPointer(rebasing: piece[..<min(piece.count, Int(clamping: left))]))
+            if got == 0 { break }
+            for i in 0..<got {
+                if piece[i] == newline { (line, column) = (line &+ 1, 1) } else if piece[i] & 0xC0 != 0x80 { column &+= 1 }
+            }
+            left -= UInt64(got)
+        }
+        return FirnError.Place(file: input.name, line: line, column: column)
+    }
+}

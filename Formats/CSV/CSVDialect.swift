@@ -1,0 +1,124 @@
+import FirnBytes
+
+/// How a CSV file is written: what must be known to write the same bytes again. Kept in a type's `envelope`.
+package struct CSVDialect: Hashable, Sendable {
+    package enum Newline: String, Sendable { case lf, crlf, cr }
+    package enum Quoting: String, Sendable {
+        /// Where a cell could not be read back otherwise.
+        case needed
+        /// Every cell that is not null.
+        case always
+    }
+
+    package var delimiter = UInt8(ascii: ",")
+    package var quote: UInt8? = UInt8(ascii: "\"")
+    package var newline = Newline.lf
+    package var endsWithNewline = true
+    package var hasByteOrderMark = false
+    package var encoding = CSVEncoding.utf8
+    package var hasHeader = true
+    package var quotesHeader = false
+    /// What a null cell holds.
+    package var nullText = ""
+    /// Column positions whose cells are all quoted.
+    package var quotedColumns: [Int] = []
+    /// Header names where they differ from the columns' names.
+    package var headerNames: [Int: String] = [:]
+
+    package init() {}
+
+    /// The line ends of a file cut records at this byte.
+    var newlineByte: UInt8 { newline == .cr ? 13 : 10 }
+
+    /// As `envelope` text: a line for each thing that is not the default, after the line `csv`.
+    package var envelope: String {
+        var lines = ["csv"]
+        if delimiter != UInt8(ascii: ",") { lines.append("delimiter \(delimiter)") }
+        if quote != UInt8(ascii: "\"") { lines.append("quote \(quote.map(String.init) ?? "none")") }
+        if newline != .lf { lines.append("newline \(newline.rawValue)") }
+        if !endsWithNewline { lines.append("open-end") }
+        if hasByteOrderMark { lines.append("byte-order-mark") }
+        if encoding != .utf8 { lines.append("encoding \(encoding.rawValue)") }
+        if !hasHeader { lines.append("no-header") }
+        if quotesHeader { lines.append("quoted-header") }
+        if !nullText.isEmpty { lines.append("null \(CSVDialect.escaped(nullText))") }
+        if !quotedColumns.isEmpty { lines.append("quoted " + quotedColumns.map(String.init).joined(separator: " ")) }
+        for (position, name) in headerNames.sorted(by: { $0.key < $1.key }) { lines.append("name \(position) \(CSVDialect.escaped(name))") }
+        return lines.joined(separator: "\n")
+    }
+
+    /// Nil if the text is no CSV envelope. Lines not understood are passed over.
+    package init?(envelope: String?) {
+        guard let lines = envelope?.split(separator: "\n", omittingEmptySubsequences: false), lines.first == "csv" else { return nil }
+        for line in lines.dropFirst() {
+            let words = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let rest = words.count > 1 ? words[1] : ""
+            switch words[0] {
+            case "delimiter": delimiter = UInt8(rest) ?? delimiter
+            case "quote": quote = UInt8(rest)
+            case "newline": newline = Newline(rawValue: rest) ?? newline
+            case "open-end": endsWithNewline = false
+            case "byte-order-mark": hasByteOrderMark = true
+            case "encoding": encoding = CSVEncoding(rawValue: rest) ?? encoding
+            case "no-header": hasHeader = false
+            case "quoted-header": quotesHeader = true
+            case "null": nullText = CSVDialect.unescaped(rest)
+            case "quoted": quotedColumns = rest.split(separator: " ").compactMap { Int($0) }
+            case "name":
+                let parts = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+                if parts.count == 2, let position = Int(parts[0]) { headerNames[position] = CSVDialect.unescaped(String(parts[1])) }
+            default: break
+            }
+        }
+    }
+
+    /// The header's line, without its end.
+    func headerText(_ names: [String]) -> [UInt8] {
+        let marks = CSVMarks(delimiter: delimiter, quote: quote ?? UInt8(ascii: "\""), newline: newlineByte)
+        var text: [UInt8] = []
+        for (i, name) in names.map({ Array($0.utf8) }).enumerated() {
+            if i > 0 { text.append(delimiter) }
+            // In a file of one column nothing else tells which delimiter was not meant.
+            let misleads = names.count == 1 && (name.isEmpty || name.contains { ";|\t,".utf8.contains($0) })
+            let needed = name.withUnsafeBufferPointer { $0.count > 0 && needsQuotes($0.baseAddress!, $0.count, marks) }
+            if quotesHeader || misleads || needed || name.starts(with: [0xEF, 0xBB, 0xBF]) {
+                text.append(marks.quote)
+                for byte in name {
+                    text.append(byte)
+                    if byte == marks.quote { text.append(byte) }
+                }
+                text.append(marks.quote)
+            } else {
+                text += name
+            }
+        }
+        return text
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var out: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case 10: out += Array("\\n".utf8)
+            case UInt8(ascii: "\\"): out += Array("\\\\".utf8)
+            default: out.append(byte)
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+
+    private static func unescaped(_ text: String) -> String {
+        var out: [UInt8] = [], pending = false
+        for byte in text.utf8 {
+            if pending {
+                out.append(byte == UInt8(ascii: "n") ? 10 : byte)
+                pending = false
+            } else if byte == UInt8(ascii: "\\") {
+                pending = true
+            } else {
+                out.append(byte)
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+}

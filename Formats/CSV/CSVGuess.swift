@@ -1,0 +1,119 @@
+import FirnModel
+
+/// What the cells of one column seen so far have in common. Guesses of parts of a column merge to the guess of the whole.
+struct CSVGuess: Sendable {
+    var shape = CSVShape.all
+    var fewestDigits = Int.max
+    var mostDigits = Int.min
+    var cells = 0
+    var nulls = 0
+    var quoted = 0
+    /// Quoted though nothing in them asks for it.
+    var quotedNeedlessly = 0
+
+    mutating func merge(_ other: CSVGuess) {
+        shape.formIntersection(other.shape)
+        fewestDigits = min(fewestDigits, other.fewestDigits)
+        mostDigits = max(mostDigits, other.mostDigits)
+        cells += other.cells
+        nulls += other.nulls
+        quoted += other.quoted
+        quotedNeedlessly += other.quotedNeedlessly
+    }
+
+    var hasNulls: Bool { nulls > 0 }
+    /// Every cell with text in it is quoted, and not because it must.
+    var isAlwaysQuoted: Bool { quotedNeedlessly > 0 && quoted == cells - nulls }
+    /// Some cells are quoted needlessly, others that hold text are not: no rule says which.
+    var isQuotedAtRandom: Bool { quotedNeedlessly > 0 && quoted != cells - nulls }
+
+    /// The most telling type that gives every text back.
+    var type: (kind: ScalarKind, notation: Notation) {
+        guard cells > nulls else { return (.string, .plain) }
+        let digits = UInt8(clamping: max(mostDigits, 0)), even = fewestDigits == mostDigits
+        if shape.contains(.bool) { return (.bool, .plain) }
+        if shape.contains(.boolCapitalised) { return (.bool, .capitalised) }
+        if shape.contains(.boolUpper) { return (.bool, .upperCase) }
+        if shape.contains(.int) { return (.int, .plain) }
+        if shape.contains(.plain) { return (.double, .plain) }
+        if shape.contains(.pointZero) { return (.double, .pointZero) }
+        if shape.contains(.fixed), even, mostDigits <= 22 { return (.double, .fixed(digits)) }
+        if shape.contains(.decimal) { return (.decimal, .plain) }
+        if shape.contains(.date) { return (.date, .dateOnly) }
+        if shape.contains(.dateTimeSpace), even { return (.date, .dateTimeSpace(digits)) }
+        if shape.contains(.dateTimeT), even { return (.date, .dateTimeT(digits)) }
+        if shape.contains(.dateTimeZ), even { return (.date, .dateTimeZ(digits)) }
+        if shape.contains(.uuid) { return (.uuid, .plain) }
+        if shape.contains(.uuidUpper) { return (.uuid, .uuidUpper) }
+        return (.string, .plain)
+    }
+}
+
+/// Unquoted texts that stand for null.
+struct CSVNulls: Sendable {
+    let emptyIsNull: Bool
+    let words: [[UInt8]]
+
+    init(_ words: [String]) {
+        emptyIsNull = words.contains("")
+        self.words = words.filter { !$0.isEmpty }.map { Array($0.utf8) }
+    }
+
+    @inline(__always)
+    func contains(_ memory: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        if count == 0 { return emptyIsNull }
+        return words.isEmpty ? false : isWord(memory, count)
+    }
+
+    @inline(never)
+    private func isWord(_ memory: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        words.contains { $0.count == count && UnsafeBufferPointer(start: memory, count: count).elementsEqual($0) }
+    }
+}
+
+extension CSVGuess {
+    /// Takes in the cells of column `column` of an index.
+    mutating func see(_ index: CSVIndex, column: Int, memory: UnsafePointer<UInt8>, marks: CSVMarks, nulls: CSVNulls) {
+        let width = index.width, rows = index.rows
+        var cell = UnsafePointer(index.cells) + column
+        var shape = shape, fewest = fewestDigits, most = mostDigits, nullCount = 0
+        for _ in 0..<rows {
+            let entry = cell.pointee
+            cell += width
+            let start = Int(entry & CSVIndex.startMask), count = Int(entry &>> 32) &- start
+            if entry & CSVIndex.quotedBit != 0 {
+                quoted &+= 1
+                if !needsQuotes(memory + start, count, marks), count > 0 { quotedNeedlessly &+= 1 }
+                if count == 0 {
+                    shape = []
+                    continue
+                }
+            } else if nulls.contains(memory + start, count) {
+                nullCount &+= 1
+                continue
+            } else if count == 0 {
+                shape = []
+            }
+            if shape.isEmpty { continue }
+            let (found, digits) = FirnCSV.shape(memory + start, count, wanted: shape)
+            shape.formIntersection(found)
+            fewest = min(fewest, digits)
+            most = max(most, digits)
+        }
+        self.shape = shape
+        fewestDigits = fewest
+        mostDigits = most
+        cells &+= rows
+        self.nulls &+= nullCount
+    }
+}
+
+/// Whether an unquoted cell of this text would not be read back as it is. (Empty texts and null words apart.)
+@inline(__always)
+func needsQuotes(_ memory: UnsafePointer<UInt8>, _ count: Int, _ marks: CSVMarks) -> Bool {
+    for i in 0..<count {
+        let byte = memory[i]
+        if byte == marks.delimiter || byte == marks.quote || byte == 10 || byte == 13 { return true }
+    }
+    return false
+}

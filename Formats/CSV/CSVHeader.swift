@@ -1,0 +1,170 @@
+import FirnBytes
+import FirnExchange
+
+/// What the first bytes of a text tell about the rest.
+struct CSVHeader {
+    var dialect = CSVDialect()
+    var marks: CSVMarks
+    /// Cells in a record.
+    var width: Int
+    /// Names of the columns, unique and not empty.
+    var names: [String]
+    /// Bytes of the text that the header takes.
+    var length: Int
+    var remarks: [String] = []
+    /// Writing the header in the dialect gives the same bytes.
+    var isKept = true
+
+    /// Looks at the first record, which `block` holds whole.
+    init(_ block: CSVBlock, _ options: CSVOptions, text: CSVText) throws(FirnError) {
+        let memory = block.memory, count = block.count
+        let quote = options.quote ?? CSVMarks.noQuote
+        dialect.quote = options.quote
+        dialect.encoding = text.encoding
+        dialect.hasByteOrderMark = text.hasByteOrderMark
+        dialect.hasHeader = options.hasHeader
+        dialect.newline = CSVHeader.newline(memory, count, quote)
+        let newline = dialect.newlineByte
+        var delimiter = options.delimiter ?? UInt8(ascii: ",")
+        if options.delimiter == nil, let other = CSVHeader.otherDelimiter(memory, count, quote, newline) {
+            delimiter = other
+            remarks.append("cells are taken to be separated by \(CSVHeader.name(other)), for the first line has no comma; say --delimiter if that is wrong")
+        }
+        dialect.delimiter = delimiter
+        marks = CSVMarks(delimiter: delimiter, quote: quote, newline: newline)
+        if let nullText = options.nullWords.first { dialect.nullText = nullText }
+        if options.nullWords.count > 1 {
+            remarks.append("several texts stand for null; all are written back as \"\(dialect.nullText)\"")
+        }
+
+        var finder = CSVRecordFinder(marks)
+        // Blank lines before the header are no header.
+        var start = 0
+        while start < count, memory[start] == newline || (memory[start] == 13 && start + 1 < count && memory[start + 1] == newline) { start += 1 }
+        if start > 0 { remarks.append("blank lines before the first record were skipped") }
+        finder.advance(memory + start, to: count - start, limit: 1, isLast: true)
+        let end = finder.records > 0 ? start + finder.boundary : count
+        guard end > start else { throw FirnError(.rejected, "the input is empty: there is no header and no row", at: .init(file: text.input.name)) }
+        let cells = try CSVHeader.cells(memory, start, end, marks, text)
+        width = cells.count
+        names = cells.indices.map { "column\($0 + 1)" }
+        length = start
+        if options.hasHeader {
+            length = end
+            names = cells.map(\.text)
+            dialect.quotesHeader = cells.contains(where: \.isQuotedNeedlessly)
+            if finder.records == 0 { dialect.endsWithNewline = false }
+            var lineEnd = end
+            if finder.records > 0 {
+                lineEnd -= 1
+                if newline == 10, lineEnd > start, memory[lineEnd - 1] == 13 { lineEnd -= 1 }
+                isKept = lineEnd + (dialect.newline == .crlf ? 2 : 1) == end
+            }
+            isKept = isKept && start == 0 && dialect.headerText(names).elementsEqual(UnsafeBufferPointer(start: memory, count: lineEnd))
+            makeNamesUnique()
+        } else {
+            isKept = start == 0
+        }
+    }
+
+    private mutating func makeNamesUnique() {
+        var taken = Set(names.filter { !$0.isEmpty }), used = Set<String>()
+        for (i, name) in names.enumerated() {
+            if !name.isEmpty, used.insert(name).inserted { continue }
+            let stem = name.isEmpty ? "column" : name
+            var number = name.isEmpty ? i + 1 : 2
+            while taken.contains("\(stem)_\(number)") { number += 1 }
+            let unique = "\(stem)_\(number)"
+            taken.insert(unique)
+            used.insert(unique)
+            dialect.headerNames[i] = name
+            names[i] = unique
+            remarks.append(name.isEmpty ? "column \(i + 1) has no name; it is called \"\(unique)\"" : "column \(i + 1) is named \"\(name)\" like another; it is called \"\(unique)\"")
+        }
+    }
+
+    private struct Cell {
+        var text: String
+        var isQuotedNeedlessly: Bool
+    }
+
+    private static func cells(_ memory: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ marks: CSVMarks, _ text: CSVText) throws(FirnError) -> [Cell] {
+        // The width is not known yet: count it as the record's own by trying widths until the index takes the record.
+        var width = 1
+        for at in start..<end where memory[at] == marks.delimiter { width += 1 }
+        let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: end - start + scanSlack)
+        defer { copy.deallocate() }
+        while true {
+            copy.update(from: memory + start, count: end - start)
+            (copy + (end - start)).update(repeating: 0, count: scanSlack)
+            let index = CSVIndex(width: width)
+            _ = index.fill(copy, from: 0, to: end - start, marks: marks)
+            if index.rows == 1 {
+                var cells: [Cell] = []
+                for column in 0..<width {
+                    let from = Int(index.cells[column] & CSVIndex.startMask), to = Int(index.cells[column] >> 32)
+                    let bytes = UnsafeBufferPointer(start: copy + from, count: to - from)
+                    guard let name = String(validating: bytes, as: UTF8.self) else {
+                        throw invalidText(try text.locate(UInt64(start), newline: marks.newline))
+                    }
+                    let isQuoted = index.cells[column] & CSVIndex.quotedBit != 0
+                    cells.append(Cell(text: name, isQuotedNeedlessly: isQuoted && !needsQuotes(copy + from, to - from, marks)))
+                }
+                return cells
+            }
+            guard let bad = index.bad.first else { throw FirnError(.rejected, "the first record cannot be read", at: .init(file: text.input.name)) }
+            switch bad.fault {
+            case .tooFew(let count): width = count
+            case .tooMany(let count): width = count
+            default: throw badRecord(bad.fault, width: width, cell: nil, at: try text.locate(UInt64(start + bad.place), newline: marks.newline))
+            }
+        }
+    }
+
+    /// By the first line end outside quotes.
+    private static func newline(_ memory: UnsafePointer<UInt8>, _ count: Int, _ quote: UInt8) -> CSVDialect.Newline {
+        var inQuotes = false
+        for at in 0..<count {
+            let byte = memory[at]
+            if byte == quote { inQuotes.toggle() }
+            if inQuotes { continue }
+            if byte == 10 { return .lf }
+            if byte == 13 { return at + 1 < count && memory[at + 1] == 10 ? .crlf : .cr }
+        }
+        return .lf
+    }
+
+    private static func otherDelimiter(_ memory: UnsafePointer<UInt8>, _ count: Int, _ quote: UInt8, _ newline: UInt8) -> UInt8? {
+        var inQuotes = false, counts: [UInt8: Int] = [:]
+        for at in 0..<count {
+            let byte = memory[at]
+            if byte == quote { inQuotes.toggle() }
+            if inQuotes { continue }
+            if byte == newline { break }
+            if byte == UInt8(ascii: ",") { return nil }
+            if byte == UInt8(ascii: ";") || byte == 9 || byte == UInt8(ascii: "|") { counts[byte, default: 0] += 1 }
+        }
+        return counts.max { ($0.value, $1.key) < ($1.value, $0.key) }?.key
+    }
+
+    private static func name(_ byte: UInt8) -> String { byte == 9 ? "tabs" : "\"\(Character(Unicode.Scalar(byte)))\"" }
+}
+
+func invalidText(_ place: FirnError.Place) -> FirnError {
+    FirnError(.rejected, "text is not UTF-8", at: place, advice: "if it is Latin-1 (Western European), say --encoding latin-1")
+}
+
+/// What is said to the user about a record that cannot be taken.
+func badRecord(_ fault: CSVFault, width: Int, cell: (text: String, column: String, type: ColumnTypeName)?, at place: FirnError.Place) -> FirnError {
+    let advice = "correct the row, or set bad rows aside with --rejects FILE"
+    switch fault {
+    case .tooFew(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: place, advice: advice)
+    case .tooMany(let count): return FirnError(.rejected, "expected \(width) cells, found \(count)", at: place, advice: advice)
+    case .afterQuote: return FirnError(.rejected, "expected a delimiter or the end of the line after a closing quote", at: place, advice: advice)
+    case .unclosedQuote: return FirnError(.rejected, "a quote is opened here and never closed", at: place, advice: advice)
+    case .cell:
+        guard let cell else { return FirnError(.rejected, "a cell does not fit its column's type", at: place, advice: advice) }
+        let found = cell.text.isEmpty ? "nothing" : "\"\(cell.text)\""
+        return FirnError(.rejected, "expected \(cell.type.words), found \(found) (column \"\(cell.column)\")", at: place, advice: advice)
+    }
+}

@@ -1,0 +1,214 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+
+/// The cells of one column for a run of rows, as text, ready to be laid side by side with those of the other columns.
+struct CSVLane {
+    /// Bytes that may be read and written behind the text: cells are copied sixteen at a time.
+    static let slack = 80
+
+    private(set) var bytes: UnsafeMutablePointer<UInt8>
+    private(set) var ends: UnsafeMutablePointer<Int>
+    private(set) var count = 0
+    private var capacity: Int
+
+    init(rows: Int) {
+        capacity = rows * 16
+        bytes = .allocate(capacity: capacity + CSVLane.slack)
+        bytes.initialize(repeating: 0, count: capacity + CSVLane.slack)
+        ends = .allocate(capacity: rows)
+    }
+
+    func free() {
+        bytes.deallocate()
+        ends.deallocate()
+    }
+
+    private mutating func reserve(_ more: Int) {
+        guard count + more > capacity else { return }
+        let larger = max(capacity * 2, count + more)
+        let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: larger + CSVLane.slack)
+        memory.update(from: bytes, count: count)
+        bytes.deallocate()
+        bytes = memory
+        capacity = larger
+    }
+
+    /// What the text of cells depends on besides their values.
+    struct Style {
+        var marks: CSVMarks
+        var nullText: [UInt8]
+        var isAlwaysQuoted: Bool
+        var description: ColumnSchema
+        var schema: Schema
+    }
+
+    /// Formats rows of a column.
+    mutating func fill(_ column: Column, _ rows: Range<Int>, _ style: Style) {
+        count = 0
+        let notation = style.description.notation
+        if column.type.isCollection {
+            each(column, rows, style, most: 0) { lane, row in lane.put(nested: column, row, style) }
+            return
+        }
+        switch column.type.kind {
+        case .string: fillText(column, rows, style)
+        case .int, .link:
+            column.words.withUnsafeBufferPointer { words in
+                each(column, rows, style, most: NumberText.room) { lane, row in lane.count &+= NumberText.write(words[row], to: lane.bytes + lane.count) }
+            }
+        case .double:
+            column.reals.withUnsafeBufferPointer { reals in
+                each(column, rows, style, most: NumberText.room) { lane, row in lane.count &+= CellText.write(reals[row], notation, to: lane.bytes + lane.count) }
+            }
+        case .float:
+            each(column, rows, style, most: NumberText.room) { lane, row in lane.count += CellText.write(Float(column.reals[row]), to: lane.bytes + lane.count) }
+        case .bool:
+            let texts: (StaticString, StaticString) = notation == .capitalised ? ("True", "False") : notation == .upperCase ? ("TRUE", "FALSE") : ("true", "false")
+            column.words.withUnsafeBufferPointer { words in
+                each(column, rows, style, most: 8) { lane, row in
+                    let text = words[row] != 0 ? texts.0 : texts.1
+                    (lane.bytes + lane.count).update(from: text.utf8Start, count: text.utf8CodeUnitCount)
+                    lane.count &+= text.utf8CodeUnitCount
+                }
+            }
+        case .date:
+            column.words.withUnsafeBufferPointer { seconds in
+                column.extra.withUnsafeBufferPointer { nanoseconds in
+                    each(column, rows, style, most: DateText.room) { lane, row in
+                        lane.count &+= DateText.write(seconds: seconds[row], nanoseconds: nanoseconds[row], notation: notation, to: lane.bytes + lane.count)
+                    }
+                }
+            }
+        case .uuid:
+            each(column, rows, style, most: 36) { lane, row in
+                IdentifierText.write(uuid: Column.uuid(column.words[row], column.extra[row]), upper: notation == .uuidUpper, to: lane.bytes + lane.count)
+                lane.count += 36
+            }
+        case .objectID:
+            each(column, rows, style, most: 24) { lane, row in
+                IdentifierText.write(objectID: Column.objectID(column.words[row], column.extra[row]), to: lane.bytes + lane.count)
+                lane.count += 24
+            }
+        case .decimal:
+            each(column, rows, style, most: 0) { lane, row in
+                guard case .decimal(let value) = column.value(at: row) else { return }
+                lane.put(Array(value.description.utf8), style)
+            }
+        case .data:
+            each(column, rows, style, most: 0) { lane, row in
+                var text: [UInt8] = []
+                CellText.appendBase64(column.text.array(row), to: &text)
+                lane.put(text, style)
+            }
+        case .any, .embedded:
+            each(column, rows, style, most: 0) { lane, row in lane.put(nested: column, row, style) }
+        }
+    }
+
+    /// `write` appends the text of a row that has a value; of at most `most` bytes, or making room itself.
+    @inline(__always)
+    private mutating func each(_ column: Column, _ rows: Range<Int>, _ style: Style, most: Int, _ write: (inout CSVLane, Int) -> Void) {
+        reserve(rows.count * (most + 2 + style.nullText.count))
+        let quote = style.marks.quote, quoted = style.isAlwaysQuoted && most > 0
+        let hasNulls = column.present != nil
+        for row in rows {
+            if hasNulls, !column.isPresent(row) {
+                put(null: style)
+            } else if quoted {
+                bytes[count] = quote
+                count &+= 1
+                write(&self, row)
+                bytes[count] = quote
+                count &+= 1
+            } else {
+                write(&self, row)
+            }
+            ends[row &- rows.lowerBound] = count
+        }
+    }
+
+    private mutating func put(null style: Style) {
+        reserve(style.nullText.count)
+        for byte in style.nullText {
+            bytes[count] = byte
+            count += 1
+        }
+    }
+
+    private mutating func put(nested column: Column, _ row: Int, _ style: Style) {
+        var text: [UInt8] = []
+        JSONText.append(column, row: row, of: style.description, in: style.schema, to: &text)
+        put(text, style)
+    }
+
+    private mutating func put(_ text: [UInt8], _ style: Style) {
+        text.withUnsafeBufferPointer { put($0.baseAddress, $0.count, style) }
+    }
+
+    /// A text, quoted where it must be or always is.
+    private mutating func put(_ text: UnsafePointer<UInt8>?, _ length: Int, _ style: Style) {
+        reserve(length &* 2 &+ 2)
+        guard let text, length > 0 else { return putEmpty(style) }
+        let quote = style.marks.quote
+        guard style.isAlwaysQuoted || needsQuotes(text, length, style.marks)
+            || (length == style.nullText.count && UnsafeBufferPointer(start: text, count: length).elementsEqual(style.nullText)) else {
+            (bytes + count).update(from: text, count: length)
+            count &+= length
+            return
+        }
+        bytes[count] = quote
+        count &+= 1
+        for i in 0..<length {
+            bytes[count] = text[i]
+            count &+= 1
+            if text[i] == quote {
+                bytes[count] = quote
+                count &+= 1
+            }
+        }
+        bytes[count] = quote
+        count &+= 1
+    }
+
+    /// An empty text is told from null by its quotes.
+    private mutating func putEmpty(_ style: Style) {
+        reserve(2)
+        guard style.nullText.isEmpty || style.isAlwaysQuoted else { return }
+        bytes[count] = style.marks.quote
+        bytes[count &+ 1] = style.marks.quote
+        count &+= 2
+    }
+
+    private mutating func fillText(_ column: Column, _ rows: Range<Int>, _ style: Style) {
+        column.text.offsets.withUnsafeBufferPointer { offsets in
+            column.text.bytes.withUnsafeBufferPointer { text in
+                let from = offsets[rows.lowerBound], to = offsets[rows.upperBound]
+                reserve(to &- from &+ rows.count &* 2)
+                guard let base = text.baseAddress else { return each(column, rows, style, most: 0) { lane, _ in lane.putEmpty(style) } }
+                if isPlain(column, rows, offsets, base, style) {
+                    (bytes + count).update(from: base + from, count: to &- from)
+                    count &+= to &- from
+                    for row in rows { ends[row &- rows.lowerBound] = offsets[row &+ 1] &- from }
+                    return
+                }
+                each(column, rows, style, most: 0) { lane, row in lane.put(base + offsets[row], offsets[row &+ 1] &- offsets[row], style) }
+            }
+        }
+    }
+
+    /// Whether the texts can be written as they stand, end to end.
+    private func isPlain(_ column: Column, _ rows: Range<Int>, _ offsets: UnsafeBufferPointer<Int>, _ base: UnsafePointer<UInt8>, _ style: Style) -> Bool {
+        guard !style.isAlwaysQuoted, style.nullText.isEmpty else { return false }
+        for row in rows where offsets[row] == offsets[row &+ 1] {
+            if column.isPresent(row) { return false }
+        }
+        var at = offsets[rows.lowerBound]
+        let end = offsets[rows.upperBound]
+        while at &+ 64 <= end {
+            if marks64(base + at, style.marks.delimiter, style.marks.quote, 10) | marks64(base + at, 13, 13, 13) != 0 { return false }
+            at &+= 64
+        }
+        return !needsQuotes(base + at, end &- at, style.marks)
+    }
+}

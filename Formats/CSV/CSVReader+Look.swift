@@ -1,0 +1,123 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+
+/// The first reading of the input.
+extension CSVReader {
+    static func readHeader(_ text: CSVText, _ options: CSVOptions) throws(FirnError) -> CSVHeader {
+        // The first record is usually within the first bytes; if not, the text is read until it ends.
+        var size = text.head.count
+        while true {
+            let block = CSVBlock(capacity: max(size, 1))
+            let whole: Bool
+            if size == text.head.count {
+                block.memory.update(from: text.head, count: size)
+                block.count = size
+                whole = size < 1 << 14
+            } else {
+                try text.rewind()
+                block.count = try text.read(into: UnsafeMutableRawBufferPointer(start: block.memory, count: size))
+                whole = block.count < size
+            }
+            block.seal()
+            if !whole {
+                var finder = CSVRecordFinder(CSVMarks(delimiter: options.delimiter ?? UInt8(ascii: ","), quote: options.quote ?? CSVMarks.noQuote, newline: 10))
+                finder.advance(block.memory, to: block.count, limit: 1, isLast: false)
+                let hasReturn = find(13, block.memory, 0, block.count) < block.count
+                if finder.records == 0, !hasReturn, size < CSVBlock.largest {
+                    size = max(size, 1 << 16) * 4
+                    continue
+                }
+            }
+            let header = try CSVHeader(block, options, text: text)
+            try text.rewind()
+            return header
+        }
+    }
+
+    /// Positions of the cells to read.
+    static func chosenCells(_ header: CSVHeader, _ options: CSVOptions, _ text: CSVText) throws(FirnError) -> [Int] {
+        guard let wanted = options.columns else { return Array(0..<header.width) }
+        var cells: [Int] = []
+        for name in wanted {
+            guard let cell = header.names.firstIndex(of: name) else {
+                throw FirnError(.schema, "there is no column \"\(name)\"", at: .init(file: text.input.name, line: 1),
+                                advice: "columns: " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
+            }
+            cells.append(cell)
+        }
+        return cells
+    }
+
+    /// Reads the whole text and merges what its blocks say.
+    static func look(_ text: CSVText, _ setting: CSVSetting, _ header: CSVHeader, _ options: CSVOptions) throws(FirnError) -> CSVGuesses {
+        let cutter = CSVCutter(text, header.marks)
+        try cutter.skip(header.length)
+        let queue = BlockQueue<CSVBlock, CSVGuesses>(threads: options.threads) { (block: CSVBlock) throws(FirnError) in setting.guess(block) }
+        var whole = CSVGuesses(columns: [CSVGuess](repeating: CSVGuess(), count: setting.plans.count))
+        var seen: UInt64 = 0
+
+        func merge(_ part: CSVGuesses) throws(FirnError) {
+            if let place = part.invalidText { throw invalidText(try text.locate(place, newline: header.marks.newline)) }
+            if options.rejects == nil, let bad = part.bad {
+                throw badRecord(bad.fault, width: header.width, cell: nil, at: try text.locate(bad.place, newline: header.marks.newline))
+            }
+            for i in whole.columns.indices { whole.columns[i].merge(part.columns[i]) }
+            whole.rows += part.rows
+            whole.ends.merge(part.ends)
+            if whole.bad == nil { whole.bad = part.bad }
+            let now = text.input.bytesRead
+            options.progress?.add(bytes: Int(now - min(now, seen)))
+            seen = now
+        }
+        while let block = try cutter.next(size: options.blockSize) {
+            while queue.pending > options.threads { try merge(try queue.next()!) }
+            queue.submit(block)
+        }
+        while let part = try queue.next() { try merge(part) }
+        return whole
+    }
+
+    /// What the dialect does not cover.
+    static func losses(_ found: CSVGuesses, _ header: CSVHeader, _ cells: [Int], _ options: CSVOptions) -> [String] {
+        var losses: [String] = []
+        let ends = found.ends
+        if header.dialect.newline == .crlf, ends.bareNewlines > 0 { losses.append("line ends are mixed") }
+        if header.dialect.newline == .lf, ends.carriageReturns > 0 { losses.append("line ends are mixed") }
+        if !header.isKept { losses.append("the header is quoted in a way of its own, or blank lines come before it") }
+        if ends.bareMarks { losses.append("cells with quotes or carriage returns in them are not quoted") }
+        if ends.blankLines > 0 { losses.append("blank lines are not kept") }
+        if found.bad != nil { losses.append("rejected rows are not kept") }
+        if cells != Array(0..<header.width) { losses.append("columns were left out") }
+        if options.nullWords.count > 1 { losses.append("several texts stand for null") }
+        for (i, guess) in found.columns.enumerated() where guess.isQuotedAtRandom {
+            losses.append("column \"\(header.names[cells[i]])\" is quoted in some rows only")
+        }
+        if options.types != nil { losses.append("columns were read as types that were asked for") }
+        return losses
+    }
+
+    /// `people` for `data/people.csv.zst`.
+    static func typeName(_ path: String) -> String {
+        guard path != "-" else { return "Row" }
+        let file = path.split(separator: "/").last.map(String.init) ?? path
+        let stem = file.split(separator: ".", omittingEmptySubsequences: true).first.map(String.init) ?? file
+        return stem.isEmpty ? "Row" : stem
+    }
+}
+
+extension CSVCutter {
+    /// Passes over the first bytes of the text.
+    func skip(_ count: Int) throws(FirnError) {
+        guard count > 0 else { return }
+        var left = count
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: min(count, 1 << 16), alignment: 16)
+        defer { memory.deallocate() }
+        while left > 0 {
+            let got = try text.read(into: UnsafeMutableRawBufferPointer(rebasing: memory[..<min(left, memory.count)]))
+            if got == 0 { break }
+            left -= got
+        }
+        offset = UInt64(count - left)
+    }
+}

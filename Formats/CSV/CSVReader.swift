@@ -1,0 +1,178 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+
+/// Reads CSV as rows of one type, whose columns have the most telling types that give every cell's text back (see `CSVGuess.type`). Reads the input
+/// twice: once to look at every cell, once to take the values. Blocks are worked on by several threads; a few blocks are in memory at a time.
+package final class CSVReader: BatchReader {
+    package let schema: Schema
+    package private(set) var remarks: [String]
+    /// How the input is written, as far as one rule covers it; also in the type's `envelope`.
+    package let dialect: CSVDialect
+    /// What of the input's bytes writing the rows in its dialect would not give back: a sentence each, empty if nothing is known to be lost.
+    package private(set) var losses: [String]
+    /// Rows in the input (known once opened, unless no look at the cells was needed).
+    package private(set) var rowCount: Int?
+
+    private let text: CSVText
+    private let options: CSVOptions
+    private let setting: CSVSetting
+    private let cutter: CSVCutter
+    private let queue: BlockQueue<CSVBlock, CSVRows>
+    private let empty: [Column]
+    private var cutAll = false
+    private var pending: (columns: [Column], count: Int)?
+    private var taken = 0
+    private var rejected = 0
+    private var lastBytes: UInt64 = 0
+    private var ended = false
+
+    static let batchRows = 65_536
+    static let mostBatchBytes = 8 << 20
+
+    /// Rows set aside so far.
+    package var rejectedCount: Int { rejected }
+
+    /// Opens the input and looks at all of it. Throws with the place of the first thing that cannot be read (bad rows only if there are no `rejects`).
+    package init(_ input: Input, options: CSVOptions = CSVOptions()) throws(FirnError) {
+        self.options = options
+        text = try CSVText(input, encoding: options.encoding)
+        if let total = input.totalBytes { options.progress?.setTotal(bytes: 2 * Int(clamping: total)) }
+        let header = try CSVReader.readHeader(text, options)
+        var dialect = header.dialect
+        var remarks = header.remarks
+        let cells = try CSVReader.chosenCells(header, options, text)
+        let nulls = CSVNulls(options.nullWords)
+
+        // First reading: what the cells have in common.
+        let forced = cells.map { cell in options.types.flatMap { types in types.index(of: header.names[cell]).map { types.columns[$0] } } }
+        for case let column? in forced where !column.type.isReadFromCells {
+            throw FirnError(.unsupported, "column \"\(column.name)\": \(column.type.name) cannot be read from CSV cells", at: .init(file: input.name))
+        }
+        let looking = CSVSetting(marks: header.marks, width: header.width, nulls: nulls,
+                                 plans: cells.map { CSVPlan(cell: $0, type: ColumnType(.string), isForced: false) }, checksText: true)
+        let found = try CSVReader.look(text, looking, header, options)
+        rowCount = found.rows
+        var columns: [ColumnSchema] = []
+        for (i, cell) in cells.enumerated() {
+            let guess = found.columns[i]
+            if var column = forced[i] {
+                column.id = 0
+                columns.append(column)
+            } else if options.allText {
+                columns.append(ColumnSchema(header.names[cell], ColumnType(.string, optional: guess.hasNulls)))
+            } else {
+                let (kind, notation) = guess.type
+                let hasValues = guess.cells > guess.nulls
+                columns.append(ColumnSchema(header.names[cell], ColumnType(kind, optional: guess.hasNulls || !hasValues), notation: notation))
+            }
+            if guess.isAlwaysQuoted { dialect.quotedColumns.append(i) }
+        }
+        losses = CSVReader.losses(found, header, cells, options)
+        if found.ends.endsOpen { dialect.endsWithNewline = false }
+        if found.ends.blankLines > 0 { remarks.append("\(found.ends.blankLines) blank lines were skipped") }
+        if text.encoding != .utf8 { remarks.append("text was converted from \(text.encoding.rawValue)") }
+        dialect.headerNames = Dictionary(uniqueKeysWithValues: cells.enumerated().compactMap { i, cell in dialect.headerNames[cell].map { (i, $0) } })
+        self.dialect = dialect
+        self.remarks = remarks
+        let name = options.typeName ?? CSVReader.typeName(input.path)
+        var type = TypeSchema(name, columns: columns, envelope: dialect.envelope)
+        for i in type.columns.indices { type.columns[i].id = UInt32(i + 1) }
+        if let forcedType = options.types {
+            type.key = forcedType.key.compactMap { position in type.index(of: forcedType.columns[position].name) }
+            if type.key.count != forcedType.key.count { type.key = [] }
+        }
+        let schema = Schema([type])
+        self.schema = schema
+        empty = type.columns.map { Column($0, in: schema) }
+
+        // Second reading.
+        let plans = zip(cells, columns).enumerated().map { i, pair in CSVPlan(cell: pair.0, type: pair.1.type, isForced: forced[i] != nil) }
+        let reading = CSVSetting(marks: header.marks, width: header.width, nulls: nulls, plans: plans, checksText: false)
+        setting = reading
+        try text.rewind()
+        cutter = CSVCutter(text, header.marks)
+        try cutter.skip(header.length)
+        queue = BlockQueue(threads: options.threads) { (block: CSVBlock) throws(FirnError) in reading.read(block) }
+    }
+
+    package func next() throws(FirnError) -> (type: String, batch: Batch)? {
+        while true {
+            if let pending, pending.count >= CSVReader.batchRows { return take(CSVReader.batchRows) }
+            guard let rows = try nextRows() else { break }
+            if rows.count == 0 { continue }
+            if pending == nil, rows.count == CSVReader.batchRows {
+                pending = (rows.columns, rows.count)
+                return take(rows.count)
+            }
+            if pending == nil { pending = (rows.columns, rows.count) } else {
+                for i in rows.columns.indices { pending!.columns[i].append(contentsOf: rows.columns[i]) }
+                pending!.count += rows.count
+            }
+        }
+        if let pending, pending.count > 0 { return take(pending.count) }
+        try close()
+        return nil
+    }
+
+    private func take(_ count: Int) -> (type: String, batch: Batch) {
+        let (columns, available) = pending!
+        taken += count
+        options.progress?.add(rows: count)
+        if available == count {
+            pending = nil
+            return (schema.types[0].name, Batch(count: count, columns: columns))
+        }
+        pending = (columns.map { $0.slice(count..<available) }, available - count)
+        return (schema.types[0].name, Batch(count: count, columns: columns.map { $0.slice(0..<count) }))
+    }
+
+    private func nextRows() throws(FirnError) -> CSVRows? {
+        while !cutAll, queue.pending <= options.threads {
+            // Blocks hold exactly one batch, unless its rows are large.
+            guard let block = try cutter.next(size: options.blockSize, limit: CSVReader.batchRows, most: CSVReader.mostBatchBytes) else {
+                cutAll = true
+                break
+            }
+            queue.submit(block)
+        }
+        bumpProgress()
+        guard let rows = try queue.next() else { return nil }
+        for bad in rows.bad { try reject(bad) }
+        return rows
+    }
+
+    private func reject(_ bad: (place: UInt64, fault: CSVFault, bytes: [UInt8], cell: String)) throws(FirnError) {
+        guard let rejects = options.rejects else {
+            var cell: (String, String, ColumnTypeName)?
+            if case .cell(let position) = bad.fault, let i = setting.plans.firstIndex(where: { $0.cell == position }) {
+                cell = (bad.cell, schema.types[0].columns[i].name, ColumnTypeName(kind: setting.plans[i].type.kind))
+                if !setting.plans[i].isForced {
+                    throw FirnError(.inputOutput, "the input changed while it was read", at: .init(file: text.input.name))
+                }
+            }
+            let fault = bad.fault
+            throw badRecord(fault, width: setting.width, cell: cell, at: try cutter.locate(bad.place))
+        }
+        rejected += 1
+        var failure: FirnError?
+        bad.bytes.withUnsafeBytes { do throws(FirnError) { try rejects.add($0) } catch { failure = error } }
+        if let failure { throw failure }
+    }
+
+    private func close() throws(FirnError) {
+        guard !ended else { return }
+        ended = true
+        if let rowCount, options.types == nil, rowCount != taken {
+            throw FirnError(.inputOutput, "the input changed while it was read: \(rowCount) rows at first, then \(taken)", at: .init(file: text.input.name))
+        }
+        if rejected > 0 { remarks.append("\(rejected) rows were rejected") }
+    }
+
+    private func bumpProgress() {
+        guard let progress = options.progress else { return }
+        let now = text.input.bytesRead
+        progress.add(bytes: Int(now - min(now, lastBytes)))
+        lastBytes = now
+    }
+}

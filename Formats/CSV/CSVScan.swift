@@ -1,0 +1,298 @@
+/// The characters that give a CSV text its structure.
+struct CSVMarks: Sendable {
+    var delimiter: UInt8
+    /// A byte that no valid UTF-8 text holds stands for "no quoting".
+    var quote: UInt8
+    var newline: UInt8
+
+    static let noQuote: UInt8 = 0xFF
+}
+
+/// Memory may be read this far past the end of a block's text.
+let scanSlack = 64
+
+/// Bit i is set where byte i of the 64 at `memory` is one of three.
+@inline(__always)
+func marks64(_ memory: UnsafePointer<UInt8>, _ a: UInt8, _ b: UInt8, _ c: UInt8) -> UInt64 {
+    marks16(memory, a, b, c) | marks16(memory + 16, a, b, c) &<< 16 | marks16(memory + 32, a, b, c) &<< 32 | marks16(memory + 48, a, b, c) &<< 48
+}
+
+@inline(__always)
+private func marks16(_ memory: UnsafePointer<UInt8>, _ a: UInt8, _ b: UInt8, _ c: UInt8) -> UInt64 {
+    let bytes = UnsafeRawPointer(memory).loadUnaligned(as: SIMD16<UInt8>.self)
+    let hit = (bytes .== SIMD16(repeating: a)) .| (bytes .== SIMD16(repeating: b)) .| (bytes .== SIMD16(repeating: c))
+    let words = unsafeBitCast(hit, to: SIMD2<UInt64>.self)
+    // Each byte is all ones or zero: keep bit i of byte i, and sum the bytes into the top one.
+    let pick: UInt64 = 0x8040_2010_0804_0201, sum: UInt64 = 0x0101_0101_0101_0101
+    return ((words[0] & pick) &* sum) &>> 56 | (((words[1] & pick) &* sum) &>> 56) &<< 8
+}
+
+/// The first position in `from ..< to` that holds `byte`, or `to`.
+@inline(__always)
+func find(_ byte: UInt8, _ memory: UnsafePointer<UInt8>, _ from: Int, _ to: Int) -> Int {
+    var at = from
+    while at < to {
+        let hits = marks64(memory + at, byte, byte, byte)
+        if hits != 0 { return min(at &+ hits.trailingZeroBitCount, to) }
+        at &+= 64
+    }
+    return to
+}
+
+/// Finds the ends of records; goes on where it stopped when more text has been put behind what it saw.
+struct CSVRecordFinder {
+    let marks: CSVMarks
+    /// Records that ended so far.
+    private(set) var records = 0
+    /// Just past the last record that ended.
+    private(set) var boundary = 0
+    private var at = 0
+    private var fieldStart = 0
+    private var inQuotes = false
+
+    init(_ marks: CSVMarks) { self.marks = marks }
+
+    /// Looks at the bytes up to `end` until `limit` records have ended. `isLast`: the text ends there.
+    mutating func advance(_ memory: UnsafePointer<UInt8>, to end: Int, limit: Int, isLast: Bool) {
+        let marks = marks
+        var at = at, fieldStart = fieldStart, inQuotes = inQuotes, records = records, boundary = boundary
+        defer { (self.at, self.fieldStart, self.inQuotes, self.records, self.boundary) = (at, fieldStart, inQuotes, records, boundary) }
+        outer: while at < end, records < limit {
+            if inQuotes {
+                at = find(marks.quote, memory, at, end)
+                if at == end { break }
+                if at &+ 1 == end, !isLast { break }   // the next byte tells whether this one closes
+                if at &+ 1 < end, memory[at &+ 1] == marks.quote { at &+= 2 } else { (at, inQuotes) = (at &+ 1, false) }
+                // What follows a closing quote is not the start of a field.
+                if !inQuotes { fieldStart = -1 }
+                continue
+            }
+            var hits = marks64(memory + at, marks.delimiter, marks.quote, marks.newline)
+            if end &- at < 64 { hits &= (1 &<< UInt64(truncatingIfNeeded: end &- at)) &- 1 }
+            while hits != 0 {
+                let place = at &+ hits.trailingZeroBitCount
+                hits &= hits &- 1
+                let byte = memory[place]
+                if byte == marks.newline {
+                    records &+= 1
+                    boundary = place &+ 1
+                    fieldStart = place &+ 1
+                    if records >= limit {
+                        at = boundary
+                        break outer
+                    }
+                } else if byte == marks.delimiter {
+                    fieldStart = place &+ 1
+                } else if place == fieldStart {
+                    inQuotes = true
+                    at = place &+ 1
+                    continue outer
+                }
+            }
+            at = min(at &+ 64, end)
+        }
+    }
+}
+
+/// What is wrong with a record.
+enum CSVFault: Sendable {
+    case tooFew(Int)
+    case tooMany(Int)
+    case afterQuote
+    case unclosedQuote
+    /// A cell that does not fit the type asked for.
+    case cell(column: Int)
+}
+
+/// A record that is not taken: its bytes (line end included) and the byte to point at.
+struct CSVBadRecord: Sendable {
+    var range: Range<Int>
+    var place: Int
+    var fault: CSVFault
+}
+
+/// The cells of some records of a block, found but not looked into: `cells[row * width + column]` holds the start in its low 32 bits and the end in
+/// its high ones. Bit 31 tells that the cell was quoted (start and end are those of what the quotes hold, doubled quotes made single).
+final class CSVIndex {
+    static let quotedBit: UInt64 = 1 << 31
+    static let startMask: UInt64 = (1 << 31) - 1
+
+    let width: Int
+    let capacity: Int
+    let cells: UnsafeMutablePointer<UInt64>
+    /// Where each record begins and ends (line end included), two numbers a row.
+    let extents: UnsafeMutablePointer<Int>
+    private(set) var rows = 0
+    private(set) var bad: [CSVBadRecord] = []
+    private(set) var blankLines = 0
+    private(set) var carriageReturns = 0
+    /// Records whose line end is the newline byte alone.
+    private(set) var bareNewlines = 0
+    private(set) var endsOpen = false
+    /// Quotes within cells that are not quoted.
+    private(set) var bareQuotes = 0
+
+    init(width: Int) {
+        self.width = width
+        capacity = max(1, min(2048, 32_768 / max(width, 1)))
+        cells = .allocate(capacity: capacity * max(width, 1))
+        extents = .allocate(capacity: capacity * 2)
+    }
+
+    deinit {
+        cells.deallocate()
+        extents.deallocate()
+    }
+
+    /// Takes a row out again, for a cell of it does not fit.
+    func drop(row: Int, column: Int) {
+        let place = Int(cells[row * width + column] & CSVIndex.startMask)
+        bad.append(CSVBadRecord(range: extents[row * 2]..<extents[row * 2 + 1], place: place, fault: .cell(column: column)))
+        let behind = rows - 1 - row
+        (cells + row * width).update(from: cells + (row + 1) * width, count: behind * width)
+        (extents + row * 2).update(from: extents + (row + 1) * 2, count: behind * 2)
+        rows -= 1
+    }
+
+    /// Fills the index with the records from `start` on; returns where the next one begins. Doubled quotes are made single in the text itself.
+    func fill(_ memory: UnsafeMutablePointer<UInt8>, from start: Int, to end: Int, marks: CSVMarks) -> Int {
+        let width = width, cells = cells, extents = extents, capacity = capacity
+        let delimiter = marks.delimiter, quote = marks.quote, newline = marks.newline
+        rows = 0
+        bad.removeAll(keepingCapacity: true)
+        var row = 0, column = 0
+        var recordStart = start, fieldStart = start, at = start
+        var rowEscapes = false, fault: CSVBadRecord?
+        var out = cells
+
+        /// Ends the record whose last cell has been noted; `next` is where the next one begins. False if the index is full.
+        @inline(__always)
+        func endRecord(_ next: Int, _ lineEnd: Int) -> Bool {
+            if column == width, fault == nil {
+                if rowEscapes { unescape(memory, out, width, quote) }
+                extents[row &* 2] = recordStart
+                extents[row &* 2 &+ 1] = next
+                row &+= 1
+                out = cells + row &* width
+            } else if column == 1, lineEnd == recordStart {
+                blankLines &+= 1
+            } else if let found = fault {
+                bad.append(CSVBadRecord(range: recordStart..<next, place: found.place, fault: found.fault))
+            } else {
+                bad.append(CSVBadRecord(range: recordStart..<next, place: lineEnd, fault: column < width ? .tooFew(column) : .tooMany(column)))
+            }
+            column = 0
+            recordStart = next
+            fieldStart = next
+            rowEscapes = false
+            fault = nil
+            return row < capacity
+        }
+
+        @inline(__always)
+        func note(_ from: Int, _ to: Int, _ flags: UInt64) {
+            if column < width { out[column] = UInt64(truncatingIfNeeded: from) | flags | UInt64(truncatingIfNeeded: to) &<< 32 }
+            column &+= 1
+        }
+
+        outer: while at < end {
+            var hits = marks64(memory + at, delimiter, quote, newline)
+            if end &- at < 64 { hits &= (1 &<< UInt64(truncatingIfNeeded: end &- at)) &- 1 }
+            while hits != 0 {
+                let place = at &+ hits.trailingZeroBitCount
+                hits &= hits &- 1
+                let byte = memory[place]
+                if byte == delimiter {
+                    note(fieldStart, place, 0)
+                    fieldStart = place &+ 1
+                } else if byte == newline {
+                    let lineEnd = cellEnd(memory, fieldStart, place, newline)
+                    note(fieldStart, lineEnd, 0)
+                    if !endRecord(place &+ 1, lineEnd) { break outer }
+                } else if place == fieldStart {
+                    // A quoted cell: find its closing quote, then the delimiter or line end behind it.
+                    var close = find(quote, memory, place &+ 1, end), escapes = false
+                    while close &+ 1 < end, memory[close &+ 1] == quote {
+                        escapes = true
+                        close = find(quote, memory, close &+ 2, end)
+                    }
+                    if close >= end {
+                        fault = fault ?? CSVBadRecord(range: 0..<0, place: place, fault: .unclosedQuote)
+                        note(place &+ 1, end, CSVIndex.quotedBit)
+                        _ = endRecord(end, end)
+                        at = end
+                        break outer
+                    }
+                    note(place &+ 1, close, CSVIndex.quotedBit)
+                    // Marked by an end that lies beyond the text; `unescape` looks for doubled quotes only where needed.
+                    if escapes { rowEscapes = true }
+                    var next = close &+ 1
+                    if next < end, memory[next] != delimiter, memory[next] != newline,
+                       !(memory[next] == 13 && newline == 10 && next &+ 1 < end && memory[next &+ 1] == 10) {
+                        fault = fault ?? CSVBadRecord(range: 0..<0, place: next, fault: .afterQuote)
+                        while next < end, memory[next] != delimiter, memory[next] != newline { next &+= 1 }
+                    }
+                    if next >= end {
+                        endsOpen = true
+                        _ = endRecord(end, end)
+                        at = end
+                        break outer
+                    }
+                    if memory[next] == delimiter {
+                        fieldStart = next &+ 1
+                        at = next &+ 1
+                        // A delimiter that ends the text: an empty cell follows.
+                        continue outer
+                    }
+                    if memory[next] == 13, newline == 10 {
+                        carriageReturns &+= 1
+                        next &+= 1
+                    } else if newline == 10 {
+                        bareNewlines &+= 1
+                    }
+                    at = next &+ 1
+                    if !endRecord(next &+ 1, next) { break outer }
+                    continue outer
+                } else {
+                    bareQuotes &+= 1
+                }
+            }
+            at = min(at &+ 64, end)
+        }
+        if row < capacity, recordStart < end {
+            // The text ends without a line end.
+            note(fieldStart, end, 0)
+            endsOpen = true
+            _ = endRecord(end, end)
+        }
+        rows = row
+        return recordStart
+    }
+
+    @inline(__always)
+    private func cellEnd(_ memory: UnsafePointer<UInt8>, _ start: Int, _ place: Int, _ newline: UInt8) -> Int {
+        if newline == 10 {
+            if place > start, memory[place &- 1] == 13 {
+                carriageReturns &+= 1
+                return place &- 1
+            }
+            bareNewlines &+= 1
+        }
+        return place
+    }
+
+    /// Makes doubled quotes single in the quoted cells of a record.
+    private func unescape(_ memory: UnsafeMutablePointer<UInt8>, _ cells: UnsafeMutablePointer<UInt64>, _ width: Int, _ quote: UInt8) {
+        for column in 0..<width where cells[column] & CSVIndex.quotedBit != 0 {
+            let start = Int(cells[column] & CSVIndex.startMask), end = Int(cells[column] &>> 32)
+            var from = start, to = start
+            while from < end {
+                let byte = memory[from]
+                memory[to] = byte
+                to &+= 1
+                from &+= byte == quote ? 2 : 1
+            }
+            cells[column] = UInt64(start) | CSVIndex.quotedBit | UInt64(to) &<< 32
+        }
+    }
+}

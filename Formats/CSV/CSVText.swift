@@ -1,0 +1,138 @@
+import FirnBytes
+import FirnExchange
+
+/// The text of an input as UTF-8, whatever its encoding, without a byte order mark. Bytes of a UTF-8 input are passed on unchecked.
+final class CSVText {
+    let input: Input
+    let encoding: CSVEncoding
+    let hasByteOrderMark: Bool
+    /// What is delivered first, for a look before the first `read`.
+    let head: [UInt8]
+    private var pending: [UInt8] = []
+    private var pendingAt = 0
+    private var started = false
+
+    init(_ input: Input, encoding asked: CSVEncoding?) throws(FirnError) {
+        self.input = input
+        let first = try input.peek(1 << 16)
+        if first.starts(with: [0xEF, 0xBB, 0xBF]), asked == nil || asked == .utf8 {
+            (encoding, hasByteOrderMark) = (.utf8, true)
+        } else if first.starts(with: [0xFF, 0xFE]), asked == nil || asked == .utf16LittleEndian {
+            (encoding, hasByteOrderMark) = (.utf16LittleEndian, true)
+        } else if first.starts(with: [0xFE, 0xFF]), asked == nil || asked == .utf16BigEndian {
+            (encoding, hasByteOrderMark) = (.utf16BigEndian, true)
+        } else {
+            (encoding, hasByteOrderMark) = (asked ?? .utf8, false)
+        }
+        let mark = !hasByteOrderMark ? 0 : encoding == .utf8 ? 3 : 2
+        let body = Array(first[mark...])
+        switch encoding {
+        case .utf8: head = body
+        case .latin1: head = CSVText.fromLatin1(body[...])
+        case .utf16LittleEndian, .utf16BigEndian:
+            // A pair cut by the end of the look is left out.
+            head = CSVText.fromUTF16(body[..<(body.count & ~1)], big: encoding == .utf16BigEndian)?.bytes ?? []
+        }
+    }
+
+    /// Fills memory; returns how many bytes there were, fewer only at the end.
+    func read(into memory: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
+        if !started {
+            started = true
+            var mark = [UInt8](repeating: 0, count: 3)
+            if hasByteOrderMark {
+                let length = encoding == .utf8 ? 3 : 2
+                var failure: FirnError?
+                mark.withUnsafeMutableBytes {
+                    do throws(FirnError) { _ = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[..<length])) } catch { failure = error }
+                }
+                if let failure { throw failure }
+            }
+        }
+        if encoding == .utf8 { return try input.read(into: memory) }
+        var done = 0
+        while done < memory.count {
+            if pendingAt == pending.count {
+                try refill()
+                if pending.isEmpty { break }
+            }
+            let count = min(memory.count - done, pending.count - pendingAt)
+            pending.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: memory[done...]).copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[pendingAt..<(pendingAt + count)]))
+            }
+            done += count
+            pendingAt += count
+        }
+        return done
+    }
+
+    func rewind() throws(FirnError) {
+        try input.rewind()
+        started = false
+        pending = []
+        pendingAt = 0
+        odd = []
+    }
+
+    /// Bytes of a character that the last piece cut.
+    private var odd: [UInt8] = []
+
+    private func refill() throws(FirnError) {
+        var failure: FirnError?
+        let piece = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+            do throws(FirnError) { count = try input.read(into: UnsafeMutableRawBufferPointer(buffer)) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        pendingAt = 0
+        if encoding == .latin1 {
+            pending = CSVText.fromLatin1(piece[...])
+            return
+        }
+        let place = FirnError.Place(file: input.name, byte: input.position)
+        if piece.isEmpty, !odd.isEmpty { throw FirnError(.rejected, "UTF-16 text ends within a character", at: place) }
+        let units = odd + piece
+        guard let (bytes, used) = CSVText.fromUTF16(units[...], big: encoding == .utf16BigEndian) else {
+            throw FirnError(.rejected, "text is not UTF-16", at: place, advice: "name the encoding with --encoding")
+        }
+        pending = bytes
+        odd = Array(units[used...])
+        if pending.isEmpty, !piece.isEmpty { try refill() }
+    }
+
+    private static func fromLatin1(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(bytes.count + bytes.count / 8)
+        for byte in bytes {
+            if byte < 0x80 {
+                out.append(byte)
+            } else {
+                out.append(0xC0 | byte >> 6)
+                out.append(0x80 | byte & 0x3F)
+            }
+        }
+        return out
+    }
+
+    /// UTF-8, and how many bytes were used up (a cut character is left); nil if surrogates are not paired.
+    private static func fromUTF16(_ bytes: ArraySlice<UInt8>, big: Bool) -> (bytes: [UInt8], used: Int)? {
+        var out: [UInt8] = []
+        var at = bytes.startIndex
+        func unit(_ at: Int) -> UInt32 {
+            big ? UInt32(bytes[at]) << 8 | UInt32(bytes[at + 1]) : UInt32(bytes[at + 1]) << 8 | UInt32(bytes[at])
+        }
+        while at + 2 <= bytes.endIndex {
+            var code = unit(at), width = 2
+            if code & 0xFC00 == 0xDC00 { return nil }
+            if code & 0xFC00 == 0xD800 {
+                guard at + 4 <= bytes.endIndex else { break }
+                let low = unit(at + 2)
+                guard low & 0xFC00 == 0xDC00 else { return nil }
+                code = 0x10000 + (((code & 0x3FF) << 10) | (low & 0x3FF))
+                width = 4
+            }
+            out.append(contentsOf: UTF8.encode(Unicode.Scalar(code)!)!)
+            at += width
+        }
+        return (out, at - bytes.startIndex)
+    }
+}

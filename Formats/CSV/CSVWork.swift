@@ -1,0 +1,163 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+
+/// What one thread is to do with a block, and what all blocks have in common.
+struct CSVSetting: Sendable {
+    var marks: CSVMarks
+    var width: Int
+    var nulls: CSVNulls
+    var plans: [CSVPlan]
+    /// Check that the text is UTF-8 (the first time it is read).
+    var checksText: Bool
+}
+
+struct CSVLineEnds: Sendable {
+    var carriageReturns = 0
+    var bareNewlines = 0
+    var blankLines = 0
+    var endsOpen = false
+    /// Unquoted cells hold quotes or carriage returns, which are written quoted.
+    var bareMarks = false
+
+    mutating func add(_ index: CSVIndex) {
+        carriageReturns += index.carriageReturns
+        bareNewlines += index.bareNewlines
+        blankLines += index.blankLines
+        endsOpen = endsOpen || index.endsOpen
+        bareMarks = bareMarks || index.bareQuotes > 0
+    }
+
+    mutating func merge(_ other: CSVLineEnds) {
+        carriageReturns += other.carriageReturns
+        bareNewlines += other.bareNewlines
+        blankLines += other.blankLines
+        endsOpen = endsOpen || other.endsOpen
+        bareMarks = bareMarks || other.bareMarks
+    }
+}
+
+/// What a block says about the columns.
+struct CSVGuesses: Sendable {
+    var columns: [CSVGuess]
+    var rows = 0
+    var ends = CSVLineEnds()
+    /// The first record that cannot be taken, if any, by its place in the text.
+    var bad: (place: UInt64, fault: CSVFault)?
+    var invalidText: UInt64?
+}
+
+/// The rows of a block.
+struct CSVRows: Sendable {
+    var columns: [Column]
+    var count = 0
+    var ends = CSVLineEnds()
+    /// Records not taken, in order: where in the text, why, their bytes, and the cell's text if that is why.
+    var bad: [(place: UInt64, fault: CSVFault, bytes: [UInt8], cell: String)] = []
+    var invalidText: UInt64?
+}
+
+extension CSVSetting {
+    /// Looks at all cells of a block.
+    func guess(_ block: CSVBlock) -> CSVGuesses {
+        var guesses = CSVGuesses(columns: [CSVGuess](repeating: CSVGuess(), count: plans.count))
+        if checksText, let place = firstInvalidUTF8(block.memory, block.count) {
+            guesses.invalidText = block.offset + UInt64(place)
+            return guesses
+        }
+        let index = CSVIndex(width: width)
+        var at = 0
+        while at < block.count {
+            at = index.fill(block.memory, from: at, to: block.count, marks: marks)
+            for (i, plan) in plans.enumerated() {
+                guesses.columns[i].see(index, column: plan.cell, memory: block.memory, marks: marks, nulls: nulls)
+            }
+            guesses.rows += index.rows
+            if guesses.bad == nil, let bad = index.bad.first { guesses.bad = (block.offset + UInt64(bad.place), bad.fault) }
+        }
+        guesses.ends.add(index)
+        guesses.ends.bareMarks = guesses.ends.bareMarks || hasBareReturns(block, index.carriageReturns)
+        return guesses
+    }
+
+    /// Whether carriage returns (line feeds, where those are not the line ends) stand in the text that are neither line ends nor, as pairs, within quotes.
+    private func hasBareReturns(_ block: CSVBlock, _ lineEnds: Int) -> Bool {
+        let other: UInt8 = marks.newline == 10 ? 13 : 10
+        var count = 0, at = find(other, block.memory, 0, block.count)
+        while at < block.count {
+            count += 1
+            // Those in front of every line end are the rule, and cost one look each.
+            at = find(other, block.memory, at + 1, block.count)
+        }
+        guard count > lineEnds else { return false }
+        var inQuotes = false
+        for at in 0..<block.count {
+            let byte = block.memory[at]
+            if byte == marks.quote { inQuotes.toggle() }
+            if byte == other, !inQuotes, other == 10 || block.memory[at + 1] != 10 { return true }
+        }
+        return false
+    }
+
+    /// Reads all cells of a block.
+    func read(_ block: CSVBlock) -> CSVRows {
+        var rows = CSVRows(columns: [])
+        if checksText, let place = firstInvalidUTF8(block.memory, block.count) {
+            rows.invalidText = block.offset + UInt64(place)
+            return rows
+        }
+        // Rows set aside are handed on as they stood, and reading quoted cells changes the text.
+        let original = plans.contains(where: \.isForced) || marks.quote != CSVMarks.noQuote && find(marks.quote, block.memory, 0, block.count) < block.count
+            ? block.copy() : block
+        let index = CSVIndex(width: width)
+        let columns = plans.map(CSVColumn.init)
+        var at = 0
+        while at < block.count {
+            at = index.fill(block.memory, from: at, to: block.count, marks: marks)
+            append(index, to: columns, block)
+            for bad in index.bad {
+                var cell = ""
+                if case .cell(let column) = bad.fault { cell = CSVSetting.cellText(original, bad.range, bad.place, column, self) }
+                let bytes = Array(UnsafeBufferPointer(start: original.memory + bad.range.lowerBound, count: bad.range.count))
+                rows.bad.append((block.offset + UInt64(bad.place), bad.fault, bytes, cell))
+            }
+        }
+        rows.ends.add(index)
+        rows.count = columns.first?.count ?? 0
+        rows.columns = columns.map { $0.finish() }
+        if rows.bad.count > 1 { rows.bad.sort { $0.place < $1.place } }
+        return rows
+    }
+
+    /// Appends the index's rows to every column, without those of which a cell does not fit.
+    private func append(_ index: CSVIndex, to columns: [CSVColumn], _ block: CSVBlock) {
+        let before = columns.first?.count ?? 0
+        var next = 0
+        while next < columns.count {
+            if let row = columns[next].append(index, memory: block.memory, nulls: nulls) {
+                index.drop(row: row, column: columns[next].plan.cell)
+                for column in columns[..<next] { column.cut(to: before) }
+                next = 0
+            } else {
+                next += 1
+            }
+        }
+    }
+
+    private static func cellText(_ block: CSVBlock, _ range: Range<Int>, _ place: Int, _ column: Int, _ setting: CSVSetting) -> String {
+        var end = place
+        while end < range.upperBound, block.memory[end] != setting.marks.delimiter, block.memory[end] != 10, block.memory[end] != 13, block.memory[end] != setting.marks.quote { end += 1 }
+        return String(decoding: UnsafeBufferPointer(start: block.memory + place, count: min(end - place, 60)), as: UTF8.self)
+    }
+}
+
+extension CSVBlock {
+    func copy() -> CSVBlock {
+        let copy = CSVBlock(capacity: count)
+        copy.memory.update(from: memory, count: count)
+        copy.count = count
+        copy.offset = offset
+        copy.seal()
+        return copy
+    }
+}

@@ -1,0 +1,190 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+
+/// What may be said about CSV output.
+package struct CSVWriterOptions: Sendable {
+    /// Nil: as the rows were read, else `,`.
+    package var delimiter: UInt8?
+    /// Nil: as the rows were read, else yes.
+    package var hasHeader: Bool?
+    /// Nil: as the rows were read, else nothing. A text that is the same is quoted.
+    package var nullText: String?
+    /// Line ends, quoting, header names and byte order mark as the rows were read (if they were read from CSV).
+    package var usesDialect = true
+    /// The encoding too: everything that is needed to write the same bytes.
+    package var isExact = false
+
+    package init() {}
+}
+
+/// Writes rows of one type as CSV that reads back cell for cell. Lists, maps and embedded objects are compact JSON in one cell.
+package final class CSVWriter: BatchWriter {
+    package private(set) var remarks: [String] = []
+    private let output: Output
+    private let options: CSVWriterOptions
+    private var schema = Schema()
+    private var type = TypeSchema("", columns: [])
+    private var dialect = CSVDialect()
+    private var styles: [CSVLane.Style] = []
+    private var lanes: [CSVLane] = []
+    /// The line end of the last record is due before the next one, so that it can be left out.
+    private var owesNewline = false
+    private var line: UnsafeMutablePointer<UInt8>
+    private var lineCapacity: Int
+    private var lineCount = 0
+
+    private static let rowsAtATime = 512
+
+    package init(_ output: Output, options: CSVWriterOptions = CSVWriterOptions()) {
+        self.output = output
+        self.options = options
+        lineCapacity = 1 << 16
+        line = .allocate(capacity: lineCapacity + CSVLane.slack)
+    }
+
+    deinit {
+        line.deallocate()
+        for lane in lanes { lane.free() }
+    }
+
+    package func begin(_ schema: Schema) throws(FirnError) {
+        guard schema.roots.count == 1, let type = schema.roots.first else {
+            throw FirnError(.usage, "CSV holds one type, and there are \(schema.roots.count): " + schema.roots.map(\.name).joined(separator: ", "),
+                            at: .init(file: output.name), advice: "choose one with FILE:Type")
+        }
+        self.schema = schema
+        self.type = type
+        if options.usesDialect, let read = CSVDialect(envelope: type.envelope) {
+            dialect = read
+            if !options.isExact {
+                if read.encoding != .utf8 { dialect.hasByteOrderMark = false }
+                dialect.encoding = .utf8
+            }
+        }
+        if let delimiter = options.delimiter { dialect.delimiter = delimiter }
+        if let hasHeader = options.hasHeader { dialect.hasHeader = hasHeader }
+        if let nullText = options.nullText { dialect.nullText = nullText }
+        let quote = dialect.quote ?? UInt8(ascii: "\"")
+        let marks = CSVMarks(delimiter: dialect.delimiter, quote: quote, newline: dialect.newlineByte)
+        let quoted = Set(dialect.quotedColumns)
+        for (i, column) in type.columns.enumerated() {
+            styles.append(CSVLane.Style(marks: marks, nullText: Array(dialect.nullText.utf8), isAlwaysQuoted: quoted.contains(i), description: column, schema: schema))
+            lanes.append(CSVLane(rows: CSVWriter.rowsAtATime))
+            if column.type.isCollection || column.type.kind == .embedded || column.type.kind == .any {
+                remarks.append("column \"\(column.name)\" (\(column.type.name)) is written as JSON in one cell")
+            } else if column.type.kind == .data {
+                remarks.append("column \"\(column.name)\" is written as base64")
+            }
+        }
+        if dialect.hasByteOrderMark { try put([0xEF, 0xBB, 0xBF]) }
+        if dialect.hasHeader { try writeHeader() }
+    }
+
+    private func writeHeader() throws(FirnError) {
+        try put(dialect.headerText(type.columns.enumerated().map { dialect.headerNames[$0.offset] ?? $0.element.name }))
+        owesNewline = true
+    }
+
+    package func write(_ batch: Batch, type: String) throws(FirnError) {
+        guard type == self.type.name else {
+            throw FirnError(.schema, "rows of type \"\(type)\" in a file of \"\(self.type.name)\"", at: .init(file: output.name))
+        }
+        var row = 0
+        while row < batch.count {
+            let rows = row..<min(row + CSVWriter.rowsAtATime, batch.count)
+            for (i, column) in batch.columns.enumerated() { lanes[i].fill(column, rows, styles[i]) }
+            try writeLines(rows.count)
+            row = rows.upperBound
+        }
+    }
+
+    /// Lays the cells of the lanes side by side.
+    private func writeLines(_ rows: Int) throws(FirnError) {
+        let width = lanes.count
+        let newline = newlineBytes
+        var size = rows * (width + 2) + 2
+        for lane in lanes { size += lane.count }
+        if size > lineCapacity {
+            line.deallocate()
+            lineCapacity = max(size, lineCapacity * 2)
+            line = .allocate(capacity: lineCapacity + CSVLane.slack)
+        }
+        lineCount = 0
+        if owesNewline { for byte in newline { append(byte) } }
+        let delimiter = dialect.delimiter
+        lanes.withUnsafeBufferPointer { lanes in
+            let line = line
+            var at = lineCount
+            for row in 0..<rows {
+                for i in 0..<width {
+                    let ends = lanes[i].ends
+                    let start = row == 0 ? 0 : ends[row &- 1], length = ends[row] &- start
+                    let from = UnsafeRawPointer(lanes[i].bytes + start), to = UnsafeMutableRawPointer(line + at)
+                    if length <= 16 {
+                        to.storeBytes(of: from.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
+                    } else {
+                        to.copyMemory(from: from, byteCount: length)
+                    }
+                    at &+= length
+                    line[at] = delimiter
+                    at &+= 1
+                }
+                // The last delimiter gives way to the line end.
+                if width > 0 { at &-= 1 }
+                if row < rows &- 1 {
+                    for byte in newline {
+                        line[at] = byte
+                        at &+= 1
+                    }
+                }
+            }
+            lineCount = at
+        }
+        owesNewline = true
+        try put(UnsafeRawBufferPointer(start: line, count: lineCount))
+    }
+
+    private func append(_ byte: UInt8) {
+        line[lineCount] = byte
+        lineCount += 1
+    }
+
+    private var newlineBytes: [UInt8] {
+        switch dialect.newline {
+        case .lf: [10]
+        case .crlf: [13, 10]
+        case .cr: [13]
+        }
+    }
+
+    package func finish() throws(FirnError) {
+        if owesNewline, dialect.endsWithNewline { try put(newlineBytes) }
+        try output.finish()
+    }
+
+    private func put(_ bytes: [UInt8]) throws(FirnError) {
+        var failure: FirnError?
+        bytes.withUnsafeBytes { do throws(FirnError) { try put($0) } catch { failure = error } }
+        if let failure { throw failure }
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer) throws(FirnError) {
+        if dialect.encoding == .utf8 { return try output.write(bytes) }
+        var encoded: [UInt8] = []
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            if dialect.encoding == .latin1 {
+                guard scalar.value < 256 else {
+                    throw FirnError(.rejected, "the character \"\(Character(scalar))\" is not in Latin-1", at: .init(file: output.name), advice: "write UTF-8 instead")
+                }
+                encoded.append(UInt8(scalar.value))
+            } else {
+                for unit in String(Character(scalar)).utf16 {
+                    let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+                    encoded += dialect.encoding == .utf16BigEndian ? [high, low] : [low, high]
+                }
+            }
+        }
+        try output.write(encoded)
+    }
+}

@@ -1,0 +1,66 @@
+import FirnBytes
+import FirnCSV
+import FirnExchange
+import FirnModel
+import Foundation
+import Testing
+
+@Suite struct CSVSharedDataTests {
+    private func files(under folder: String, _ suffixes: [String]) -> [String] {
+        guard let sharedData, let walk = FileManager.default.enumerator(atPath: sharedData + folder) else {
+            print("skipped: no data beside the package")
+            return []
+        }
+        return walk.compactMap { $0 as? String }.filter { name in suffixes.contains { name.hasSuffix($0) } }.sorted().map { sharedData + folder + "/" + $0 }
+    }
+
+    @Test func `every real table comes back cell for cell, and in its dialect byte for byte`() throws {
+        for path in files(under: "csv", [".csv"]) + files(under: "pairs", [".csv", ".tsv"]) {
+            let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+            var options = path.hasSuffix(".tsv") ? CSVOptions.tsv : CSVOptions()
+            nonisolated(unsafe) var rejected: [UInt8] = []
+            if path.contains("ragged") { options.rejects = CSVRejects { rejected += Array($0) } }
+            let table = try Table(bytes, options)
+            let back = try table.written()
+            let delimiter: UInt8 = path.hasSuffix(".tsv") ? 9 : 44
+            let body = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes[3...]) : bytes
+            let backBody = back.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(back[3...]) : back
+            if table.reader.rejectedCount == 0 {
+                #expect(plainCells(body, delimiter: delimiter) == plainCells(backBody, delimiter: delimiter), "\(path)")
+                if table.reader.losses.isEmpty { #expect(bytes == back, "\(path)") }
+            }
+        }
+    }
+
+    @Test func `csv-spectrum means what it says`() throws {
+        for path in files(under: "bad/csv-spectrum/csvs", [".csv"]) {
+            let json = path.replacingOccurrences(of: "/csvs/", with: "/json/").replacingOccurrences(of: ".csv", with: ".json")
+            let read = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(fileURLWithPath: json)))
+            let expected = (read as? [[String: Any]]) ?? [read as! [String: Any]]
+            var options = CSVOptions()
+            options.allText = true
+            let table = try Table(Array(try Data(contentsOf: URL(fileURLWithPath: path))), options)
+            #expect(table.rows.count == expected.count, "\(path)")
+            for (row, want) in zip(table.rows, expected) {
+                for (name, value) in zip(table.names, row) {
+                    let text = if case .string(let text) = value { text } else { "" }
+                    // One number differs between the corpus's own two files, and a line end was lost in another.
+                    if name == "Contact Phone Number" { continue }
+                    #expect(want[name].map { "\($0)".replacingOccurrences(of: "\r\n", with: "\n") } == text.replacingOccurrences(of: "\r\n", with: "\n"), "\(path) \(name)")
+                }
+            }
+        }
+    }
+
+    @Test func `every odd file is read right or refused with a place`() throws {
+        for path in files(under: "bad/commons-csv", [".csv", ".txt", ".bin", ".tsv"]) + files(under: "bad/csvkit-examples", [".csv", ".tsv", ".json", ".bz2", ".gz"]) {
+            do {
+                let reader = try CSVReader(try Input(path: path), options: path.hasSuffix(".tsv") ? .tsv : CSVOptions())
+                while try reader.next() != nil {}
+            } catch {
+                #expect(error.place != nil, "\(path)")
+                #expect(!error.message.isEmpty)
+            }
+        }
+    }
+}
