@@ -26,7 +26,7 @@ final class JSONLines: JSONRows {
     let rowType: TypeSchema
     let embedded: [TypeSchema]
     let remarks: [String]
-    let mixedAbsence: [String]
+    let losses: [String]
     private(set) var rowCount = 0
 
     private let blocks: LineBlocks
@@ -55,7 +55,7 @@ final class JSONLines: JSONRows {
         rowType = plan.type(options.typeName, envelope: plan.isBare ? Envelope(.values).text : nil)
         embedded = plan.embedded
         remarks = plan.remarks
-        mixedAbsence = plan.mixedAbsence
+        losses = plan.losses
 
         for lane in lanes { lane.rows = RowBuilder(lane.parser, fields: plan.fields, isBare: plan.isBare) }
         idle = lanes

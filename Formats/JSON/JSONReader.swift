@@ -43,9 +43,8 @@ package final class JSONReader: BatchReader {
         schema = Schema([source.rowType] + source.embedded)
         remarks = source.remarks
         rowCount = source.rowCount
-        if options.isLossless, let column = source.mixedAbsence.first {
-            throw FirnError(.rejected, "column \"\(column)\" has null in some rows and no value in others, which would become the same", at: .init(file: input.name),
-                            advice: "leave out --lossless to accept it")
+        if options.isLossless, let loss = source.losses.first {
+            throw FirnError(.rejected, loss, at: .init(file: input.name), advice: "leave out --lossless to accept it")
         }
     }
 
@@ -82,7 +81,7 @@ protocol JSONRows: AnyObject {
     var rowType: TypeSchema { get }
     var embedded: [TypeSchema] { get }
     var remarks: [String] { get }
-    var mixedAbsence: [String] { get }
+    var losses: [String] { get }
     var rowCount: Int { get }
     func next() throws(FirnError) -> Batch?
 }
@@ -94,7 +93,7 @@ struct RowPlan {
     var isBare: Bool
     var embedded: [TypeSchema]
     var remarks: [String]
-    var mixedAbsence: [String]
+    var losses: [String]
 
     init(_ root: Shape.Node, options: JSONOptions, keys: @escaping (UInt32) -> [UInt8]) {
         var types = JSONTypes(typeName: options.typeName, keys: keys)
@@ -108,7 +107,7 @@ struct RowPlan {
         }
         embedded = types.embedded
         remarks = types.remarks
-        mixedAbsence = types.mixedAbsence
+        losses = types.losses
     }
 
     func type(_ name: String, envelope: String?) -> TypeSchema { TypeSchema(name, columns: JSONTypes.columns(fields), envelope: envelope) }

@@ -38,7 +38,8 @@ final class Plan: Sendable {
 struct JSONTypes {
     private(set) var embedded: [TypeSchema] = []
     private(set) var remarks: [String] = []
-    private(set) var mixedAbsence: [String] = []
+    /// What a lossless conversion cannot accept: one sentence each.
+    private(set) var losses: [String] = []
     private var names: Set<String>
     private let keys: (UInt32) -> [UInt8]
 
@@ -53,13 +54,16 @@ struct JSONTypes {
     /// The fields of the objects at a node, in order of first appearance.
     mutating func fields(_ node: Shape.Node, path: String, depth: Int) -> [Plan.Field] {
         let objects = node.pointee.objects
-        if node.pointee.hasDuplicateKeys { remarks.append("\(path): a key stood twice in one object; its last value was taken") }
+        if node.pointee.hasDuplicateKeys {
+            remarks.append("\(path): a key stood twice in one object; its last value was taken")
+            losses.append("an object of \"\(path)\" has the same key twice")
+        }
         return node.pointee.members.sorted { $0.node.pointee.first < $1.node.pointee.first }.map { member in
             let shape = member.node, name = keys(member.key)
             let childPath = path + "_" + String(decoding: name, as: UTF8.self)
             let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
             if missing > 0, nulls > 0 {
-                mixedAbsence.append(String(decoding: name, as: UTF8.self))
+                losses.append("\"\(childPath)\" is null in some objects and missing in others, which would become the same")
                 remarks.append("\(childPath): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing")")
             }
             return Plan.Field(name: name, plan: plan(shape, path: childPath, depth: depth), isOptional: missing > 0 || nulls > 0, writesNull: nulls > missing)

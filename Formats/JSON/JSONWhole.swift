@@ -8,7 +8,7 @@ final class JSONWhole: JSONRows {
     let rowType: TypeSchema
     let embedded: [TypeSchema]
     private(set) var remarks: [String]
-    let mixedAbsence: [String]
+    let losses: [String]
     let rowCount: Int
 
     private let parser = JSONParser()
@@ -64,7 +64,7 @@ final class JSONWhole: JSONRows {
         rowType = plan.type(options.typeName, envelope: envelope.text)
         embedded = plan.embedded
         remarks = plan.remarks
-        mixedAbsence = plan.mixedAbsence
+        losses = plan.losses
         progress?.add(bytes: count)
     }
 

@@ -6,6 +6,27 @@ import Testing
 @testable import FirnJSON
 
 @Suite struct RealDataTests {
+    @Test func `fixtures come back with equal values`() throws {
+        for name in ["football-8.json", "mime-40.json"] { try expectSameDocument(try fixture(name)) }
+        for name in ["tate-artists-20.ndjson", "scoop-bucket-12.ndjson"] { try expectSameLines(try fixture(name)) }
+    }
+
+    @Test func `an indented document is written byte for byte where its keys agree in order`() throws {
+        let bytes = try fixture("football-8.json")
+        #expect(text(try Table(bytes, .document).written()) == text(bytes) + "\n")
+    }
+
+    @Test func `cases of the suite are accepted and refused with places`() throws {
+        for file in try FileManager.default.contentsOfDirectory(atPath: fixtures.appendingPathComponent("suite").path).sorted() {
+            let bytes = try fixture("suite/" + file)
+            if file.hasPrefix("y_") { try expectSameDocument(bytes) }
+            if file.hasPrefix("n_") {
+                let error = #expect(throws: FirnError.self, "\(file)") { try Table(bytes, .document) }
+                #expect(error?.place?.column != nil)
+            }
+        }
+    }
+
     @Test(arguments: ["json/en.1.json", "json/de.1.json", "pairs/football-en1/old.json", "pairs/mime-db/new.json", "pairs/noop-json-keyorder-mime/new.json",
                       "pairs/gemoji/new.json", "pairs/unicode-emoji/old.json"])
     func `real documents come back with equal values`(path: String) throws {

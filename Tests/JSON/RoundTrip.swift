@@ -73,3 +73,6 @@ func shared(_ path: String) -> [UInt8]? {
     }
     return Array(data)
 }
+
+let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures/json")
+func fixture(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: fixtures.appendingPathComponent(name))) }
