@@ -11,7 +11,7 @@ let rooms = [
     Room(name: "FirnBytes", path: "Sources/Bytes", uses: ["CXXHash"], kernels: true),
     Room(name: "FirnCodecs", path: "Sources/Codecs", uses: ["FirnBytes", "CZstd"], kernels: true),
     Room(name: "FirnDisk", path: "Sources/Disk", uses: ["FirnBytes"]),
-    Room(name: "FirnStore", path: "Sources/Store", uses: ["FirnBytes", "FirnDisk", "FirnCodecs"]),
+    Room(name: "FirnStore", path: "Sources/Store", uses: ["FirnBytes", "FirnDisk", "FirnCodecs"], kernels: true),
     Room(name: "FirnModel", path: "Sources/Model", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal"], kernels: true),
     Room(name: "FirnQuery", path: "Sources/Query", uses: ["FirnBytes", "FirnModel"], kernels: true),
     Room(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnModel"], kernels: true),
