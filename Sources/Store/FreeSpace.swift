@@ -60,8 +60,14 @@ struct FreeSpace: Sendable {
         return last.start
     }
 
-    /// Takes `size` units from the front of a range that is nearly as small as can be; nil if none is large enough.
+    /// Takes `size` units from the front of one of the lowest ranges, or else of one that is nearly as small as can be; nil if none is large enough.
+    /// Low places first, so that what lives moves down over time and the tail of the file comes free.
     mutating func take(_ size: UInt64) -> UnitRange? {
+        if let range = map.lowest(fitting: size, among: 64) {
+            let taken = UnitRange(start: range.start, end: range.start + size)
+            _ = remove(taken)
+            return taken
+        }
         var bin = FreeSpace.bin(size)
         // Ranges of the size's own bin may be a little too small: look at a few.
         if let found = takeFromBin(bin, size, tries: 8) { return found }

@@ -38,6 +38,13 @@ struct RangeMap: Sendable {
         return unit < range.end ? range : nil
     }
 
+    /// The first of the lowest few ranges that has `size` units.
+    func lowest(fitting size: UInt64, among limit: Int) -> UnitRange? {
+        guard let piece = pieces.first else { return nil }
+        for range in piece.prefix(limit) where range.end &- range.start >= size { return range }
+        return nil
+    }
+
     func overlaps(_ range: UnitRange) -> Bool {
         guard let (piece, index) = position(range.end - 1) else { return false }
         return pieces[piece][index].end > range.start

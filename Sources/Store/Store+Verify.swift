@@ -63,7 +63,7 @@ extension Store {
             damages.forEach(note)
             let state = try loadSpace(newest)
             guard let live else { return nil }
-            return account(live, state.space, state.records.map(\.ref) + (state.checkpoint.ref.isNone ? [] : [state.checkpoint.ref]), note, &found)
+            return account(live, state.space, state.records.map(\.ref) + (state.checkpoint.ref.isNone ? [] : [state.checkpoint.ref]), note, found: { found })
         } catch {
             guard error.code == .damaged else { throw error }
             note(Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
@@ -71,7 +71,7 @@ extension Store {
         }
     }
 
-    private func account(_ live: [ExtentRef], _ space: SpaceState, _ own: [ExtentRef], _ note: (Damage) -> Void, _ found: inout Bool) -> UInt64? {
+    private func account(_ live: [ExtentRef], _ space: SpaceState, _ own: [ExtentRef], _ note: (Damage) -> Void, found: () -> Bool) -> UInt64? {
         var used = RangeMap()
         for range in space.free.ranges { used.insert(range) }
         for dead in space.pending.values where used.insert(UnitRange(start: dead.start, end: dead.end)) == nil {
@@ -83,6 +83,6 @@ extension Store {
                 note(Damage("an extent lies where another does, or in free space", at: Int(clamping: ref.offset)))
             }
         }
-        return found ? nil : (space.end - 16 - used.total) * 64
+        return found() ? nil : (space.end - 16 - used.total) * 64
     }
 }

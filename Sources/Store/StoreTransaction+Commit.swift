@@ -64,16 +64,37 @@ extension Store {
     }
 }
 
+extension Store {
+    /// Drops the history (all but the two newest versions, and those pinned), gathers the bookkeeping in low places and gives the free tail of the file back.
+    /// Adds versions with the same catalogue. Extents are not moved: whoever knows what refers to them may rewrite the high ones first. Returns the bytes given back.
+    @discardableResult
+    package func shrink() throws(FirnError) -> UInt64 {
+        let before = try file.size()
+        // The first frees the old records; two more, and no kept version sees them; the next releases them and moves off the tail.
+        for _ in 0..<4 {
+            let transaction = try begin()
+            _ = try transaction.commit(catalogue: transaction.base.catalogue, keep: 2, forcingCheckpoint: true)
+        }
+        try truncateTail()
+        let after = try file.size()
+        return before > after ? before - after : 0
+    }
+}
+
 extension StoreTransaction {
     /// Makes the transaction's extents and `catalogue` the newest version, durably, and ends the transaction. The newest `keep` versions (at least
     /// two) stay readable. Returns the version. After an error the store is as before, and refuses further commits until reopened if a write or sync failed.
     @discardableResult
     package func commit(catalogue: ExtentRef, keep: Int = 8) throws(FirnError) -> UInt64 {
+        try commit(catalogue: catalogue, keep: keep, forcingCheckpoint: false)
+    }
+
+    func commit(catalogue: ExtentRef, keep: Int, forcingCheckpoint: Bool) throws(FirnError) -> UInt64 {
         do throws(FirnError) {
             try lock.withLock { () throws(FirnError) in
                 precondition(isOpen, "commit a transaction once")
                 try checkUnbroken()
-                try publish(catalogue: catalogue, keep: UInt64(max(keep, 2)))
+                try publish(catalogue: catalogue, keep: UInt64(max(keep, 2)), forcingCheckpoint)
                 close()
             }
         } catch {
@@ -83,10 +104,10 @@ extension StoreTransaction {
         return version
     }
 
-    private func publish(catalogue: ExtentRef, keep: UInt64) throws(FirnError) {
+    private func publish(catalogue: ExtentRef, keep: UInt64, _ forcingCheckpoint: Bool) throws(FirnError) {
         let time = max(Machine.wallNanoseconds, base.time)
         let oldestKept = max(base.root.oldestKept, version >= keep ? version + 1 - keep : 0)
-        let writesCheckpoint = store.logBytes > max(store.checkpoint.ref.length, Store.minimumLog)
+        let writesCheckpoint = forcingCheckpoint || store.logBytes > max(store.checkpoint.ref.length, Store.minimumLog)
         let checkpointVersion = writesCheckpoint ? version : store.checkpoint.version
 
         // Records older than both what is kept and what the next writer must replay are dead, and so is the checkpoint before.

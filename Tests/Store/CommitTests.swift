@@ -34,7 +34,7 @@ import Testing
         #expect(try store.spaceReport().fileLength < 200_000)
         var list: [String] = []
         let lost = try store.verify(live: nodes) { list.append($0.description) }
-        #expect(list.isEmpty && lost == 0)
+        #expect(list == [] && lost == 0)
     }
 
     @Test func `a large commit is synced before its root`() throws {

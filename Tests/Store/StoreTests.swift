@@ -21,10 +21,18 @@ func place(_ bytes: [UInt8], at path: String) throws {
     try File(path: path, .createOrTruncate).write(bytes, at: 0)
 }
 
-/// Bytes that depend on a number, of any length.
+/// Bytes that depend on a number, of any length up to 300,000.
 func pattern(_ seed: Int, _ count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: ($0 &* 31) ^ (seed &* 131) ^ ($0 >> 8)) }
+    let start = seed % 60_013
+    return Array(noise[start..<(start + count)])
 }
+
+private let noise: [UInt8] = {
+    var random = Seeded(1), bytes: [UInt8] = []
+    bytes.reserveCapacity(370_000)
+    while bytes.count < 370_000 { withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) } }
+    return bytes
+}()
 
 /// A catalogue that is one extent: the references of others.
 func catalogueBytes(_ refs: [ExtentRef]) -> [UInt8] {

@@ -1,0 +1,169 @@
+import FirnBytes
+import FirnDisk
+import Foundation
+import Testing
+@testable import FirnStore
+
+@Suite struct TreeTests {
+    private func contents(_ root: ExtentRef, _ source: any ExtentSource) throws -> [[UInt8]: [UInt8]] {
+        var all: [[UInt8]: [UInt8]] = [:], last: [UInt8]?
+        var cursor = try TreeReader(root: root, source: source).cursor()
+        while try cursor.next() {
+            if let last { #expect(last.lexicographicallyPrecedes(cursor.keyBytes)) }
+            last = cursor.keyBytes
+            all[cursor.keyBytes] = Array(try cursor.value())
+        }
+        return all
+    }
+
+    /// Every extent of a tree, depth first.
+    private func extents(_ root: ExtentRef, _ source: any ExtentSource) throws -> [ExtentRef] {
+        if root.isNone { return [] }
+        let node = try TreeNodeView(try source.read(root))
+        var list = [root]
+        for index in 0..<node.count {
+            if node.level > 0 { list += try extents(try node.child(index), source) }
+            else if case (nil, let ref) = try node.value(index) { list.append(ref) }
+        }
+        return list
+    }
+
+    @Test(arguments: [1, 2, 3]) func `a tree behaves like a dictionary through thousands of changes and reopenings`(kind: Int) throws {
+        let scratch = Scratch()
+        var random = Seeded(UInt64(kind) * 101)
+        var store = try Store.create(path: scratch("a"), overwrite: false)
+        var model: [[UInt8]: [UInt8]] = [:]
+        func key() -> [UInt8] {
+            switch kind {
+            case 1: return TreeKey.bytes(UInt64(random.next(3000)))
+            case 2: return Array("k\(random.next(3000))".utf8)
+            default:   // long shared beginnings, empty keys, the longest keys
+                let stem = [UInt8](repeating: UInt8(random.next(3)), count: [0, 1, 200, 500, 508][random.next(5)])
+                return stem + (0..<random.next(5)).map { _ in UInt8(random.next(4)) }
+            }
+        }
+        func value() -> [UInt8] { pattern(random.next(1000), [0, 5, 60, 1024, 1025, 9000][min(random.next(14), 5)]) }
+        for round in 0..<25 {
+            let transaction = try store.begin()
+            let writer = TreeWriter(root: transaction.base.catalogue, transaction: transaction)
+            let deletes = round % 6 == 5 ? 90 : 30
+            let known = model.keys.sorted { $0.lexicographicallyPrecedes($1) }
+            for _ in 0..<[1, 10, 300][round % 3] {
+                let key = deletes == 90 && !known.isEmpty && random.next(2) == 0 ? known[random.next(known.count)] : key()
+                if random.next(100) < deletes {
+                    #expect(try writer.delete(key) == (model.removeValue(forKey: key) != nil))
+                } else {
+                    let value = value()
+                    try writer.put(key, value)
+                    model[key] = value
+                }
+                if random.next(20) == 0 { #expect(try writer.get(key) == model[key]) }
+            }
+            let root = try writer.finish()
+            #expect(try contents(root, transaction) == model)
+            try transaction.commit(catalogue: root)
+            if round % 4 == 3 { store = try Store.open(path: scratch("a"), writable: true) }
+            let snapshot = try store.snapshot(), tree = TreeReader(root: snapshot.catalogue, source: snapshot)
+            #expect(try contents(snapshot.catalogue, snapshot) == model, "kind \(kind), round \(round)")
+            for _ in 0..<10 {
+                let key = key()
+                #expect(try tree.get(key).map(Array.init) == model[key])
+                var cursor = try tree.cursor(from: key)
+                let expected = model.keys.filter { !$0.lexicographicallyPrecedes(key) }.min { $0.lexicographicallyPrecedes($1) }
+                #expect(try cursor.next() == (expected != nil))
+                if let expected { #expect(cursor.keyBytes == expected) }
+            }
+            // Nothing leaks: tree, free, pending and bookkeeping make up the file.
+            var list: [String] = []
+            let lost = try store.verify(live: try extents(snapshot.catalogue, snapshot)) { list.append($0.description) }
+            #expect(list.isEmpty && lost == 0, "kind \(kind), round \(round)")
+        }
+        let transaction = try store.begin()
+        let writer = TreeWriter(root: transaction.base.catalogue, transaction: transaction)
+        for key in model.keys { #expect(try writer.delete(key)) }
+        #expect(try writer.finish() == .none)
+        try transaction.commit(catalogue: .none)
+        var list: [String] = []
+        #expect(try store.verify(live: []) { list.append($0.description) } == 0 && list.isEmpty)
+    }
+
+    @Test func `a change copies the path to it and nothing else`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        let first = try store.begin()
+        let loader = TreeWriter(root: .none, transaction: first)
+        for number in UInt64(0)..<20_000 { try loader.put(number, pattern(Int(number), 30)) }
+        let root = try loader.finish()
+        let nodes = try extents(root, first)
+        // Ascending keys fill the nodes.
+        let filled = nodes.reduce(0) { $0 + Double($1.length) } / Double(nodes.count) / 4096
+        #expect(filled > 0.9, "nodes are filled to \(filled)")
+        try first.commit(catalogue: root)
+        let second = try store.begin()
+        let writer = TreeWriter(root: root, transaction: second)
+        try writer.put(10_000, [1])
+        try writer.put(10_001, [2])
+        #expect(try !writer.delete(TreeKey.bytes(99_999)))
+        let changed = try writer.finish()
+        #expect(Set(try extents(changed, second)).subtracting(nodes).count <= 3)
+        #expect(try TreeWriter(root: changed, transaction: second).finish() == changed)
+        second.cancel()
+    }
+
+    @Test func `hostile nodes are damage, never a trap or an endless walk`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        let first = try store.begin()
+        let loader = TreeWriter(root: .none, transaction: first)
+        for number in UInt64(0)..<2000 { try loader.put(number, pattern(Int(number), number % 100 == 0 ? 2000 : 12)) }
+        let root = try loader.finish()
+        try first.commit(catalogue: root)
+        let transaction = try store.begin()
+        var nodes: [[UInt8]] = []
+        var leaf = ExtentRef.none
+        for ref in try extents(root, transaction) {
+            let bytes = Array(try transaction.read(ref))
+            if bytes[0] == TreeLimit.mark, bytes.count > 100 { nodes.append(bytes) }
+            if bytes[0] == TreeLimit.mark, bytes[1] == 0 { leaf = ref }
+        }
+        var random = Seeded(77)
+        for _ in 0..<4000 {
+            var bytes = nodes[random.next(min(nodes.count, 2 + random.next(nodes.count)))]
+            for _ in 0...random.next(4) { bytes[random.next(random.next(2) == 0 ? 12 : bytes.count)] = [0, 1, 0xFF, UInt8(random.next(256))][random.next(4)] }
+            if random.next(5) == 0 { bytes.removeLast(random.next(bytes.count)) }
+            let ref = try transaction.write(bytes)
+            let tree = TreeReader(root: ref, source: transaction)
+            _ = try? tree.get(UInt64(random.next(2000)))
+            do {
+                var cursor = try tree.cursor(from: UInt64(random.next(2000))), steps = 0
+                while try cursor.next() {
+                    _ = try? cursor.value()
+                    steps += 1
+                }
+                #expect(steps <= 4000)
+            } catch is Damage {}
+            transaction.free(ref)
+        }
+        // A node whose children are all the same node must not be walked once for each.
+        var ref = leaf
+        for level in 1...12 {
+            var writer = ByteWriter()
+            writer.append(TreeLimit.mark)
+            writer.append(UInt8(level))
+            writer.append(UInt16(90))
+            writer.append(UInt16(0))
+            for index in 0..<90 { writer.append(UInt16(6 + 180 + index * 34)) }
+            for index in 0..<90 {
+                writer.append(UInt8(1))
+                writer.append(UInt8(index))
+                ref.encode(to: &writer)
+            }
+            ref = try transaction.write(writer.bytes)
+        }
+        #expect(throws: Damage.self) {
+            var cursor = try TreeReader(root: ref, source: transaction).cursor()
+            while try cursor.next() {}
+        }
+        transaction.cancel()
+    }
+}
