@@ -17,7 +17,7 @@ struct DictionaryEncoder {
         valueCount = order.count
         let level = switch profile {
         case .fast: 1
-        case .standard: table.valueBytes < 64 << 10 ? 19 : 6
+        case .standard: table.valueBytes < 32 << 10 ? 19 : 9
         case .small: 19
         }
         blob = DictionaryValues.encode(count: order.count, level: level) { table.value(Int(order[$0])) }

@@ -97,17 +97,17 @@ final class TrainedText: Sendable {
         }
     }
 
-    static func encode(dictionary: [UInt8]) -> [UInt8] {
+    static func encode(dictionary: [UInt8], level: Int) -> [UInt8] {
         var out = ByteWriter()
         out.append(UInt8(0))
-        PageBlock.append(dictionary, level: 19, to: &out)
+        PageBlock.append(dictionary, level: level, to: &out)
         return out.bytes
     }
 
-    static func encode(tokens: TokenTable) -> [UInt8] {
+    static func encode(tokens: TokenTable, level: Int) -> [UInt8] {
         var out = ByteWriter()
         out.append(UInt8(1))
-        PageBlock.append(tokens.encoded(), level: 19, to: &out)
+        PageBlock.append(tokens.encoded(), level: level, to: &out)
         return out.bytes
     }
 }

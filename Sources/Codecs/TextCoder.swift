@@ -18,14 +18,14 @@ final class TextCoder {
     /// What streams that are not inline refer to.
     var shared: [SharedBlob] { trained.isEmpty ? [] : [SharedBlob(kind: .trained, bytes: trained)] }
 
-    /// `sample`: the first segment. `segments`: how many there are at least.
-    init(sample: Text, segments: Int, profile: Profile) {
+    /// `sample`: the first segment. `segments`: how many there are at least. `trial`: pages tried on the sample, if that is done.
+    init(sample: Text, segments: Int, profile: Profile, trial found: PageTrial? = nil) {
         self.profile = profile
-        var trial = PageTrial(sample, segments: segments, profile: profile)
+        var trial = found ?? PageTrial(sample, segments: segments, profile: profile)
         let raw = Double(max(sample.bytes.count, 1))
         let tokens = profile == .fast ? nil : TokenTrial(sample, segments: segments, limit: trial.bytes)
         // Training a dictionary costs more than all else, and seldom wins a third.
-        if (tokens?.bytes ?? .infinity) > trial.bytes * 0.65 { trial.tryDictionary(sample, segments: segments) }
+        if (tokens?.bytes ?? .infinity) > trial.bytes * 0.65 { trial.tryDictionary(sample, segments: segments, profile: profile) }
         if let tokens, tokens.bytes < trial.bytes {
             trained = tokens.trained
             way = .tokens(TokenEncoder(tokens.table))
@@ -80,7 +80,7 @@ struct TokenTrial {
         let spread = (0..<wanted).map { learning[$0 * learning.count / wanted] }
         guard let table = TokenTraining(sample, rows: spread).learn(limit: limit * 8 / Double(raw)) else { return nil }
         self.table = table
-        trained = TrainedText.encode(tokens: table)
+        trained = TrainedText.encode(tokens: table, level: 9)
         let trial = (0..<min(holdout.count, 64)).map { holdout[$0 * holdout.count / min(holdout.count, 64)] }
         let rows = trial.reduce(0) { $0 + $1.count }
         let tokens = TokenEncoder(table).tokenCount(sample, rows: trial)
@@ -104,10 +104,10 @@ struct PageTrial {
 
     init(_ sample: Text, segments: Int, profile: Profile) {
         let raw = sample.bytes.count + sample.count
-        let bulk = segments > 1 || raw > 1 << 20
         let level = switch profile {
         case .fast: 1
-        case .standard: bulk ? 3 : 19
+        // Time for the best goes to small columns; large ones must not hold a conversion up.
+        case .standard: segments > 1 || raw > 1 << 20 ? 3 : raw > 64 << 10 ? 12 : 19
         case .small: 19
         }
         plan = PagePlan(level: level, terminated: false, pageBytes: profile == .small ? 64 << 10 : 4 << 10,
@@ -129,7 +129,7 @@ struct PageTrial {
     }
 
     /// Trains a dictionary and keeps it if that pays.
-    mutating func tryDictionary(_ sample: Text, segments: Int) {
+    mutating func tryDictionary(_ sample: Text, segments: Int, profile: Profile) {
         let raw = sample.bytes.count + sample.count
         let pages = Self.pages(sample, plan: plan)
         guard raw > 8 << 10, pages.count > 7 else { return }
@@ -138,7 +138,7 @@ struct PageTrial {
         let training = Self.spread(pages, bytes: Self.trainingBytes, raw: raw)
         let dictionary = Self.train(sample, training, terminated: plan.terminated, size: min(raw / 3, Self.largestDictionary))
         guard !dictionary.isEmpty else { return }
-        let stored = TrainedText.encode(dictionary: dictionary)
+        let stored = TrainedText.encode(dictionary: dictionary, level: profile == .small ? 19 : 9)
         var candidate = plan
         candidate.dictionary = dictionary
         let size = Self.size(sample, candidate, trial) * share
@@ -163,7 +163,9 @@ struct PageTrial {
     }
 
     private static func size(_ text: Text, _ plan: PagePlan, _ pages: [Range<Int>]) -> Double {
-        let compressor = plan.dictionary.withUnsafeBytes { PageCompressor(level: plan.level, dictionary: $0) }
+        // The forms differ alike at every level: a fast one shows which is smaller. Small columns can afford the true one.
+        let level = text.bytes.count <= 64 << 10 ? plan.level : min(plan.level, 3)
+        let compressor = plan.dictionary.withUnsafeBytes { PageCompressor(level: level, dictionary: $0) }
         var raw: [UInt8] = [], out: [UInt8] = []
         for rows in pages {
             PageEncoder.fillPage(&raw, text, rows: rows, terminated: plan.terminated)

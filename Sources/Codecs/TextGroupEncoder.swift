@@ -116,7 +116,7 @@ package final class TextGroupEncoder {
         let quick = PageTrial(first, segments: coded.count, profile: profile)
         guard quick.bytes * Double(rawBytes) < Double(limit) * 1.5 * Double(max(first.bytes.count, 1)) else { return nil }
         let inline = coded.count == 1
-        let coder = TextCoder(sample: first, segments: coded.count, profile: profile)
+        let coder = TextCoder(sample: first, segments: coded.count, profile: profile, trial: quick)
         guard Double(limit) * 0.9 > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else { return nil }
         let streams = coded.map { coder.encode($0.text(table), inline: inline) }
         let total = streams.reduce(0) { $0 + $1.count } + (inline ? 0 : coder.shared.reduce(0) { $0 + $1.bytes.count })
