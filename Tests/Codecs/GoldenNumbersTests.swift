@@ -73,6 +73,8 @@ constant fast 2 727775837
 constant standard 2 727775837
 row ids fast 3 3394879560
 row ids standard 3 3394879560
+steps of -3 fast 4 310151077
+steps of -3 standard 4 310151077
 booleans fast 381 527998256
 booleans standard 381 527998256
 small fast 3760 2711063604
