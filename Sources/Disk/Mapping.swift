@@ -11,6 +11,11 @@ package final class Mapping: @unchecked Sendable {
     package let base: UnsafeRawPointer
     /// Bytes of address space.
     package let reach: Int
+    private let watch: Int?
+
+    /// True once bytes were touched that the file no longer has: another program cut it short. They read as zero, so
+    /// whoever relied on what was read must look here before passing it on.
+    package var isBroken: Bool { watch.map(MappingFaults.isBroken) ?? false }
 
     /// Reserves at least `minimum` bytes: never less than 64 MiB, nor than twice the file.
     package init(_ file: File, minimum: Int = 0) throws(FirnError) {
@@ -21,9 +26,13 @@ package final class Mapping: @unchecked Sendable {
         }
         base = UnsafeRawPointer(memory)
         reach = length
+        watch = MappingFaults.add(UInt(bitPattern: memory), length)
     }
 
-    deinit { munmap(UnsafeMutableRawPointer(mutating: base), reach) }
+    deinit {
+        MappingFaults.remove(watch)
+        munmap(UnsafeMutableRawPointer(mutating: base), reach)
+    }
 
     /// Bytes `offset ..< offset + count`, which the caller knows to be in the file.
     package func bytes(at offset: Int, count: Int) -> UnsafeRawBufferPointer {

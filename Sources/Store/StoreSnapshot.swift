@@ -48,7 +48,13 @@ package final class StoreSnapshot: ExtentSource, Sendable {
             guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
             store.verified.insert(ref)
         }
+        try checkIntact()
         return bytes
+    }
+
+    /// `Damage` if another program cut the file short while it was read; what was read since the last check may be zeros then.
+    package func checkIntact() throws(Damage) {
+        if mapping.isBroken { throw Damage("the file was cut short while it was open", at: Int(clamping: limit)) }
     }
 
     /// As `read`, but always hashes.

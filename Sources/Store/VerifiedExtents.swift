@@ -1,5 +1,10 @@
 import FirnBytes
 import Synchronization
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
 
 /// Remembers which extents were found to hash right: a direct-mapped table of 64-bit marks, shared by all threads without locks.
 /// A mark that was overwritten costs one more hash, never an error.
@@ -8,11 +13,11 @@ final class VerifiedExtents: @unchecked Sendable {
     private let marks: UnsafeMutablePointer<Atomic<UInt64>>
 
     init() {
-        marks = .allocate(capacity: VerifiedExtents.count)
-        for slot in 0..<VerifiedExtents.count { (marks + slot).initialize(to: Atomic(0)) }
+        // Zeroed by the system when first touched: opening does not pay for it. An atomic word is laid out as the word.
+        marks = calloc(VerifiedExtents.count, 8)!.bindMemory(to: Atomic<UInt64>.self, capacity: VerifiedExtents.count)
     }
 
-    deinit { marks.deallocate() }
+    deinit { free(marks) }
 
     @inline(__always)
     private func place(_ ref: ExtentRef) -> (slot: Int, mark: UInt64) {

@@ -159,6 +159,26 @@ import Testing
         }
     }
 
+    @Test func `a file cut short while it is mapped is damage, not the end of the process`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        let transaction = try store.begin()
+        let written = try (0..<20).map { try transaction.write(pattern($0, 10_000)) }
+        try transaction.commit(catalogue: try transaction.write(catalogueBytes(written)))
+        let reader = try Store.open(path: scratch("a"), writable: false), snapshot = try reader.snapshot()
+        _ = try snapshot.read(written[0])
+        let kept = try snapshot.read(written[19])
+        try File(path: scratch("a"), .readWrite).truncate(to: 50_000)
+        #expect(throws: Damage.self) { _ = try snapshot.read(written[10]) }
+        #expect(kept.allSatisfy { $0 == 0 } || kept.count == 10_000)
+        #expect(throws: Damage.self) { try snapshot.checkIntact() }
+        // Whoever opens it now is told.
+        #expect(throws: (any Error).self) {
+            let again = try Store.open(path: scratch("a"), writable: false).snapshot()
+            _ = try again.read(again.catalogue)
+        }
+    }
+
     @Test func `commit records and checkpoints with any bytes are damage or a state, never a trap`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
