@@ -19,7 +19,7 @@ package indirect enum JSONDocument: Sendable, Equatable {
         let parser = JSONParser()
         let base = try parser.reserve(max(bytes.count, 1))
         bytes.withUnsafeBytes { if let start = $0.baseAddress { base.copyMemory(from: start, byteCount: $0.count) } }
-        let tape = parser.parseDocument(dropMark(base, bytes.count))
+        let tape = parser.parseDocument(try dropMark(base, bytes.count, file))
         if let fault = tape.fault {
             let place = parser.place(fault.offset)
             throw FirnError(.rejected, fault.message, at: .init(file: file, line: place.line + 1, column: place.column + 1))

@@ -40,6 +40,7 @@ final class JSONLines: JSONRows {
     init(_ input: Input, _ options: JSONOptions, _ progress: Progress?) throws(FirnError) {
         self.progress = progress
         blocks = LineBlocks(input, blockSize: options.blockSize)
+        if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: 2 * Int(clamping: size)) }
         var lanes = (0..<(options.threads + 2)).map { _ in Lane() }
         for lane in lanes { lane.tree = ShapeTree(lane.parser, options) }
         rowCount = try JSONLines.observe(blocks, lanes, options.threads, progress)
@@ -209,10 +210,11 @@ final class LineBlocks {
                 count = cut + 1
                 break
             }
+            guard capacity < 1 << 32 else { throw FirnError(.unsupported, "a line is larger than 4 GB", at: .init(file: input.name)) }
             capacity *= 2   // one line fills the block
             base = try parser.reserve(capacity, keeping: count)
         }
-        if block == 0 { count = dropMark(base, count) }
+        if block == 0 { count = try dropMark(base, count, input.name) }
         if count == 0 { return false }
         tell(count, block)
         block += 1
@@ -230,9 +232,12 @@ final class LineBlocks {
     }
 }
 
-/// Drops a byte order mark before UTF-8; returns the bytes left.
-func dropMark(_ base: UnsafeMutableRawPointer, _ count: Int) -> Int {
+/// Drops a byte order mark before UTF-8; returns the bytes left. Throws if the mark tells UTF-16.
+func dropMark(_ base: UnsafeMutableRawPointer, _ count: Int, _ name: String) throws(FirnError) -> Int {
     let bytes = UnsafeMutableRawBufferPointer(start: base, count: count)
+    if count >= 2, (bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF) {
+        throw FirnError(.rejected, "the text is UTF-16, and JSON is UTF-8", at: .init(file: name, line: 1, column: 1), advice: "convert it first: iconv -f UTF-16 -t UTF-8")
+    }
     guard count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF else { return count }
     base.copyMemory(from: base + 3, byteCount: count - 3)
     return count - 3

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnExchange
 
 /// How JSON is read and written.
 package struct JSONOptions: Sendable {
@@ -17,7 +18,7 @@ package struct JSONOptions: Sendable {
     /// Refuse what would not come back with equal values, instead of remarking it.
     package var isLossless = false
     /// Threads that parse lines.
-    package var threads = 2
+    package var threads = defaultThreads
     /// Bytes of text parsed at a time.
     package var blockSize = 2 << 20
     /// Writing documents: indented by two spaces. Nil: as the input was.

@@ -101,7 +101,7 @@ struct RowPlan {
         let others = shape.nulls + shape.bools + shape.ints + shape.doubles + shape.numberTexts + shape.strings + shape.arrays
         isBare = others > 0 || shape.mapValue != nil || shape.objects == 0
         if isBare {
-            fields = [Plan.Field(name: Array("value".utf8), plan: types.plan(root, path: options.typeName, depth: 0), isOptional: shape.nulls > 0, writesNull: true)]
+            fields = [Plan.Field(name: Array("value".utf8), column: "value", plan: types.plan(root, path: options.typeName, depth: 0), isOptional: shape.nulls > 0, writesNull: true)]
         } else {
             fields = types.fields(root, path: options.typeName, depth: 0)
         }

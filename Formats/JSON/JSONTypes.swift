@@ -4,7 +4,9 @@ import FirnModel
 /// How the values of one path stand in a column.
 final class Plan: Sendable {
     struct Field: Sendable {
+        /// The key, and the column's name: the same, unless two keys differ in bytes only and are one name.
         var name: [UInt8]
+        var column: String
         var plan: Plan
         var isOptional: Bool
         var writesNull: Bool
@@ -58,16 +60,31 @@ struct JSONTypes {
             remarks.append("\(path): a key stood twice in one object; its last value was taken")
             losses.append("an object of \"\(path)\" has the same key twice")
         }
+        var taken: Set<String> = []
         return node.pointee.members.sorted { $0.node.pointee.first < $1.node.pointee.first }.map { member in
-            let shape = member.node, name = keys(member.key)
-            let childPath = path + "_" + String(decoding: name, as: UTF8.self)
+            let shape = member.node, name = keys(member.key), column = unique(String(decoding: name, as: UTF8.self), &taken, path)
+            let childPath = path + "_" + column
             let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
             if missing > 0, nulls > 0 {
                 losses.append("\"\(childPath)\" is null in some objects and missing in others, which would become the same")
                 remarks.append("\(childPath): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing")")
             }
-            return Plan.Field(name: name, plan: plan(shape, path: childPath, depth: depth), isOptional: missing > 0 || nulls > 0, writesNull: nulls > missing)
+            return Plan.Field(name: name, column: column, plan: plan(shape, path: childPath, depth: depth), isOptional: missing > 0 || nulls > 0, writesNull: nulls > missing)
         }
+    }
+
+    /// A name not taken yet: keys may differ in bytes and yet be the same text (é as one or two code points).
+    private mutating func unique(_ key: String, _ taken: inout Set<String>, _ path: String) -> String {
+        var name = key, copy = 2
+        while !taken.insert(name).inserted {
+            name = "\(key)_\(copy)"
+            copy += 1
+        }
+        if copy > 2 {
+            remarks.append("\(path): two keys are the same text in different code points; one is now the column \"\(name)\"")
+            losses.append("two keys of \"\(path)\" are the same text in different code points: \"\(key)\"")
+        }
+        return name
     }
 
     /// The plan for the values at a node other than null.
@@ -139,7 +156,7 @@ struct JSONTypes {
         fields.enumerated().map { index, field in
             var type = field.plan.type
             type.isOptional = field.isOptional
-            return ColumnSchema(String(decoding: field.name, as: UTF8.self), type, id: UInt32(index), notation: field.plan.notation, writesNull: field.writesNull)
+            return ColumnSchema(field.column, type, id: UInt32(index), notation: field.plan.notation, writesNull: field.writesNull)
         }
     }
 }

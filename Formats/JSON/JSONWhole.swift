@@ -23,6 +23,7 @@ final class JSONWhole: JSONRows {
     init(_ input: Input, _ options: JSONOptions, _ progress: Progress?) throws(FirnError) {
         self.input = input
         self.progress = progress
+        if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: Int(clamping: size)) }
         let (count, isPretty) = try JSONWhole.load(input, parser)
         tape = parser.parseDocument(count)
         if let fault = tape.fault {
@@ -50,12 +51,12 @@ final class JSONWhole: JSONRows {
         var fields = plan.fields
         if envelope.form == .keyed {
             var name = "key", copy = 2
-            while fields.contains(where: { $0.name == Array(name.utf8) }) {
+            while fields.contains(where: { $0.column == name }) {
                 name = "key_\(copy)"
                 copy += 1
             }
             keyColumn = name
-            fields.insert(.init(name: Array(name.utf8), plan: Plan(ColumnType(.string)), isOptional: false, writesNull: false), at: 0)
+            fields.insert(.init(name: Array(name.utf8), column: name, plan: Plan(ColumnType(.string)), isOptional: false, writesNull: false), at: 0)
         } else {
             keyColumn = nil
         }
@@ -77,7 +78,7 @@ final class JSONWhole: JSONRows {
             let got = try input.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: capacity - count))
             count += got
             if count < capacity {
-                count = dropMark(base, count)
+                count = try dropMark(base, count, input.name)
                 let start = UnsafeRawBufferPointer(start: base, count: min(count, 64)).drop { $0 <= 32 }
                 return (count, isIndented(start.dropFirst()))
             }

@@ -18,6 +18,7 @@ package final class JSONWriter: BatchWriter {
     private var openType: String?
     private var typesDone: Set<String> = []
     private var isPretty = false
+    private var hasLeftOutDocument = false
 
     package init(_ output: Output, options: JSONOptions = JSONOptions()) {
         self.output = output
@@ -27,6 +28,7 @@ package final class JSONWriter: BatchWriter {
     package var remarks: [String] {
         var remarks: [String] = []
         if loss.nonFinite > 0 { remarks.append("\(loss.nonFinite) values that are no finite number were written as null") }
+        if hasLeftOutDocument { remarks.append("what surrounded the rows in their document was left out") }
         if loss.hasData { remarks.append("bytes were written as base64 text") }
         return remarks
     }
@@ -40,6 +42,10 @@ package final class JSONWriter: BatchWriter {
         if options.layout == .lines {
             if roots.count > 1 {
                 throw FirnError(.usage, "lines of JSON hold rows of one type, and there are \(roots.count)", advice: "name one: FILE:\(roots[0].name)")
+            }
+            hasLeftOutDocument = envelope?.form == .member && envelope?.document?.members?.count ?? 0 > 1
+            if hasLeftOutDocument, options.isLossless {
+                throw FirnError(.rejected, "lines of JSON hold rows only, not what surrounded them in their document", advice: "write json, or leave out --lossless")
             }
             if envelope?.form != .values && envelope?.form != .oneValue || roots[0].columns.count != 1 { envelope = nil }
             return

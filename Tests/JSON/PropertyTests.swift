@@ -121,6 +121,12 @@ struct Dice: RandomNumberGenerator {
         #expect(throws: FirnError.self) { try strict.write(batch, type: "T") }
     }
 
+    @Test func `leaving out what surrounded the rows is remarked, and refused if lossless`() throws {
+        let table = try Table(#"{"name":"x","rows":[{"a":1}]}"#)
+        #expect(text(try table.written(.lines)) == "{\"a\":1}\n")
+        #expect(throws: FirnError.self) { try table.written(.lines) { $0.isLossless = true } }
+    }
+
     @Test func `several types become one object of arrays`() throws {
         let types = ["A", "B", "C"].map { TypeSchema($0, columns: [ColumnSchema("x", ColumnType(.int))]) }
         let output = Output(memory: "out")

@@ -117,6 +117,26 @@ import Testing
         #expect(throws: FirnError.self) { try Table(String(repeating: "[", count: 300) + String(repeating: "]", count: 300), .document) }
     }
 
+    @Test func `keys of the same text in different code points are two columns`() throws {
+        let table = try Table("[{\"\u{E9}\":1,\"e\u{301}\":2}]")
+        #expect(table.batches[0].columns.map { $0.value(at: 0) } == [.int(1), .int(2)])
+        #expect(Set(table.type.columns.map(\.name)).count == 2)
+        #expect(table.remarks.count == 1)
+    }
+
+    @Test func `UTF-16 is refused with advice`() throws {
+        for layout in [JSONOptions.Layout.document, .lines] {
+            let error = #expect(throws: FirnError.self) { try Table([0xFF, 0xFE, 0x5B, 0, 0x5D, 0], layout) }
+            #expect(error?.advice != nil)
+        }
+    }
+
+    @Test func `long keys in refused lines are compared inside their line`() throws {
+        let key = String(repeating: "k", count: 5000)
+        let error = #expect(throws: FirnError.self) { try Table("{\"\(key)\":1,\"\(key)\":2}\n{\"\(key)\":1}\n{\"k\":1,\"k\" 2}\n", .lines) }
+        #expect(error?.place?.line == 3)
+    }
+
     @Test func `batches hold 65,536 rows wherever blocks end`() throws {
         var lines: [UInt8] = []
         for i in 0..<150_000 { lines += Array("{\"i\":\(i),\"s\":\"t\(i % 7)\"}\n".utf8) }

@@ -3,6 +3,7 @@
 #define NDEBUG
 #endif
 #include "CSimdJSON.h"
+#include "number.hpp"
 #include <simdjson.h>
 #include <charconv>
 #include <cstdlib>
@@ -32,68 +33,6 @@ constexpr int deepest = 512;
 const char *const too_deep = "values nest deeper than 512 levels";
 
 struct Line { size_t start, number; };
-
-struct Number {
-    bool valid = false, whole = true, exponent = false, negative = false, zero = true, point_zero = false;
-    int digits = 0;    // significant ones
-    int fraction = 0;  // digits after the point
-    size_t length = 0;
-};
-
-inline bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
-
-/// The shape of a number by JSON's grammar. The text ends in a byte that is not part of a number.
-Number shape_of(const char *text) {
-    Number n;
-    const char *p = text;
-    if (*p == '-') { n.negative = true; p++; }
-    if (!is_digit(*p)) return n;
-    const char *whole = p;
-    int run_of_zeros = 0;
-    auto count = [&](char c) {
-        if (c != '0') { n.digits += n.zero ? 1 : run_of_zeros + 1; run_of_zeros = 0; n.zero = false; } else run_of_zeros++;
-    };
-    if (*p == '0') { p++; } else { while (is_digit(*p)) count(*p++); }
-    (void)whole;
-    if (*p == '.') {
-        n.whole = false;
-        p++;
-        const char *fraction = p;
-        while (is_digit(*p)) count(*p++);
-        n.fraction = int(p - fraction);
-        if (n.fraction == 0) return n;
-        n.point_zero = n.fraction == 1 && *fraction == '0';
-    }
-    if (*p == 'e' || *p == 'E') {
-        n.whole = false;
-        n.exponent = true;
-        n.point_zero = false;
-        p++;
-        if (*p == '+' || *p == '-') p++;
-        if (!is_digit(*p)) return n;
-        while (is_digit(*p)) p++;
-    }
-    n.length = size_t(p - text);
-    n.valid = true;
-    return n;
-}
-
-/// Significant digits and the power of ten of the first of them.
-void normalise(const char *p, const char *end, std::string &digits, long &power) {
-    digits.clear();
-    long point = 0, exponent = 0, leading = 0;
-    bool after = false, started = false;
-    if (p < end && *p == '-') p++;
-    for (; p < end && *p != 'e' && *p != 'E'; p++) {
-        if (*p == '.') { after = true; continue; }
-        if (*p != '0') started = true;
-        if (started) { digits.push_back(*p); if (!after) point++; }
-        else if (after) leading++;
-    }
-    if (p < end) exponent = std::strtol(p + 1, nullptr, 10);
-    while (!digits.empty() && digits.back() == '0') digits.pop_back();
-    power = exponent + point - leading;
-}
 
 const char *words_of(error_code error) {
     switch (error) {
@@ -137,7 +76,7 @@ struct firn_json_parser {
     size_t capacity = 0;
     std::vector<firn_json_item> items;
     std::vector<Line> lines;
-    size_t text_count = 0;
+    const char *text_end = nullptr;  // of what is being walked
     std::deque<std::string> keys;
     std::vector<uint8_t> plain;      // per key: equal raw text means equal key
     std::vector<uint32_t> following;  // per key: the key seen after it last
@@ -175,8 +114,7 @@ struct firn_json_parser {
         const char *raw = reinterpret_cast<const char *>(field.key().raw());
         uint32_t guess = following[previous];
         const std::string &expected = keys[guess];
-        // Inside a padded buffer, so that reading the expected length is safe only up to its end.
-        if (plain[guess] && raw + expected.size() < buffer + 1 + text_count && std::memcmp(raw, expected.data(), expected.size()) == 0 &&
+        if (plain[guess] && expected.size() < size_t(text_end - raw) && std::memcmp(raw, expected.data(), expected.size()) == 0 &&
             raw[expected.size()] == '"') {
             previous = guess;
             number = guess;
@@ -326,6 +264,7 @@ struct firn_json_parser {
     error_code walk_array(char *start, size_t count, size_t &rows, bool by_line) {
         items.clear();
         last = start + 1;
+        text_end = start + count;
         message = nullptr;
         deep = nullptr;
         rows = 0;
@@ -409,7 +348,6 @@ uint8_t *firn_json_buffer(firn_json_parser *p, size_t capacity, size_t keep) {
 }
 
 static void close_text(firn_json_parser *p, size_t count) {
-    p->text_count = count;
     p->buffer[0] = '[';
     p->buffer[count + 1] = ']';
     std::memset(p->buffer + count + 2, ' ', SIMDJSON_PADDING);
@@ -463,12 +401,7 @@ void firn_json_parse_lines(firn_json_parser *p, size_t count, firn_json_result *
             std::memcpy(copy.data() + 1, text + start, stop - start);
             copy[stop - start + 1] = ']';
             size_t values = 0;
-            // Keys are compared in place against the buffer's end: let no guess match outside of it.
-            size_t kept = p->text_count;
-            p->text_count = 0;
-            p->buffer[0] = '[';
             error_code line_error = p->walk_array(copy.data(), stop - start + 2, values, false);
-            p->text_count = kept;
             size_t offset = std::min(size_t(p->last - copy.data() - 1), stop - start);
             if (!line_error && values != 1) {
                 line_error = TAPE_ERROR;
