@@ -29,7 +29,8 @@ package enum WordsEncoder {
         }
     }
 
-    /// The line a + i·m through all present values, if there is one and no slot of it leaves Int64.
+    /// The line a + i·m through all present values, if there is one and no slot of it leaves their bounds
+    /// (so a line that rises or falls begins and ends with a present value).
     private static func sequenceThrough(_ values: UnsafeBufferPointer<Int64>, present: Bits) -> (first: Int64, step: Int64)? {
         var seen: [Int] = []
         search: for (w, word) in present.words.enumerated() {
@@ -45,6 +46,7 @@ package enum WordsEncoder {
         let run = Int64(seen[1] &- seen[0])
         guard !overflow, rise % run == 0 else { return nil }
         let step = rise / run
+        guard step == 0 || present[0] && present[values.count - 1] else { return nil }
         let (back, backOverflow) = step.multipliedReportingOverflow(by: Int64(seen[0]))
         let (first, firstOverflow) = values[seen[0]].subtractingReportingOverflow(back)
         guard !backOverflow, !firstOverflow, sequenceEnd(first: first, step: step, count: values.count) != nil else { return nil }

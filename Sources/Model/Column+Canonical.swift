@@ -6,6 +6,7 @@ extension Column {
         if present?.allSet ?? false { present = nil }
         for i in children.indices { children[i].normalise() }
         guard !type.isCollection else { return }
+        clearUnusedText()
         if type.kind == .any {
             for row in 0..<count {
                 if !AnyTag.uses(tags[row], .words) { words[row] = 0 }
@@ -26,6 +27,20 @@ extension Column {
                 if !tags.isEmpty { tags[row] = AnyTag.null }
             }
         }
+    }
+
+    /// Empties the text of rows that have none: decoding leaves there whatever cost least.
+    private mutating func clearUnusedText() {
+        guard text.count > 0, let used = presence(of: .text) else { return }
+        var isClean = true
+        for row in 0..<count where !used[row] && text.length(row) > 0 { isClean = false }
+        if isClean { return }
+        var clean = Text()
+        clean.bytes.reserveCapacity(text.bytes.count)
+        for row in 0..<count {
+            if used[row] { clean.append(contentsOf: text, range: row..<(row + 1)) } else { clean.appendEmpty() }
+        }
+        text = clean
     }
 
     /// Which slots of a payload array hold something: presence, and for `any` columns the slots whose tag uses the array.

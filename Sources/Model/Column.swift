@@ -15,7 +15,8 @@ import FirnBytes
 /// | embedded | `children` = one column for each field of the target type, each `count` long (null where this is null) |
 /// | any list, set or map of these | `offsets` (`count + 1`), `children` = [elements], or [keys, elements] for a map |
 ///
-/// A row without a value has its bit in `present` clear; its entries in the arrays are 0 or empty (for collections: zero elements).
+/// A row without a value has its bit in `present` clear; its entries in the arrays are there but mean nothing (for collections: zero
+/// elements), so look at `present` before them.
 package struct Column: Sendable {
     package var type: ColumnType
     /// Rows. Whoever fills the arrays directly sets it too.
