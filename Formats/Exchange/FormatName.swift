@@ -21,12 +21,15 @@ package enum FormatName: String, Sendable, CaseIterable {
 
     /// By content first where that is certain (a `.firn` file's magic), then by name, then by what the first bytes look like.
     package static func detect(path: String, firstBytes: [UInt8]) -> FormatName {
-        if firstBytes.starts(with: FormatName.magic) { return .firn }
+        if isFirn(firstBytes) { return .firn }
         return FormatName(extensionOf: path) ?? guess(firstBytes)
     }
 
-    /// What every `.firn` file begins with.
-    package static let magic = Array("Firn".utf8)
+    /// Whether bytes from the start of a file (4,104 are enough) are a `.firn` file's: each of its two root slots begins with these, and one may be damaged.
+    package static func isFirn(_ bytes: [UInt8]) -> Bool {
+        let magic: [UInt8] = [0x89, 0x46, 0x69, 0x72, 0x6E, 0x0D, 0x0A, 0x1A]
+        return bytes.starts(with: magic) || bytes.dropFirst(4096).starts(with: magic)
+    }
 
     private static func guess(_ bytes: [UInt8]) -> FormatName {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]

@@ -70,8 +70,9 @@ package struct TextTable: Sendable {
             let cell = DisplayWidth.fit(cells[column.index], to: column.width)
             let padding = String(repeating: " ", count: max(0, column.width - DisplayWidth.of(cell)))
             if n > 0 { out += "  " }
-            if headings[column.index].isNumber { out += padding + cell } else { out += n + 1 == shown.count ? cell : cell + padding }
+            out += headings[column.index].isNumber ? padding + cell : cell + padding
         }
+        while out.last == " " { out.removeLast() }
         return out
     }
 }

@@ -40,6 +40,13 @@ final class Session {
 
     private func perform() throws(FirnError) -> ExitCode {
         switch arguments.command.name {
+        case "convert": return try ConvertCommand(session: self).run()
+        case "query": throw FirnError(.unsupported, "this version has no queries")
+        case "diff": return try DiffCommand(session: self).run()
+        case "compact": return try CompactCommand(session: self).run()
+        case "info": return try InfoCommand(session: self).run()
+        case "verify": return try VerifyCommand(session: self).run()
+        case "schema": return try SchemaCommand(session: self).run()
         case "completions":
             guard let text = Program.firn.completions(for: arguments.operands[0]) else {
                 throw FirnError(.usage, "there are no completions for \"\(arguments.operands[0])\"", advice: "the shells are bash, zsh and fish")

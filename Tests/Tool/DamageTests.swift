@@ -1,0 +1,77 @@
+import Foundation
+import Testing
+
+/// The command on files that are not what they seem: a clear end, never a trap, never a hang.
+@Suite struct DamageTests {
+    private func sample(_ scratch: Scratch) throws -> Data {
+        var text = "id,name,score,day\n"
+        for i in 0..<3000 { text += "\(i),\(["Ada", "Grace", "Edsger"][i % 3]) \(i % 50),\(Double(i % 700) / 4),2024-01-\(10 + i % 20)\n" }
+        try scratch.write("in.csv", text)
+        let run = try scratch.firn("convert", "in.csv", "whole.firn", "-q")
+        #expect(run.code == 0, "\(run.errors)")
+        return try Data(contentsOf: scratch.file("whole.firn"))
+    }
+
+    @Test func `a file cut short is damage to every command`() throws {
+        let scratch = try Scratch()
+        let whole = try sample(scratch)
+        for part in [0, 1, 3, 4, 64, 512, 4096, whole.count / 4, whole.count / 2, whole.count - 64, whole.count - 1] where part < whole.count {
+            try whole.prefix(part).write(to: scratch.file("cut.firn"))
+            for words in [["info", "cut.firn"], ["schema", "cut.firn"], ["query", "cut.firn"], ["verify", "cut.firn"], ["convert", "cut.firn", "out.csv", "--force"],
+                          ["diff", "cut.firn", "whole.firn", "--key", "id"], ["compact", "cut.firn"]] {
+                let run = try FirnRun(words, in: scratch.folder)
+                #expect(!run.isCrash && [0, 1, 2, 3, 4, 5].contains(run.code), "\(words) of \(part) bytes: \(run.code) \(run.errors)")
+                if words[0] == "verify" { #expect(run.code != 0, "verify accepts \(part) of \(whole.count) bytes") }
+                if words[0] == "query" || words[0] == "convert" { #expect(run.code != 0, "\(words) accepts \(part) of \(whole.count) bytes") }
+            }
+        }
+    }
+
+    @Test func `a flipped bit is found, or harmless`() throws {
+        let scratch = try Scratch()
+        let whole = try sample(scratch)
+        let truth = try scratch.read("in.csv")
+        var generator = SystemRandomNumberGenerator()
+        for _ in 0..<60 {
+            let place = Int.random(in: 0..<whole.count, using: &generator), bit = UInt8(1) << UInt8.random(in: 0..<8, using: &generator)
+            var bytes = whole
+            bytes[place] ^= bit
+            try bytes.write(to: scratch.file("bad.firn"))
+            let verify = try scratch.firn("verify", "--full", "bad.firn"), convert = try scratch.firn("convert", "bad.firn", "-", "--to", "csv", "-q")
+            #expect(!verify.isCrash && !convert.isCrash, "byte \(place) ^ \(bit)")
+            if convert.code == 0 { #expect(convert.out == truth, "byte \(place) ^ \(bit) changes the data unnoticed") }
+            if verify.code == 0 { #expect(convert.code == 0, "byte \(place) ^ \(bit): verify says intact, convert fails: \(convert.errors)") }
+        }
+    }
+
+    @Test func `a file of another format is told apart from a damaged one`() throws {
+        let scratch = try Scratch()
+        try scratch.write("text.firn", "hello, world\n")
+        for words in [["info", "text.firn"], ["verify", "text.firn"], ["compact", "text.firn"]] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 4, "\(words): \(run.code) \(run.errors)")
+        }
+    }
+
+    @Test func `every bad input ends with a clear code`() throws {
+        guard let bad = Folders.shared?.appending(path: "bad") else { print("skipped: ../shared/data is not here"); return }
+        let scratch = try Scratch()
+        var refused = 0, accepted = 0
+        let folders = ["csv-spectrum", "csvkit-examples", "commons-csv", "JSONTestSuite"]
+        for folder in folders {
+            guard let walk = FileManager.default.enumerator(atPath: bad.appending(path: folder).path) else { continue }
+            var names: [String] = []
+            for case let name as String in walk { names.append(name) }
+            for name in names.sorted() where [".csv", ".json", ".tsv"].contains(where: name.hasSuffix) {
+                let path = bad.appending(path: "\(folder)/\(name)").path
+                let run = try scratch.firn("convert", path, "out.firn", "--force", "-q")
+                #expect(!run.isCrash && [0, 3, 4, 5].contains(run.code), "\(folder)/\(name): \(run.code) \(run.errors)")
+                if run.code == 0 { accepted += 1 } else { refused += 1 }
+                if run.code != 0 { #expect(run.errors.hasPrefix("firn: "), "\(folder)/\(name)") }
+                if name.hasPrefix("test_parsing/y_") || (name as NSString).lastPathComponent.hasPrefix("y_") { #expect(run.code == 0, "\(name): \(run.errors)") }
+                if (name as NSString).lastPathComponent.hasPrefix("n_") { #expect(run.code != 0, "\(name) is accepted") }
+            }
+        }
+        print("bad inputs: \(accepted) accepted, \(refused) refused")
+    }
+}

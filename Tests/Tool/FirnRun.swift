@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// One run of the built command, from outside.
+struct FirnRun {
+    let code: Int32
+    let out: String
+    let errors: String
+    /// The process was ended by a signal (a trap, say): never allowed.
+    let isCrash: Bool
+
+    /// Beside the test bundle, where SwiftPM builds both.
+    static let binary: URL = {
+        var candidates: [URL] = []
+        for argument in CommandLine.arguments.prefix(3) {
+            var folder = URL(filePath: argument).deletingLastPathComponent()
+            for _ in 0..<4 {
+                candidates.append(folder.appending(path: "firn"))
+                folder = folder.deletingLastPathComponent()
+            }
+        }
+        let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+        candidates.append(package.appending(path: ".build/debug/firn"))
+        return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) && !$0.hasDirectoryPath } ?? candidates.last!
+    }()
+
+    @discardableResult
+    init(_ words: [String], input: String? = nil, in folder: URL? = nil, environment: [String: String] = [:]) throws {
+        let process = Process()
+        process.executableURL = FirnRun.binary
+        process.arguments = words
+        process.currentDirectoryURL = folder
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"].merging(environment) { $1 }) { $1 }
+        // Files, not pipes: a pipe that nobody empties would stop the command.
+        let scratch = try Scratch()
+        let outFile = scratch.file("out"), errorFile = scratch.file("errors"), inFile = scratch.file("in")
+        for file in [outFile, errorFile] { FileManager.default.createFile(atPath: file.path, contents: nil) }
+        try Data((input ?? "").utf8).write(to: inFile)
+        process.standardInput = try FileHandle(forReadingFrom: inFile)
+        process.standardOutput = try FileHandle(forWritingTo: outFile)
+        process.standardError = try FileHandle(forWritingTo: errorFile)
+        try process.run()
+        process.waitUntilExit()
+        code = process.terminationStatus
+        isCrash = process.terminationReason == .uncaughtSignal
+        out = String(decoding: try Data(contentsOf: outFile), as: UTF8.self)
+        errors = String(decoding: try Data(contentsOf: errorFile), as: UTF8.self)
+    }
+}
+
+/// A folder that goes when the last reference does.
+final class Scratch {
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "firn-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func file(_ name: String) -> URL { folder.appending(path: name) }
+
+    @discardableResult
+    func write(_ name: String, _ text: String) throws -> String {
+        try Data(text.utf8).write(to: file(name))
+        return name
+    }
+
+    func read(_ name: String) throws -> String { String(decoding: try Data(contentsOf: file(name)), as: UTF8.self) }
+    func has(_ name: String) -> Bool { FileManager.default.fileExists(atPath: file(name).path) }
+    var names: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted() }
+
+    func firn(_ words: String..., input: String? = nil, environment: [String: String] = [:]) throws -> FirnRun {
+        try FirnRun(words, input: input, in: folder, environment: environment)
+    }
+}
+
+/// Folders of the package, and of the larger test data that may stand beside it.
+enum Folders {
+    static let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+    static let fixtures = package.appending(path: "Tests/Fixtures")
+    static let shared: URL? = {
+        let folder = package.appending(path: "../shared/data").standardized
+        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    }()
+}

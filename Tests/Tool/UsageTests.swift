@@ -1,0 +1,46 @@
+import Testing
+
+@Suite struct UsageTests {
+    @Test func `help and version end with 0 and print to standard output`() throws {
+        let scratch = try Scratch()
+        for words in [["--version"], ["-h"], ["--help"], ["help"], ["help", "diff"], ["convert", "-h"], ["query", "--help"], []] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 0 && run.errors.isEmpty && !run.out.isEmpty, "firn \(words)")
+        }
+        #expect(try scratch.firn("--version").out.hasPrefix("firn "))
+    }
+
+    @Test func `a wrong command line ends with 2, says what is wrong and what to do, and prints no data`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "x\n1\n")
+        let wrong: [[String]] = [
+            ["conver", "a", "b"], ["convert"], ["convert", "a.csv"], ["convert", "--nope", "a.csv", "b.firn"], ["query"], ["diff", "a.csv"],
+            ["info"], ["info", "a", "b"], ["schema"], ["verify"], ["compact"], ["query", "a.csv", "--limit", "many"], ["query", "a.csv", "--format", "xml"],
+            ["query", "a.csv", "x >"], ["query", "a.csv", "y > 1"], ["query", "a.csv", "--select", "y"], ["convert", "a.csv", "b.firn", "--key", "y"],
+            ["convert", "a.csv", "b.unknown"], ["completions", "tcsh"], ["help", "nothing"],
+        ]
+        for words in wrong {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 2 && run.out.isEmpty && run.errors.hasPrefix("firn: "), "firn \(words): \(run.code) \(run.errors)")
+        }
+        #expect(scratch.names == ["a.csv"])
+    }
+
+    @Test func `a missing or unreadable file ends with 5`() throws {
+        let scratch = try Scratch()
+        for words in [["info", "none.firn"], ["query", "none.csv"], ["convert", "none.csv", "out.firn"], ["schema", "none.json"], ["verify", "none.firn"],
+                      ["compact", "none.firn"], ["diff", "none.csv", "none.csv", "--key", "x"], ["convert", ".", "out.firn"]] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 5 && !run.isCrash && run.errors.hasPrefix("firn: "), "firn \(words): \(run.code) \(run.errors)")
+        }
+        #expect(scratch.names.isEmpty)
+    }
+
+    @Test func `colour is used when asked for, and never otherwise`() throws {
+        let scratch = try Scratch()
+        #expect(!(try scratch.firn("info", "none").errors.contains("\u{1B}")))
+        #expect(try scratch.firn("info", "none", "--color=always").errors.contains("\u{1B}"))
+        #expect(try scratch.firn("info", "none", environment: ["CLICOLOR_FORCE": "1"]).errors.contains("\u{1B}"))
+        #expect(!(try scratch.firn("info", "none", environment: ["CLICOLOR_FORCE": "1", "NO_COLOR": "1"]).errors.contains("\u{1B}")))
+    }
+}

@@ -1,0 +1,95 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+import FirnModel
+
+/// `firn compact FILE [OUT]`
+struct CompactCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+
+    func run() throws(FirnError) -> ExitCode {
+        let source = arguments.operands[0], isInPlace = arguments.operands.count == 1, isDry = arguments.has("dry-run")
+        let file = try OpenedFile(stored: source)
+        guard case .stored(_, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        if isInPlace, file.address.version != nil { throw FirnError(.usage, "an old version is compacted to another file, not in place", advice: "name OUT too") }
+        let target = isInPlace ? file.address.path : arguments.operands[1]
+        let progress = Progress(), display = ProgressDisplay(session, progress)
+        defer { display.end() }
+
+        // A dry run does all the work beside the file, and throws the result away: what it tells is what would be gained.
+        let replacement = try Replacement(of: target, overwrite: isInPlace || isDry || arguments.has("force"))
+        let effort = WritingOptions(arguments, threads: try session.threads()).effort
+        try compact(snapshot, to: replacement.temporaryPath, effort, progress)
+        let size = Int(clamping: try Paths.size(replacement.temporaryPath)), before = file.size ?? 0
+        let columns = try difference(try snapshot.statistics(), try statistics(of: replacement.temporaryPath))
+        let isGain = !isInPlace || size < before
+        if isDry || !isGain { replacement.cancel() } else { try replacement.finish() }
+        display.end()
+
+        let replaced = !isDry && isGain
+        if arguments.has("json") { try session.out.write(json(before, size, columns, replaced: replaced, target: target).object + "\n") } else { try print(before, size, columns) }
+        if !isDry, !isGain { session.remark("\(target) is as small as it gets, and was left as it was") }
+        return .done
+    }
+
+    private func compact(_ snapshot: DatabaseSnapshot, to path: String, _ effort: WritingOptions.Effort, _ progress: Progress) throws(FirnError) {
+        let threads = try session.threads(), count = { (rows: Int) in progress.add(rows: rows) }
+        switch effort {
+        case .fast: try snapshot.compact(to: path, overwrite: true, profile: .fast, threads: threads, progress: count)
+        case .standard: try snapshot.compact(to: path, overwrite: true, profile: .standard, threads: threads, progress: count)
+        case .small: try snapshot.compact(to: path, overwrite: true, profile: .small, threads: threads, progress: count)
+        }
+    }
+
+    private func statistics(of path: String) throws(FirnError) -> [TypeStatistics] { try Database.open(path: path).snapshot().statistics() }
+
+    private struct ColumnChange {
+        let type: String, column: String, before: Int, after: Int
+    }
+
+    private func difference(_ before: [TypeStatistics], _ after: [TypeStatistics]) throws(FirnError) -> [ColumnChange] {
+        var changes: [ColumnChange] = []
+        for (old, new) in zip(before, after) {
+            for (a, b) in zip(old.columns, new.columns) {
+                changes.append(ColumnChange(type: old.name, column: a.name, before: a.bytes + a.sharedBytes, after: b.bytes + b.sharedBytes))
+            }
+            changes.append(ColumnChange(type: old.name, column: "(structure)", before: old.overheadBytes, after: new.overheadBytes))
+        }
+        return changes
+    }
+
+    private func print(_ before: Int, _ after: Int, _ columns: [ColumnChange]) throws(FirnError) {
+        guard !session.isQuiet else { return }
+        var table = TextTable([.init("type"), .init("column"), .init("before", isNumber: true), .init("after", isNumber: true), .init("change", isNumber: true)])
+        let named = columns.reduce((0, 0)) { ($0.0 + $1.before, $0.1 + $1.after) }
+        for change in columns { table.append([change.type, change.column] + figures(change.before, change.after)) }
+        table.append(["", "(other versions, free space)"] + figures(max(0, before - named.0), max(0, after - named.1)))
+        table.append(["", "file"] + figures(before, after))
+        for line in table.lines(width: Machine.terminalWidth(1), style: session.outStyle) { try session.out.write(line) }
+    }
+
+    private func figures(_ before: Int, _ after: Int) -> [String] {
+        let change = before > 0 ? "\(after > before ? "+" : "")\(Quantity.decimal(100 * (Double(after) / Double(before) - 1), 1)) %" : ""
+        return [Quantity.bytes(before), Quantity.bytes(after), change]
+    }
+
+    private func json(_ before: Int, _ after: Int, _ columns: [ColumnChange], replaced: Bool, target: String) -> JSONLine {
+        var line = JSONLine()
+        line.add("v", 1)
+        line.add("file", target)
+        line.add("bytesBefore", before)
+        line.add("bytesAfter", after)
+        line.add("replaced", replaced)
+        line.add("columns", columns.map { change in
+            var inner = JSONLine()
+            inner.add("type", change.type)
+            inner.add("column", change.column)
+            inner.add("bytesBefore", change.before)
+            inner.add("bytesAfter", change.after)
+            return inner
+        })
+        return line
+    }
+}

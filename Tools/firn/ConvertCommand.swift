@@ -1,0 +1,124 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+import FirnModel
+
+/// `firn convert IN... OUT`
+struct ConvertCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+
+    func run() throws(FirnError) -> ExitCode {
+        let inputs = Array(arguments.operands.dropLast()), target = arguments.operands.last!
+        let options = try readingOptions()
+        let format = try outputFormat(target)
+        if target != "-", Paths.kind(target) != .other { try Replacement.check(target, overwrite: arguments.has("force")) }
+        let progress = Progress(), display = ProgressDisplay(session, progress)
+        defer { display.end() }
+
+        let files = try open(inputs, options, progress)
+        let reader = try pipeline(files, options, progress)
+        let writer = try writer(target, format, reader.schema, try losslessCheck(files, format), threads: options.threads)
+        try writer.begin(reader.schema)
+        var rows = 0
+        while let (type, batch) = try reader.next() {
+            try writer.write(batch, type: type)
+            rows += batch.count
+        }
+        try writer.finish()
+        try options.rejected?.finish()
+        display.end()
+
+        let remarks = reader.remarks + writer.remarks, rejected = options.rejected?.count ?? 0
+        for remark in remarks { session.remark(remark) }
+        if let file = options.rejected, rejected > 0 { session.remark("\(Quantity.count(rejected, "rejected row")) in \(file.path)") }
+        try summarise(files, target, rows: rows, rejected: rejected, remarks: remarks)
+        return rejected > 0 ? .rejected : .done
+    }
+
+    /// JSON inputs are held to `--lossless` by their reader, CSV inputs by comparing bytes.
+    private func losslessCheck(_ files: [OpenedFile], _ format: FormatName) throws(FirnError) -> LosslessCheck? {
+        guard arguments.has("lossless") else { return nil }
+        guard format == .firn, files.count == 1, let file = files.first else {
+            throw FirnError(.usage, "--lossless is for one input and a .firn target", advice: "other formats cannot tell how their input was written")
+        }
+        guard file.format == .csv || file.format == .tsv else { return nil }
+        guard file.address.path != "-" else { throw FirnError(.usage, "--lossless reads its input again, and a pipe cannot be", advice: "save it to a file first") }
+        guard !["columns", "where", "limit", "rejects"].contains(where: arguments.has) else {
+            throw FirnError(.usage, "--lossless is for whole inputs", advice: "leave out --columns, --where, --limit and --rejects")
+        }
+        return LosslessCheck(source: file, threads: try session.threads())
+    }
+
+    private func writer(_ target: String, _ format: FormatName, _ schema: Schema, _ check: LosslessCheck?, threads: Int) throws(FirnError) -> any BatchWriter {
+        let options = WritingOptions(arguments, threads: threads)
+        guard format != .firn else { return try FirnWriter(path: target, options, check: check) }
+        let roots = schema.roots
+        guard roots.count <= 1 || format == .json else {
+            throw FirnError(.usage, "\(format.rawValue) holds one type, and the input has several: \(roots.map(\.name).joined(separator: ", "))",
+                            advice: "choose one with --type")
+        }
+        return FormatShelf.writer(try Output(path: target, force: options.overwrites), format: format, options, schema: schema)
+    }
+
+    private func readingOptions() throws(FirnError) -> ReadingOptions {
+        var options = try ReadingOptions(arguments, threads: session.threads())
+        if let path = arguments.text("schema") { options.forced = try FormatShelf.schema(of: path) }
+        return options
+    }
+
+    private func outputFormat(_ target: String) throws(FirnError) -> FormatName {
+        if let name = arguments.text("to"), let format = FormatName(rawValue: name) { return format }
+        if let format = FormatName(extensionOf: target) { return format }
+        throw FirnError(.usage, target == "-" ? "the format of the output is not known" : "the extension of \(target) tells no format",
+                        advice: "say --to firn, csv, tsv, json or ndjson")
+    }
+
+    private func open(_ inputs: [String], _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> [OpenedFile] {
+        let files = try inputs.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
+        guard files.count > 1 else { return files }
+        return try SchemaUnion(files).opened(options: options, progress: progress)
+    }
+
+    private func pipeline(_ files: [OpenedFile], _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> any BatchReader {
+        let given = arguments.text("type")
+        // --type chooses where there is a choice, and names the result otherwise.
+        let readers = try files.map { (file) throws(FirnError) -> any BatchReader in
+            let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
+            return try file.reader(chooses ? given : nil, threads: options.threads, progress: progress)
+        }
+        let reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
+        if arguments.has("where") { throw FirnError(.unsupported, "this version of convert cannot choose rows by --where") }
+        let columns = arguments.names("columns"), key = arguments.names("key"), limit = try arguments.count("limit")
+        guard given != nil || !columns.isEmpty || !key.isEmpty || limit != nil else { return reader }
+        return try ShapedReader(reader, columns: columns, name: given, key: key, limit: limit)
+    }
+
+    private func summarise(_ files: [OpenedFile], _ target: String, rows: Int, rejected: Int, remarks: [String]) throws(FirnError) {
+        let sizes = files.compactMap(\.size), size = sizes.count == files.count ? sizes.reduce(0, +) : nil
+        let written = target == "-" || Paths.kind(target) != .file ? nil : Int(clamping: try Paths.size(target))
+        let seconds = Machine.seconds - session.startedAt
+        if arguments.has("json") {
+            var line = JSONLine()
+            line.add("v", 1)
+            line.add("rows", rows)
+            line.add("rejected", rejected)
+            line.add("bytesIn", size)
+            line.add("bytesOut", written)
+            line.add("seconds", seconds)
+            line.add("remarks", remarks)
+            // Where the data goes to standard output, what is said about it does not.
+            if target == "-" { Session.complain(line.object + "\n") } else { try session.out.write(line.object + "\n") }
+            return
+        }
+        guard !session.isQuiet else { return }
+        var parts = [Quantity.count(rows, "row")]
+        if let size, let written {
+            let ratio = size * 20 > written * 21 ? " (\(Quantity.ratio(size, written)) smaller)" : written * 20 > size * 21 ? " (\(Quantity.ratio(written, size)) larger)" : ""
+            parts.append("\(Quantity.bytes(size)) → \(Quantity.bytes(written))\(ratio)")
+        }
+        parts.append(Quantity.seconds(seconds))
+        Session.complain("\(target == "-" ? "standard output" : target): \(parts.joined(separator: ", "))\n")
+    }
+}

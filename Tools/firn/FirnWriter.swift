@@ -1,0 +1,79 @@
+import FirnBytes
+import FirnChange
+import FirnDisk
+import FirnExchange
+import FirnModel
+
+/// Writes batches into a new `.firn` file, in one transaction, beside the target; `finish` puts it in the target's place.
+final class FirnWriter: BatchWriter {
+    private let replacement: Replacement
+    private let options: WritingOptions
+    private let check: LosslessCheck?
+    private var database: Database?
+    private var transaction: DatabaseTransaction?
+    private var writers: [String: BulkWriter] = [:]
+    private(set) var remarks: [String] = []
+    /// Bytes of the file, once finished.
+    private(set) var size = 0
+
+    init(path: String, _ options: WritingOptions, check: LosslessCheck? = nil) throws(FirnError) {
+        guard path != "-" else {
+            throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file, or choose another format with --to")
+        }
+        replacement = try Replacement(of: path, overwrite: options.overwrites)
+        self.options = options
+        self.check = check
+    }
+
+    func begin(_ schema: Schema) throws(FirnError) {
+        let database = try Database.create(path: replacement.temporaryPath, overwrite: true)
+        let transaction = try database.begin(threads: options.threads)
+        transaction.profile = switch options.effort {
+        case .fast: .fast
+        case .standard: .standard
+        case .small: .small
+        }
+        try transaction.extendSchema(schema.types)
+        self.database = database
+        self.transaction = transaction
+    }
+
+    func write(_ batch: Batch, type: String) throws(FirnError) {
+        guard let transaction else { preconditionFailure("begin comes before write") }
+        let writer: BulkWriter
+        if let known = writers[type] {
+            writer = known
+        } else {
+            writer = try transaction.bulkWriter(type)
+            writers[type] = writer
+        }
+        _ = try writer.append(batch)
+    }
+
+    func finish() throws(FirnError) {
+        guard let database, let transaction else { preconditionFailure("begin comes before finish") }
+        _ = try transaction.commit()
+        let snapshot = try database.snapshot()
+        try checkKeys(snapshot)
+        try check?.run(snapshot, beside: replacement.temporaryPath)
+        size = Int(clamping: try Paths.size(replacement.temporaryPath))
+        self.transaction = nil
+        self.database = nil
+        try replacement.finish()
+    }
+
+    /// Two rows with one key are refused before the target is touched: the error names them.
+    private func checkKeys(_ snapshot: DatabaseSnapshot) throws(FirnError) {
+        for type in snapshot.schema.roots where !type.key.isEmpty {
+            guard let table = snapshot.table(named: type.name) else { continue }
+            var options = DifferenceOptions()
+            options.kinds = []
+            options.oldName = "nothing"
+            options.newName = type.name
+            let threads = self.options.threads
+            options.threads = threads
+            options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+            _ = try TableDifference.compute(old: MemoryTable(type, schema: snapshot.schema, batches: []), new: table, options: options)
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import FirnBytes
+import FirnCSV
+import FirnExchange
+import FirnJSON
+import FirnModel
+
+/// The formats there are: the only file of the tool that knows them by name.
+enum FormatShelf {
+    /// Opens an input of a text format; what has to be inferred is inferred here.
+    static func reader(_ input: Input, format: FormatName, _ options: ReadingOptions, typeName: String, progress: Progress) throws(FirnError) -> any BatchReader {
+        switch format {
+        case .csv, .tsv: return try CSVReader(input, options: csvOptions(options, format, typeName, progress))
+        case .json, .ndjson:
+            var json = JSONOptions(layout: format == .json ? .document : .lines, typeName: typeName)
+            json.isLossless = options.isLossless
+            json.threads = options.threads
+            return try JSONReader(input, options: json, progress: progress)
+        case .firn: preconditionFailure("OpenedFile opens .firn files itself")
+        }
+    }
+
+    private static func csvOptions(_ options: ReadingOptions, _ format: FormatName, _ typeName: String, _ progress: Progress) -> CSVOptions {
+        var csv = format == .tsv ? CSVOptions.tsv : CSVOptions()
+        if let delimiter = options.delimiter { csv.delimiter = delimiter }
+        csv.hasHeader = options.hasHeader
+        csv.nullWords += options.nullWords
+        csv.encoding = options.encoding.flatMap(CSVEncoding.init(rawValue:))
+        csv.typeName = typeName
+        csv.types = options.forced
+        csv.threads = options.threads
+        csv.progress = progress
+        if let rejected = options.rejected { csv.rejects = CSVRejects { (row) throws(FirnError) in try rejected.add(row) } }
+        return csv
+    }
+
+    /// A writer of text to a path; `-` is standard output. Only one type of rows fits into it.
+    static func writer(_ output: Output, format: FormatName, _ options: WritingOptions, schema: Schema) -> any BatchWriter {
+        switch format {
+        case .csv, .tsv:
+            let tab = UInt8(ascii: "\t")
+            var csv = CSVWriterOptions()
+            csv.isExact = options.isLossless
+            // Rows that were read from a TSV keep its dialect, but for the one thing that makes it one.
+            let wasTabbed = schema.roots.first.flatMap { CSVDialect(envelope: $0.envelope) }?.delimiter == tab
+            if format == .tsv { csv.delimiter = tab } else if wasTabbed { csv.delimiter = UInt8(ascii: ",") }
+            return CSVWriter(output, options: csv)
+        case .json, .ndjson:
+            var json = JSONOptions(layout: format == .json ? .document : .lines)
+            json.isLossless = options.isLossless
+            return JSONWriter(output, options: json)
+        case .firn: preconditionFailure("FirnWriter writes .firn files")
+        }
+    }
+
+    /// The type that a file of `firn schema --json` describes.
+    static func schema(of path: String) throws(FirnError) -> TypeSchema {
+        let text = try Input(path: path).readToEnd()
+        func refusal(_ what: String) -> FirnError {
+            FirnError(.schema, what, at: .init(file: path), advice: "'firn schema --json FILE' prints what is expected")
+        }
+        let document = try JSONDocument(bytes: text, file: path)
+        guard let columns = document["columns"]?.elements else { throw refusal("there is no array \"columns\"") }
+        var type = TypeSchema(document["type"]?.text ?? "rows", columns: [])
+        for column in columns {
+            guard let name = column["name"]?.text else { throw refusal("a column has no \"name\"") }
+            guard let spelled = column["type"]?.text, let columnType = SchemaText.columnType(spelled, embedded: []) else {
+                throw refusal("column \"\(name)\" has no type that is known here")
+            }
+            var notation = Notation.plain
+            if let text = column["notation"]?.text {
+                guard let known = SchemaText.notation(text) else { throw refusal("column \"\(name)\" has an unknown notation \"\(text)\"") }
+                notation = known
+            }
+            type.columns.append(ColumnSchema(name, columnType, notation: notation))
+        }
+        for key in document["key"]?.elements ?? [] {
+            guard let name = key.text, let position = type.index(of: name) else { throw refusal("the key names a column that is not listed") }
+            type.key.append(position)
+        }
+        return type
+    }
+}

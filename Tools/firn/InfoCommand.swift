@@ -1,0 +1,115 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+import FirnModel
+
+/// `firn info FILE`
+struct InfoCommand {
+    let session: Session
+
+    func run() throws(FirnError) -> ExitCode {
+        let operand = session.arguments.operands[0]
+        let file = try OpenedFile(stored: operand)
+        guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        var types = try snapshot.statistics()
+        let used = types.reduce(0) { $0 + $1.bytes }, size = file.size ?? used
+        if let name = session.arguments.text("type") ?? file.address.type {
+            guard types.contains(where: { $0.name == name }) else { throw unknownType(name, in: snapshot.schema, of: file.name) }
+            types.removeAll { $0.name != name }
+        }
+        let versions = try database.versions().map { (number: $0.version, time: $0.time) }.sorted { $0.number < $1.number }
+        if session.arguments.has("json") {
+            try session.out.write(json(file, snapshot.version, types, size, used, versions).object + "\n")
+            return .done
+        }
+        try header(file, snapshot.version, size, used, versions)
+        for type in types { try print(type) }
+        return .done
+    }
+
+    private func header(_ file: OpenedFile, _ version: UInt64, _ size: Int, _ used: Int, _ versions: [(number: UInt64, time: Int64)]) throws(FirnError) {
+        let style = session.outStyle, out = session.out
+        try out.write("\(style.strong(file.name)): \(Quantity.bytes(size)), version \(version)")
+        if let time = versions.first(where: { $0.number == version })?.time { try out.write(" of \(InfoCommand.date(time))") }
+        try out.write("\n")
+        let others = versions.filter { $0.number != version }.map { String($0.number) }
+        if !others.isEmpty { try out.write("other versions that can be read: \(others.joined(separator: ", "))\n") }
+        try out.write("\(Quantity.bytes(used)) hold this version's rows, \(Quantity.bytes(max(0, size - used))) are structure, other versions and free space\n")
+    }
+
+    private func print(_ type: TypeStatistics) throws(FirnError) {
+        let style = session.outStyle, out = session.out
+        var facts = [Quantity.count(type.rows, "row"), Quantity.bytes(type.bytes)]
+        if type.rows > 0 { facts.append("\(Quantity.decimal(Double(type.bytes) / Double(type.rows), 1)) B a row") }
+        facts.append(Quantity.count(type.segments, "segment"))
+        if type.deltaRows + type.deltaChanges > 0 { facts.append("\(Quantity.count(type.deltaRows + type.deltaChanges)) recent changes not yet packed") }
+        if type.deletedRows > 0 { facts.append("\(Quantity.count(type.deletedRows)) deleted rows not yet dropped") }
+        try out.write("\n\(style.strong(type.name))\(type.isEmbedded ? " (embedded)" : ""): \(facts.joined(separator: ", "))\n")
+        guard !type.columns.isEmpty else { return }
+        var table = TextTable([.init("column"), .init("type"), .init("bytes", isNumber: true), .init("share", isNumber: true), .init("encodings")])
+        for column in type.columns {
+            let bytes = column.bytes + column.sharedBytes
+            table.append([column.name, column.type.name, Quantity.bytes(bytes), type.bytes > 0 ? "\(Quantity.decimal(100 * Double(bytes) / Double(type.bytes), 1)) %" : "",
+                          encodings(column, segments: type.segments)])
+        }
+        table.append(["(structure)", "", Quantity.bytes(type.overheadBytes), type.bytes > 0 ? "\(Quantity.decimal(100 * Double(type.overheadBytes) / Double(type.bytes), 1)) %" : "", ""])
+        for line in table.lines(width: Machine.terminalWidth(1), style: style) { try out.write(line) }
+    }
+
+    /// With how many segments each, where they differ.
+    private func encodings(_ column: ColumnStatistics, segments: Int) -> String {
+        column.encodings.count == 1 ? column.encodings[0].name : column.encodings.map { "\($0.name) ×\($0.segments)" }.joined(separator: ", ")
+    }
+
+    private func json(_ file: OpenedFile, _ version: UInt64, _ types: [TypeStatistics], _ size: Int, _ used: Int,
+                      _ versions: [(number: UInt64, time: Int64)]) -> JSONLine {
+        var line = JSONLine()
+        line.add("v", 1)
+        line.add("file", file.name)
+        line.add("bytes", size)
+        line.add("version", Int(clamping: version))
+        line.add("liveBytes", used)
+        line.add("otherBytes", max(0, size - used))
+        line.add("versions", versions.map { each in
+            var inner = JSONLine()
+            inner.add("version", Int(clamping: each.number))
+            inner.add("time", InfoCommand.date(each.time))
+            return inner
+        })
+        line.add("types", types.map { type in
+            var inner = JSONLine()
+            inner.add("name", type.name)
+            inner.add("embedded", type.isEmbedded)
+            inner.add("rows", type.rows)
+            inner.add("bytes", type.bytes)
+            inner.add("structureBytes", type.overheadBytes)
+            inner.add("segments", type.segments)
+            inner.add("deltaRows", type.deltaRows)
+            inner.add("deltaChanges", type.deltaChanges)
+            inner.add("deletedRows", type.deletedRows)
+            inner.add("columns", type.columns.map { column in
+                var cell = JSONLine()
+                cell.add("name", column.name)
+                cell.add("type", column.type.name)
+                cell.add("bytes", column.bytes + column.sharedBytes)
+                cell.add("sharedBytes", column.sharedBytes)
+                cell.add("encodings", column.encodings.map { encoding in
+                    var part = JSONLine()
+                    part.add("name", encoding.name)
+                    part.add("segments", encoding.segments)
+                    return part
+                })
+                return cell
+            })
+            return inner
+        })
+        return line
+    }
+
+    /// Nanoseconds since 1970 as `2026-11-21T10:11:12Z`.
+    static func date(_ nanoseconds: Int64) -> String {
+        let seconds = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
+        return CellText.text(.date(Timestamp(seconds: seconds)), ColumnSchema("", ColumnType(.date), notation: .dateTimeZ(0)), in: Schema())
+    }
+}

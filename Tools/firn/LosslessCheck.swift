@@ -1,0 +1,58 @@
+import FirnBytes
+import FirnDisk
+import FirnExchange
+import FirnModel
+
+/// What `--lossless` promises for CSV: writing the new file back gives the bytes that were read. Shown by doing it, before the target is replaced.
+struct LosslessCheck {
+    let source: OpenedFile
+    let threads: Int
+
+    func run(_ snapshot: DatabaseSnapshot, beside path: String) throws(FirnError) {
+        let copy = path + ".lossless"
+        let output = try Output(path: copy, force: true)
+        var options = WritingOptions(threads: threads)
+        options.isLossless = true
+        let tables = snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
+        let reader = StoredReader(tables, schema: snapshot.schema, path: path, threads: threads, progress: Progress())
+        let writer = FormatShelf.writer(output, format: source.format, options, schema: snapshot.schema)
+        try writer.begin(snapshot.schema)
+        while let (type, batch) = try reader.next() { try writer.write(batch, type: type) }
+        try writer.finish()
+        try output.finish()
+        do throws(FirnError) {
+            try compare(copy)
+            try Paths.remove(copy)
+        } catch {
+            try? Paths.remove(copy)
+            throw error
+        }
+    }
+
+    private func compare(_ copy: String) throws(FirnError) {
+        let original = try Input(path: source.address.path), written = try Input(path: copy)
+        let size = 1 << 20
+        var a = [UInt8](repeating: 0, count: size), b = a
+        var line = 1
+        while true {
+            let first = try LosslessCheck.fill(&a, original), second = try LosslessCheck.fill(&b, written)
+            let common = min(first, second)
+            if let place = (0..<common).first(where: { a[$0] != b[$0] }) ?? (first == second ? nil : common) {
+                line += a[..<place].count { $0 == UInt8(ascii: "\n") }
+                throw FirnError(.rejected, "the same bytes cannot be written back from here on", at: .init(file: source.name, line: line),
+                                advice: "the cells can: leave out --lossless to accept another spelling of them")
+            }
+            if first == 0 { return }
+            line += a[..<first].count { $0 == UInt8(ascii: "\n") }
+        }
+    }
+
+    private static func fill(_ buffer: inout [UInt8], _ input: Input) throws(FirnError) -> Int {
+        var count = 0, failure: FirnError?
+        buffer.withUnsafeMutableBytes { bytes in
+            do throws(FirnError) { count = try input.read(into: bytes) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return count
+    }
+}

@@ -1,0 +1,115 @@
+import FirnBytes
+import FirnDisk
+import FirnExchange
+import FirnModel
+
+/// An operand opened for reading, whatever its format.
+final class OpenedFile {
+    enum Content {
+        case stored(Database, DatabaseSnapshot)
+        case stream(any BatchReader)
+    }
+
+    let address: Address
+    let format: FormatName
+    let content: Content
+    /// Bytes of the file as it lies on the disk; nil for a pipe.
+    let size: Int?
+
+    /// For messages.
+    let name: String
+
+    init(_ operand: String, _ options: ReadingOptions, progress: Progress) throws(FirnError) {
+        let address = Address(operand), name = address.path == "-" ? "standard input" : address.path
+        self.address = address
+        self.name = name
+        let input = try Input(path: address.path)
+        size = input.totalBytes.map { Int(clamping: $0) }
+        let first = try input.peek(8192)
+        format = options.format ?? FormatName.detect(path: address.path, firstBytes: first)
+        guard format == .firn else {
+            if let version = address.version {
+                throw FirnError(.usage, "only .firn files have versions, and this is \(format.rawValue)", at: .init(file: "\(address.path)@\(version)"))
+            }
+            content = .stream(try FormatShelf.reader(input, format: format, options, typeName: address.type ?? Address.stem(of: address.path), progress: progress))
+            return
+        }
+        guard address.path != "-", input.compression == .none else {
+            throw FirnError(.usage, "a .firn file is read in place, not from a pipe or compressed", at: .init(file: name), advice: "name the file itself")
+        }
+        guard !first.isEmpty else { throw FirnError(.notThisFormat, "the file is empty", at: .init(file: name)) }
+        let database = try Database.open(path: address.path)
+        content = .stored(database, try database.snapshot(version: address.version))
+    }
+
+    /// Opens a `.firn` file, and nothing else.
+    convenience init(stored operand: String) throws(FirnError) {
+        var options = ReadingOptions(threads: 1)
+        options.format = .firn
+        try self.init(operand, options, progress: Progress())
+    }
+
+    /// The types whose rows are listed by themselves.
+    var schema: Schema {
+        switch content {
+        case .stored(_, let snapshot): snapshot.schema
+        case .stream(let reader): reader.schema
+        }
+    }
+
+    /// The name of the one type meant: the one given, the one the operand names, or the only one there is.
+    func typeName(_ given: String?) throws(FirnError) -> String {
+        let roots = schema.roots
+        if let name = given ?? (format == .firn ? address.type : nil) {
+            guard roots.contains(where: { $0.name == name }) else { throw unknownType(name, in: schema, of: address.path) }
+            return name
+        }
+        guard let first = roots.first else { throw FirnError(.schema, "there are no types in it", at: .init(file: name)) }
+        guard roots.count == 1 else {
+            throw FirnError(.usage, "it has several types: \(roots.map(\.name).joined(separator: ", "))", at: .init(file: name),
+                            advice: "choose one: \(address.path):\(first.name)")
+        }
+        return first.name
+    }
+
+    /// All rows of one type. Rows that come as text are read to the end and held in memory.
+    func table(_ given: String?) throws(FirnError) -> any Table {
+        let wanted = try typeName(given)
+        switch content {
+        case .stored(_, let snapshot):
+            guard let table = snapshot.table(named: wanted) else { throw unknownType(wanted, in: schema, of: address.path) }
+            return table
+        case .stream(let reader):
+            var batches: [Batch] = []
+            while let (type, batch) = try reader.next() { if type == wanted { batches.append(batch) } }
+            return MemoryTable(reader.schema[wanted]!, schema: reader.schema, batches: batches)
+        }
+    }
+
+    /// The rows as batches; `type` chooses one type of a file that has several.
+    func reader(_ given: String?, threads: Int, progress: Progress) throws(FirnError) -> any BatchReader {
+        switch content {
+        case .stream(let reader): return reader
+        case .stored(_, let snapshot):
+            guard given != nil || address.type != nil else {
+                let tables = snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
+                return StoredReader(tables, schema: snapshot.schema, path: address.path, threads: threads, progress: progress)
+            }
+            let table = try table(given)
+            return StoredReader([table], schema: snapshot.schema.reachable(from: table.type.name), path: address.path, threads: threads, progress: progress)
+        }
+    }
+}
+
+extension Schema {
+    /// One root type and the embedded types that its columns lead to.
+    func reachable(from name: String) -> Schema {
+        var wanted: Set<String> = [name], waiting = [name]
+        while let next = waiting.popLast() {
+            for column in self[next]?.columns ?? [] {
+                if column.type.kind == .embedded, let target = column.type.target, wanted.insert(target).inserted { waiting.append(target) }
+            }
+        }
+        return Schema(types.filter { wanted.contains($0.name) })
+    }
+}

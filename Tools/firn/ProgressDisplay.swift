@@ -1,0 +1,32 @@
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+
+/// Shows on standard error how far a command has come, while it works: on terminals after half a second, with `--progress` always.
+final class ProgressDisplay {
+    private let ticker: Ticker?
+
+    init(_ session: Session, _ progress: Progress) {
+        let isTerminal = Machine.isTerminal(2), isAsked = session.arguments.has("progress")
+        guard (isTerminal || isAsked) && !session.isQuiet else {
+            ticker = nil
+            return
+        }
+        // On a terminal a line replaces the one before it; elsewhere there is one a second.
+        var line = ProgressLine(now: session.startedAt, delay: isTerminal ? 0.5 : 1, interval: isTerminal ? 0.1 : 1)
+        var isShown = false
+        ticker = Ticker(every: 0.05) { isLast in
+            if isLast {
+                if isShown && isTerminal { Session.complain("\r\u{1B}[K") }
+                return
+            }
+            guard let text = line.line(now: Machine.seconds, rows: progress.rows, bytes: progress.bytes, total: progress.totalBytes) else { return }
+            isShown = true
+            let width = Machine.terminalWidth(2) ?? 200
+            Session.complain(isTerminal ? "\r\(DisplayWidth.fit(text, to: width - 1))\u{1B}[K" : text + "\n")
+        }
+    }
+
+    /// Removes the line. Nothing is shown from then on.
+    func end() { ticker?.stop() }
+}

@@ -1,0 +1,45 @@
+import FirnBytes
+import FirnCommandLine
+import FirnExchange
+import FirnModel
+
+/// How inputs are to be read, from the flags under "Reading".
+struct ReadingOptions {
+    /// The format, if the content is not to decide.
+    var format: FormatName?
+    /// Words of a CSV that stand for no value, beside the empty field.
+    var nullWords: [String] = []
+    var encoding: String?
+    var delimiter: UInt8?
+    var hasHeader = true
+    /// Where rejected rows go; nil: the first one ends the command.
+    var rejected: RejectedRows?
+    var isLossless = false
+    var threads: Int
+    /// The type's columns, where they are known beforehand.
+    var forced: TypeSchema?
+
+    init(threads: Int) { self.threads = threads }
+
+    init(_ arguments: Arguments, threads: Int) throws(FirnError) {
+        self.threads = threads
+        format = arguments.text("from").flatMap(FormatName.init(rawValue:))
+        nullWords = arguments.names("null")
+        encoding = arguments.text("encoding")
+        hasHeader = !arguments.has("no-header")
+        if let path = arguments.text("rejects") { rejected = try RejectedRows(path: path, force: arguments.has("force")) }
+        isLossless = arguments.has("lossless")
+        if let text = arguments.text("delimiter") {
+            guard let byte = ReadingOptions.delimiter(text) else {
+                throw FirnError(.usage, "--delimiter takes one ASCII character, not \"\(text)\"", advice: "write \\t for a tab")
+            }
+            delimiter = byte
+        }
+    }
+
+    private static func delimiter(_ text: String) -> UInt8? {
+        if text == "\\t" || text == "tab" { return UInt8(ascii: "\t") }
+        guard text.utf8.count == 1, let byte = text.utf8.first, byte < 0x80, !"\"\r\n".utf8.contains(byte) else { return nil }
+        return byte
+    }
+}

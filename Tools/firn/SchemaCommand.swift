@@ -1,0 +1,38 @@
+import FirnBytes
+import FirnCommandLine
+import FirnExchange
+import FirnModel
+
+/// `firn schema FILE`
+struct SchemaCommand {
+    let session: Session
+
+    func run() throws(FirnError) -> ExitCode {
+        let progress = Progress(), display = ProgressDisplay(session, progress)
+        defer { display.end() }
+        let file = try OpenedFile(session.arguments.operands[0], ReadingOptions(session.arguments, threads: session.threads()), progress: progress)
+        display.end()
+        var schema = file.schema
+        if let name = session.arguments.text("type") ?? (file.format == .firn ? file.address.type : nil) {
+            guard schema[name] != nil else { throw unknownType(name, in: schema, of: file.name) }
+            schema = schema.reachable(from: name)
+        }
+        if session.arguments.has("json") {
+            for type in schema.types { try session.out.write(SchemaText.line(type).object + "\n") }
+            return .done
+        }
+        for (i, type) in schema.types.enumerated() {
+            if i > 0 { try session.out.write("\n") }
+            try session.out.write(session.outStyle.strong(type.name) + (type.isEmbedded ? " (embedded)" : "") + "\n")
+            let hasNotation = type.columns.contains { SchemaText.name(of: $0.notation) != nil }, hasKey = !type.key.isEmpty
+            var table = TextTable([.init("column"), .init("type")] + (hasNotation ? [.init("notation")] : []) + (hasKey ? [.init("key")] : []))
+            for (position, column) in type.columns.enumerated() {
+                let place = type.key.firstIndex(of: position).map { type.key.count == 1 ? "key" : "key \($0 + 1)" }
+                table.append([column.name, column.type.name] + (hasNotation ? [SchemaText.name(of: column.notation) ?? ""] : []) + (hasKey ? [place ?? ""] : []))
+            }
+            for line in table.lines(style: session.outStyle) { try session.out.write(line) }
+        }
+        if case .stream(let reader) = file.content { for remark in reader.remarks { session.remark(remark) } }
+        return .done
+    }
+}

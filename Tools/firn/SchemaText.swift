@@ -1,0 +1,74 @@
+import FirnBytes
+import FirnCommandLine
+import FirnModel
+
+/// Schemas as lines of JSON, one a type: what `firn schema --json` prints and `firn convert --schema` takes.
+enum SchemaText {
+    static func line(_ type: TypeSchema) -> JSONLine {
+        var line = JSONLine()
+        line.add("v", 1)
+        line.add("type", type.name)
+        if type.isEmbedded { line.add("embedded", true) }
+        line.add("key", type.key.map { type.columns[$0].name })
+        line.add("columns", type.columns.map { column in
+            var inner = JSONLine()
+            inner.add("name", column.name)
+            inner.add("type", column.type.name)
+            if let notation = name(of: column.notation) { inner.add("notation", notation) }
+            return inner
+        })
+        return line
+    }
+
+    /// The type that a name as in `int?`, `list<string?>` or `map<string, any>` stands for; nil if it stands for none. Embedded and linked types are
+    /// named by their own names.
+    static func columnType(_ text: String, embedded: [String]) -> ColumnType? {
+        var name = text[...], isOptional = false
+        if name.last == "?" {
+            isOptional = true
+            name.removeLast()
+        }
+        var collection = CollectionKind.none
+        for (prefix, kind) in [("list<", CollectionKind.list), ("set<", .set), ("map<string, ", .map), ("map<string,", .map)] where collection == .none {
+            if name.hasPrefix(prefix), name.last == ">" {
+                name = name.dropFirst(prefix.count).dropLast()
+                collection = kind
+            }
+        }
+        var elementIsOptional = false
+        if collection != .none, name.last == "?" {
+            elementIsOptional = true
+            name.removeLast()
+        }
+        var kind = ScalarKind(name: String(name)), target: String?
+        if name.hasPrefix("link<"), name.last == ">" {
+            kind = .link
+            target = String(name.dropFirst("link<".count).dropLast())
+        } else if embedded.contains(String(name)) {
+            kind = .embedded
+            target = String(name)
+        }
+        guard let kind, (kind == .embedded || kind == .link) == (target != nil) else { return nil }
+        return ColumnType(kind, optional: isOptional, collection: collection, elementOptional: elementIsOptional, target: target)
+    }
+
+    private static let notations: [(name: String, code: UInt8, hasDigits: Bool)] = [
+        ("fixed", Notation.fixed(0).code, true), ("pointZero", Notation.pointZero.code, false), ("capitalised", Notation.capitalised.code, false),
+        ("upperCase", Notation.upperCase.code, false), ("date", Notation.dateOnly.code, false), ("dateTimeSpace", Notation.dateTimeSpace(0).code, true),
+        ("dateTimeZ", Notation.dateTimeZ(0).code, true), ("dateTimeT", Notation.dateTimeT(0).code, true), ("uuidUpper", Notation.uuidUpper.code, false),
+    ]
+
+    /// Nil for the plain notation, which goes without saying.
+    static func name(of notation: Notation) -> String? {
+        guard let known = notations.first(where: { $0.code == notation.code }) else { return nil }
+        return known.hasDigits ? "\(known.name)(\(notation.parameter))" : known.name
+    }
+
+    static func notation(_ text: String) -> Notation? {
+        let name = text.prefix { $0 != "(" }
+        guard let known = notations.first(where: { $0.name == name }) else { return text == "plain" ? .plain : nil }
+        guard known.hasDigits else { return name == text ? Notation(code: known.code) : nil }
+        guard text.last == ")", let digits = UInt8(text.dropFirst(name.count + 1).dropLast()) else { return nil }
+        return Notation(code: known.code, parameter: digits)
+    }
+}

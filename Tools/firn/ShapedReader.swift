@@ -1,0 +1,67 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+
+/// Passes batches on with some of the columns, under a name, with a key, and not more rows than wanted.
+final class ShapedReader: BatchReader {
+    let schema: Schema
+    private let source: any BatchReader
+    /// Positions of the columns kept; nil: all.
+    private let kept: [Int]?
+    private let type: TypeSchema
+    private let renamed: [String: String]
+    private var left: Int
+    private let isLimited: Bool
+
+    /// - Throws: `.usage` where names do not fit the schema.
+    init(_ source: any BatchReader, columns: [String], name: String?, key: [String], limit: Int?) throws(FirnError) {
+        self.source = source
+        left = limit ?? .max
+        isLimited = limit != nil
+        var schema = source.schema
+        let roots = schema.roots
+        guard let root = roots.first else { throw FirnError(.schema, "the input has no rows and no columns") }
+        guard roots.count == 1 || (columns.isEmpty && name == nil && key.isEmpty) else {
+            throw FirnError(.usage, "the input has several types: \(roots.map(\.name).joined(separator: ", "))",
+                            advice: "choose one as FILE:Type")
+        }
+        var shaped = root, kept: [Int]?
+        if !columns.isEmpty {
+            let chosen = try columns.map { (column) throws(FirnError) in try root.position(of: column) }
+            shaped.columns = chosen.map { root.columns[$0] }
+            shaped.key = root.key.allSatisfy(chosen.contains) ? root.key.map { chosen.firstIndex(of: $0)! } : []
+            kept = chosen
+            // What surrounded the rows speaks of positions of columns.
+            shaped.envelope = nil
+        }
+        if let name { shaped.name = name }
+        if !key.isEmpty { shaped.key = try key.map { (column) throws(FirnError) in try shaped.position(of: column) } }
+        for i in schema.types.indices where schema.types[i].name == root.name { schema.types[i] = shaped }
+        self.schema = schema
+        self.kept = kept
+        type = shaped
+        renamed = [root.name: shaped.name]
+    }
+
+    var remarks: [String] { source.remarks }
+
+    func next() throws(FirnError) -> (type: String, batch: Batch)? {
+        guard left > 0, let (name, rows) = try source.next() else { return nil }
+        var batch = rows
+        if let kept { batch.columns = kept.map { batch.columns[$0] } }
+        if batch.count > left {
+            batch.columns = batch.columns.map { $0.slice(0..<left) }
+            batch.count = left
+        }
+        if isLimited { left -= batch.count }
+        return (renamed[name] ?? name, batch)
+    }
+}
+
+extension TypeSchema {
+    /// Where a column stands. The error names what may have been meant.
+    func position(of column: String) throws(FirnError) -> Int {
+        if let position = index(of: column) { return position }
+        throw unknownColumn(column, of: self)
+    }
+}

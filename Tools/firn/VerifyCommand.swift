@@ -1,0 +1,68 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+import FirnModel
+
+/// `firn verify FILE...`
+struct VerifyCommand {
+    let session: Session
+    private var isFull: Bool { session.arguments.has("full") }
+    /// More defects than this are counted, not listed: a file that lost its middle has thousands.
+    private static let listed = 50
+
+    func run() throws(FirnError) -> ExitCode {
+        let progress = Progress(), display = ProgressDisplay(session, progress)
+        defer { display.end() }
+        var worst = ExitCode.done
+        for operand in session.arguments.operands {
+            let started = Machine.seconds
+            let file: OpenedFile
+            do throws(FirnError) {
+                file = try OpenedFile(stored: operand)
+            } catch {
+                // A file so damaged that it does not open: the answer of this command, in detail the error's.
+                guard session.arguments.operands.count > 1 || error.code == .damaged else { throw error }
+                display.end()
+                Session.complain(error.complaint(style: session.errorStyle))
+                try report(operand, "damaged: \(error.message)", defects: [], isIntact: false, seconds: Machine.seconds - started)
+                worst = worse(worst, ExitCode(error.code))
+                continue
+            }
+            guard case .stored(_, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+            let defects = snapshot.verify(full: isFull) { progress.add(rows: $0) }
+            let rows = snapshot.tables.reduce(0) { $0 + $1.rowCount }
+            let summary = defects.isEmpty ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
+                : "\(Quantity.count(defects.count, "defect")) found"
+            try report(operand, summary, defects: defects, isIntact: defects.isEmpty, seconds: Machine.seconds - started)
+            if !defects.isEmpty { worst = worse(worst, .no) }
+        }
+        return worst
+    }
+
+    private func worse(_ a: ExitCode, _ b: ExitCode) -> ExitCode { a.rawValue >= b.rawValue ? a : b }
+
+    private func report(_ name: String, _ summary: String, defects: [Defect], isIntact: Bool, seconds: Double) throws(FirnError) {
+        if session.arguments.has("json") {
+            var line = JSONLine()
+            line.add("v", 1)
+            line.add("file", name)
+            line.add("intact", isIntact)
+            line.add("full", isFull)
+            line.add("seconds", seconds)
+            line.add("summary", summary)
+            line.add("defects", defects.map { defect in
+                var inner = JSONLine()
+                inner.add("subject", defect.subject)
+                inner.add("what", defect.damage.what)
+                inner.add("byte", Int(clamping: defect.damage.offset))
+                return inner
+            })
+            return try session.out.write(line.object + "\n")
+        }
+        for defect in defects.prefix(VerifyCommand.listed) { try session.out.write("\(name): \(DisplayWidth.visible(defect.description))\n") }
+        if defects.count > VerifyCommand.listed { try session.out.write("\(name): and \(Quantity.count(defects.count - VerifyCommand.listed)) more\n") }
+        let style = session.outStyle
+        try session.out.write("\(name): \(isIntact ? style.green(summary) : style.red(summary))\n")
+    }
+}
