@@ -21,6 +21,9 @@ struct SpaceState: Sendable {
     /// Starts of pending ranges that a pinned version holds, by that version.
     private var blocked: [UInt64: [UInt64]] = [:]
 
+    /// Set when a hostile file's dead ranges turn out to overlap: nothing may be written then.
+    private(set) var contradiction: Damage?
+
     /// The empty store's.
     init() { _ = free.insert(UnitRange(start: 8, end: 64)) }
 
@@ -52,7 +55,7 @@ struct SpaceState: Sendable {
             pendingUnits -= dead.end - dead.start
             let range = UnitRange(start: dead.start, end: dead.end)
             releasedUnsaved.append(range)
-            precondition(free.insert(range), "space that was pending is free already: the state contradicts itself")
+            if !free.insert(range) { contradiction = Damage("dead space overlaps free space", at: Int(clamping: range.start * 64)) }
         }
     }
 

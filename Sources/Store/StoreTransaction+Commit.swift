@@ -29,6 +29,7 @@ extension Store {
             if space?.version != base.version { (space, records, checkpoint, logBytes) = try loadSpace(base) }
             let protected = min(base.root.oldestKept, base.version == 0 ? 0 : base.version - 1)
             space!.release(protected: protected, pins: try pins())
+            if let fault = space!.contradiction { throw FirnError.damaged(path, what: fault.what, byte: fault.offset) }
             return StoreTransaction(store: self, base: base)
         } catch {
             endWriting()
