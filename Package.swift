@@ -45,7 +45,7 @@ let tools: [Target] = [
                                      "FirnJSON", "FirnCommandLine"],
                       path: "Tools/firn", exclude: ["README.md"], swiftSettings: house),
     .executableTarget(name: "firn-bench",
-                      dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery"],
+                      dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV"],
                       path: "Tools/bench", exclude: ["run"], swiftSettings: kernel),
 ]
 

@@ -85,14 +85,14 @@ extension CSVGuess {
                 quoted &+= 1
                 if !needsQuotes(memory + start, count, marks), count > 0 { quotedNeedlessly &+= 1 }
                 if count == 0 {
-                    shape = []
+                    shape = .none
                     continue
                 }
             } else if nulls.contains(memory + start, count) {
                 nullCount &+= 1
                 continue
             } else if count == 0 {
-                shape = []
+                shape = .none
             }
             if shape.isEmpty { continue }
             let (found, digits) = FirnCSV.shape(memory + start, count, wanted: shape)

@@ -11,20 +11,26 @@ struct CSVMarks: Sendable {
 /// Memory may be read this far past the end of a block's text.
 let scanSlack = 64
 
-/// Bit i is set where byte i of the 64 at `memory` is one of three.
+/// Bit i is set where byte i of the 64 at `memory` is one of three. Whole words: the vector comparisons of the standard library are many times slower.
 @inline(__always)
 func marks64(_ memory: UnsafePointer<UInt8>, _ a: UInt8, _ b: UInt8, _ c: UInt8) -> UInt64 {
-    marks16(memory, a, b, c) | marks16(memory + 16, a, b, c) &<< 16 | marks16(memory + 32, a, b, c) &<< 32 | marks16(memory + 48, a, b, c) &<< 48
+    let raw = UnsafeRawPointer(memory)
+    let spread: UInt64 = 0x0101_0101_0101_0101
+    let a = SIMD2(repeating: UInt64(a) &* spread), b = SIMD2(repeating: UInt64(b) &* spread), c = SIMD2(repeating: UInt64(c) &* spread)
+    return marks16(raw, a, b, c) | marks16(raw + 16, a, b, c) &<< 16 | marks16(raw + 32, a, b, c) &<< 32 | marks16(raw + 48, a, b, c) &<< 48
 }
 
 @inline(__always)
-private func marks16(_ memory: UnsafePointer<UInt8>, _ a: UInt8, _ b: UInt8, _ c: UInt8) -> UInt64 {
-    let bytes = UnsafeRawPointer(memory).loadUnaligned(as: SIMD16<UInt8>.self)
-    let hit = (bytes .== SIMD16(repeating: a)) .| (bytes .== SIMD16(repeating: b)) .| (bytes .== SIMD16(repeating: c))
-    let words = unsafeBitCast(hit, to: SIMD2<UInt64>.self)
-    // Each byte is all ones or zero: keep bit i of byte i, and sum the bytes into the top one.
-    let pick: UInt64 = 0x8040_2010_0804_0201, sum: UInt64 = 0x0101_0101_0101_0101
-    return ((words[0] & pick) &* sum) &>> 56 | (((words[1] & pick) &* sum) &>> 56) &<< 8
+private func marks16(_ memory: UnsafeRawPointer, _ a: SIMD2<UInt64>, _ b: SIMD2<UInt64>, _ c: SIMD2<UInt64>) -> UInt64 {
+    let bytes = memory.loadUnaligned(as: SIMD2<UInt64>.self)
+    // A byte of x is zero where the mark stands; adding 0x7F to its low bits sets the top bit of all others, without a carry.
+    let low = SIMD2<UInt64>(repeating: 0x7F7F_7F7F_7F7F_7F7F)
+    let x = bytes ^ a, y = bytes ^ b, z = bytes ^ c
+    let others = (((x & low) &+ low) | x) & (((y & low) &+ low) | y) & (((z & low) &+ low) | z)
+    let hits = ~(others | low)
+    // The top bits of eight bytes, gathered in the top byte of a product.
+    let gather: UInt64 = 0x0102_0408_1020_4080
+    return ((hits[0] &>> 7) &* gather) &>> 56 | (((hits[1] &>> 7) &* gather) &>> 56) &<< 8
 }
 
 /// The first position in `from ..< to` that holds `byte`, or `to`.
@@ -160,6 +166,13 @@ final class CSVIndex {
         let delimiter = marks.delimiter, quote = marks.quote, newline = marks.newline
         rows = 0
         bad.removeAll(keepingCapacity: true)
+        // Locals: each use of a stored property of a class is checked for exclusive access.
+        var returns = 0, bare = 0, stray = 0
+        defer {
+            carriageReturns &+= returns
+            bareNewlines &+= bare
+            bareQuotes &+= stray
+        }
         var row = 0, column = 0
         var recordStart = start, fieldStart = start, at = start
         var rowEscapes = false, fault: CSVBadRecord?
@@ -206,7 +219,15 @@ final class CSVIndex {
                     note(fieldStart, place, 0)
                     fieldStart = place &+ 1
                 } else if byte == newline {
-                    let lineEnd = cellEnd(memory, fieldStart, place, newline)
+                    var lineEnd = place
+                    if newline == 10 {
+                        if place > fieldStart, memory[place &- 1] == 13 {
+                            returns &+= 1
+                            lineEnd = place &- 1
+                        } else {
+                            bare &+= 1
+                        }
+                    }
                     note(fieldStart, lineEnd, 0)
                     if !endRecord(place &+ 1, lineEnd) { break outer }
                 } else if place == fieldStart {
@@ -245,16 +266,16 @@ final class CSVIndex {
                         continue outer
                     }
                     if memory[next] == 13, newline == 10 {
-                        carriageReturns &+= 1
+                        returns &+= 1
                         next &+= 1
                     } else if newline == 10 {
-                        bareNewlines &+= 1
+                        bare &+= 1
                     }
                     at = next &+ 1
                     if !endRecord(next &+ 1, next) { break outer }
                     continue outer
                 } else {
-                    bareQuotes &+= 1
+                    stray &+= 1
                 }
             }
             at = min(at &+ 64, end)
@@ -267,18 +288,6 @@ final class CSVIndex {
         }
         rows = row
         return recordStart
-    }
-
-    @inline(__always)
-    private func cellEnd(_ memory: UnsafePointer<UInt8>, _ start: Int, _ place: Int, _ newline: UInt8) -> Int {
-        if newline == 10 {
-            if place > start, memory[place &- 1] == 13 {
-                carriageReturns &+= 1
-                return place &- 1
-            }
-            bareNewlines &+= 1
-        }
-        return place
     }
 
     /// Makes doubled quotes single in the quoted cells of a record.

@@ -2,32 +2,43 @@ import FirnExchange
 import FirnModel
 
 /// The ways to hold a text so that writing it gives the same text again, as a set. Two texts share a column's type if both can be held that way.
-struct CSVShape: OptionSet, Sendable {
+struct CSVShape: Equatable, Sendable {
     var rawValue: UInt32
 
-    static let int = CSVShape(rawValue: 1 << 0)
-    /// A double whose shortest text this is.
-    static let plain = CSVShape(rawValue: 1 << 1)
-    /// A double whose shortest text this is once whole numbers end in `.0`.
-    static let pointZero = CSVShape(rawValue: 1 << 2)
-    /// A double written with as many digits after the point.
-    static let fixed = CSVShape(rawValue: 1 << 3)
-    static let decimal = CSVShape(rawValue: 1 << 4)
-    static let bool = CSVShape(rawValue: 1 << 5)
-    static let boolCapitalised = CSVShape(rawValue: 1 << 6)
-    static let boolUpper = CSVShape(rawValue: 1 << 7)
-    static let date = CSVShape(rawValue: 1 << 8)
-    static let dateTimeSpace = CSVShape(rawValue: 1 << 9)
-    static let dateTimeT = CSVShape(rawValue: 1 << 10)
-    static let dateTimeZ = CSVShape(rawValue: 1 << 11)
-    static let uuid = CSVShape(rawValue: 1 << 12)
-    static let uuidUpper = CSVShape(rawValue: 1 << 13)
+    init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    static let numbers: CSVShape = [.int, .plain, .pointZero, .fixed, .decimal]
-    static let bools: CSVShape = [.bool, .boolCapitalised, .boolUpper]
-    static let dates: CSVShape = [.date, .dateTimeSpace, .dateTimeT, .dateTimeZ]
-    static let uuids: CSVShape = [.uuid, .uuidUpper]
-    static let all: CSVShape = [.numbers, .bools, .dates, .uuids]
+    @inline(__always) var isEmpty: Bool { rawValue == 0 }
+    @inline(__always) func contains(_ other: CSVShape) -> Bool { rawValue & other.rawValue == other.rawValue }
+    @inline(__always) func isDisjoint(with other: CSVShape) -> Bool { rawValue & other.rawValue == 0 }
+    @inline(__always) mutating func formIntersection(_ other: CSVShape) { rawValue &= other.rawValue }
+    @inline(__always) mutating func insert(_ other: CSVShape) { rawValue |= other.rawValue }
+    @inline(__always) static func | (a: CSVShape, b: CSVShape) -> CSVShape { CSVShape(rawValue: a.rawValue | b.rawValue) }
+
+    @inline(__always) static var none: CSVShape { CSVShape(rawValue: 0) }
+
+    @inline(__always) static var int: CSVShape { CSVShape(rawValue: 1 << 0) }
+    /// A double whose shortest text this is.
+    @inline(__always) static var plain: CSVShape { CSVShape(rawValue: 1 << 1) }
+    /// A double whose shortest text this is once whole numbers end in `.0`.
+    @inline(__always) static var pointZero: CSVShape { CSVShape(rawValue: 1 << 2) }
+    /// A double written with as many digits after the point.
+    @inline(__always) static var fixed: CSVShape { CSVShape(rawValue: 1 << 3) }
+    @inline(__always) static var decimal: CSVShape { CSVShape(rawValue: 1 << 4) }
+    @inline(__always) static var bool: CSVShape { CSVShape(rawValue: 1 << 5) }
+    @inline(__always) static var boolCapitalised: CSVShape { CSVShape(rawValue: 1 << 6) }
+    @inline(__always) static var boolUpper: CSVShape { CSVShape(rawValue: 1 << 7) }
+    @inline(__always) static var date: CSVShape { CSVShape(rawValue: 1 << 8) }
+    @inline(__always) static var dateTimeSpace: CSVShape { CSVShape(rawValue: 1 << 9) }
+    @inline(__always) static var dateTimeT: CSVShape { CSVShape(rawValue: 1 << 10) }
+    @inline(__always) static var dateTimeZ: CSVShape { CSVShape(rawValue: 1 << 11) }
+    @inline(__always) static var uuid: CSVShape { CSVShape(rawValue: 1 << 12) }
+    @inline(__always) static var uuidUpper: CSVShape { CSVShape(rawValue: 1 << 13) }
+
+    @inline(__always) static var numbers: CSVShape { .int | .plain | .pointZero | .fixed | .decimal }
+    @inline(__always) static var bools: CSVShape { .bool | .boolCapitalised | .boolUpper }
+    @inline(__always) static var dates: CSVShape { .date | .dateTimeSpace | .dateTimeT | .dateTimeZ }
+    @inline(__always) static var uuids: CSVShape { .uuid | .uuidUpper }
+    @inline(__always) static var all: CSVShape { .numbers | .bools | .dates | .uuids }
 }
 
 /// The shapes among `wanted` that hold the text, and how many digits follow its point (of a number or of a second).
@@ -37,7 +48,7 @@ func shape(_ memory: UnsafePointer<UInt8>, _ count: Int, wanted: CSVShape) -> (s
         let number = numberShape(memory, count)
         if !number.shape.isEmpty { return number }
     }
-    if wanted.isDisjoint(with: [.bools, .dates, .uuids]) { return ([], 0) }
+    if wanted.isDisjoint(with: .bools | .dates | .uuids) { return (.none, 0) }
     return otherShape(memory, count)
 }
 
@@ -48,9 +59,9 @@ private func otherShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape:
         if bytes.elementsEqual("true".utf8) || bytes.elementsEqual("false".utf8) { return (.bool, 0) }
         if bytes.elementsEqual("True".utf8) || bytes.elementsEqual("False".utf8) { return (.boolCapitalised, 0) }
         if bytes.elementsEqual("TRUE".utf8) || bytes.elementsEqual("FALSE".utf8) { return (.boolUpper, 0) }
-        return ([], 0)
+        return (.none, 0)
     }
-    guard count >= 10 else { return ([], 0) }
+    guard count >= 10 else { return (.none, 0) }
     if memory[4] == UInt8(ascii: "-"), let reading = DateText.parse(bytes) {
         let digits = Int(reading.notation.parameter)
         switch reading.notation.code {
@@ -67,24 +78,24 @@ private func otherShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape:
         case .none: return (.uuids, 0)
         }
     }
-    return ([], 0)
+    return (.none, 0)
 }
 
 @inline(__always)
 private func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVShape, digits: Int) {
     let negative = memory[0] == UInt8(ascii: "-")
     let first = negative ? 1 : 0
-    guard count > first else { return ([], 0) }
+    guard count > first else { return (.none, 0) }
     let lead = memory[first] &- 48
-    if lead > 9 { return ([], 0) }
+    if lead > 9 { return (.none, 0) }
     var at = first &+ 1
     while at < count, memory[at] &- 48 <= 9 { at &+= 1 }
     let whole = at &- first
     // Leading zeros say that the text is more than a number.
-    if lead == 0, whole > 1 { return ([], 0) }
+    if lead == 0, whole > 1 { return (.none, 0) }
     if at == count {
-        if lead == 0, negative { return ([.plain, .decimal], 0) }
-        if whole <= 15 { return ([.int, .plain, .decimal], 0) }
+        if lead == 0, negative { return (.plain | .decimal, 0) }
+        if whole <= 15 { return (.int | .plain | .decimal, 0) }
         return longShape(memory, count, whole: whole, fraction: 0)
     }
     guard memory[at] == UInt8(ascii: "."), at &+ 1 < count else { return exponentShape(memory, count) }
@@ -96,9 +107,9 @@ private func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape
     guard at == count else { return exponentShape(memory, count) }
     if whole &+ fraction > 15 { return longShape(memory, count, whole: whole, fraction: fraction) }
     // Up to 15 digits name one double each, and the digits come back.
-    var shape: CSVShape = .fixed
+    var shape = CSVShape.fixed
     if memory[count &- 1] != 48 {
-        if zeros <= 5 { shape.formUnion([.plain, .pointZero]) }
+        if zeros <= 5 { shape.insert(.plain | .pointZero) }
     } else if fraction == 1 {
         shape.insert(.pointZero)
     }
@@ -111,7 +122,7 @@ private func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape
 @inline(never)
 private func longShape(_ memory: UnsafePointer<UInt8>, _ count: Int, whole: Int, fraction: Int) -> (shape: CSVShape, digits: Int) {
     let bytes = UnsafeRawBufferPointer(start: memory, count: count)
-    var shape: CSVShape = []
+    var shape = CSVShape.none
     if fraction == 0, NumberText.parseInt64(bytes) != nil { shape.insert(.int) }
     let text = count <= 44 ? String(decoding: bytes, as: UTF8.self) : nil
     if let text, let decimal = Decimal(text), decimal.description == text { shape.insert(.decimal) }
@@ -131,9 +142,9 @@ private func longShape(_ memory: UnsafePointer<UInt8>, _ count: Int, whole: Int,
 @inline(never)
 private func exponentShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVShape, digits: Int) {
     let bytes = UnsafeRawBufferPointer(start: memory, count: count)
-    guard count < NumberText.room, let value = NumberText.parseDouble(bytes) else { return ([], 0) }
+    guard count < NumberText.room, let value = NumberText.parseDouble(bytes) else { return (.none, 0) }
     return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: NumberText.room) { buffer in
         let length = NumberText.writePlain(value, to: buffer.baseAddress!)
-        return UnsafeRawBufferPointer(start: buffer.baseAddress, count: length).elementsEqual(bytes) ? ([.plain, .pointZero], -1) : ([], 0)
+        return UnsafeRawBufferPointer(start: buffer.baseAddress, count: length).elementsEqual(bytes) ? (.plain | .pointZero, -1) : (.none, 0)
     }
 }
