@@ -31,7 +31,8 @@ enum Comparison {
         default: break
         }
         guard a.kindClass == b.kindClass else { return nil }
-        if a.isUnordered || b.isUnordered, !a.isDecimal, !b.isDecimal { return nil }
+        // Floats and doubles that are no number equal nothing; among decimals one equals the other, and has no order to numbers.
+        if a.isNotNumber || b.isNotNumber { return a.isNotNumber && b.isNotNumber && (a.isDecimal || b.isDecimal) ? 0 : nil }
         return Value.order(a, b)
     }
 
@@ -120,6 +121,14 @@ extension Value {
         default: false
         }
     }
+
+    /// Likewise, as a decimal.
+    private var isDecimalNaN: Bool {
+        if case .decimal(let x) = self { x.isNaN } else { false }
+    }
+
+    /// Not a number, of whatever kind.
+    var isNotNumber: Bool { isUnordered || isDecimalNaN }
 
     var isDecimal: Bool {
         if case .decimal = self { true } else { false }

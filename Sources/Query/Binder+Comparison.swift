@@ -1,0 +1,221 @@
+import FirnBytes
+import FirnModel
+
+extension Binder {
+    mutating func comparison(_ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+        if let node = try typeTest(syntax) { return node }
+        if let values = try list(syntax.right) { return try listComparison(syntax, values) }
+        if let values = try list(syntax.left) {
+            guard syntax.comparator.isEquality, try list(syntax.right) == nil else {
+                throw error("'\(syntax.comparator.rawValue)' does not take a list on its left", at: syntax.left.position)
+            }
+            return try listComparison(ComparisonSyntax(syntax.right, syntax.comparator, ignoresCase: syntax.ignoresCase, syntax.left, at: syntax.position), values)
+        }
+        let left = try operand(syntax.left), right = try operand(syntax.right)
+        switch (left, right) {
+        case (.constant, .constant): throw error("Cannot compare two constants ('\(syntax.left)' and '\(syntax.right)')", at: syntax.position.offset)
+        case (_, .constant(let constant)):
+            guard syntax.comparator != .isIn else { throw error("the right-hand side of IN must be a list", at: syntax.right.position) }
+            return try test(left, syntax.comparator, constant, syntax)
+        case (.constant(let constant), _):
+            if syntax.comparator == .isIn { return try member(left, right, syntax) }
+            if syntax.comparator.isTextual { return try textInColumn(constant, right, syntax) }
+            return try test(right, syntax.comparator.flipped, constant, syntax)
+        default:
+            if syntax.comparator == .isIn { return try member(left, right, syntax) }
+            return try pair(left, syntax.comparator, right, syntax)
+        }
+    }
+
+    private func mismatch(_ a: ScalarKind?, _ b: ScalarKind?, _ syntax: ComparisonSyntax) -> QueryError {
+        error("Unsupported comparison between type '\(a?.queryName ?? "null")' and type '\(b?.queryName ?? "null")'", at: syntax.position.offset)
+    }
+
+    private func comparable(_ a: ScalarKind, _ b: ScalarKind) -> Bool {
+        if a == .embedded || b == .embedded { return false }
+        return a == .any || b == .any || a == b || a.isNumber && b.isNumber
+    }
+
+    private func checkOperator(_ syntax: ComparisonSyntax, _ kind: ScalarKind) throws(QueryError) {
+        let isText = kind == .string || kind == .data || kind == .any
+        guard !syntax.comparator.isTextual || isText else {
+            throw error("'\(syntax.comparator.rawValue)' needs text, not type '\(kind.queryName)'", at: syntax.position.offset)
+        }
+        guard !syntax.ignoresCase || isText else { throw error("[c] needs text, not type '\(kind.queryName)'", at: syntax.position.offset) }
+        guard kind != .link || !syntax.comparator.isOrder else { throw error("links have no order", at: syntax.position.offset) }
+    }
+
+    private func entered(_ operand: Operand, _ position: Int) throws(QueryError) -> Operand {
+        if case .path(let path) = operand { .path(try entered(path, at: position)) } else { operand }
+    }
+
+    private func quantifier(_ operand: Operand) -> Quantifier? {
+        if case .path(let path) = operand { path.quantifier } else { nil }
+    }
+
+    // MARK: Operand against constant
+
+    private mutating func test(_ operand: Operand, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+        if case .path(let path) = operand, path.type.isCollection, constant.value.isNull, comparator.isEquality, path.quantifier == nil {
+            if let node = try nullCollection(path, comparator, syntax) { return node }
+        }
+        let operand = try entered(operand, syntax.left.position)
+        guard let kind = operand.kind else { throw mismatch(nil, constant.value.scalarKind, syntax) }
+        if !constant.value.isNull || kind != .embedded { try checkOperator(syntax, kind) }
+        let test = try elementTest(kind, comparator, constant, syntax)
+        return node(operand, test, quantifier(operand), syntax.description)
+    }
+
+    private mutating func node(_ operand: Operand, _ test: ElementTest, _ quantifier: Quantifier?, _ text: String) -> TestNode {
+        var number: Int?
+        if case .text = test.form {
+            number = textTests
+            textTests += 1
+        }
+        return TestNode(operand, test, quantifier: quantifier, number: number, text: text)
+    }
+
+    /// `list == NULL`: whether there is a list at all, where that can be told.
+    private func nullCollection(_ path: BoundPath, _ comparator: Comparator, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode? {
+        if path.type.isOptional {
+            let isNull = comparator == .equal
+            return TestNode(.path(path), ElementTest(form: isNull ? .never : .always, matchesNull: isNull), quantifier: nil, number: nil, text: syntax.description)
+        }
+        guard path.type.kind != .link, path.type.kind != .embedded else { throw error("Cannot compare linklist ('\(path.text)') with NULL", at: syntax.position.offset) }
+        return nil
+    }
+
+    /// `'x' CONTAINS name`.
+    private mutating func textInColumn(_ constant: ConstantSyntax, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+        let right = try entered(right, syntax.right.position)
+        guard let kind = right.kind else { throw mismatch(nil, nil, syntax) }
+        try checkOperator(syntax, kind)
+        if constant.value.isNull {
+            if syntax.comparator != .like { return ConstantNode(false) }
+            return node(right, ElementTest(form: .never, matchesNull: true), quantifier(right), syntax.description)
+        }
+        guard let other = constant.value.scalarKind, kind == .any && (other == .string || other == .data) || other == kind else {
+            throw mismatch(constant.value.scalarKind, kind, syntax)
+        }
+        return PairNode(.constant(constant), syntax.comparator, right, ignoresCase: syntax.ignoresCase, quantifier: quantifier(right), text: syntax.description)
+    }
+
+    // MARK: Operand against operand
+
+    private mutating func pair(_ left: Operand, _ comparator: Comparator, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+        let left = try entered(left, syntax.left.position), right = try entered(right, syntax.right.position)
+        guard !(left.isMany && right.isMany) else { throw error("Ordered comparison between two primitive lists is not implemented yet", at: syntax.position.offset) }
+        guard let a = left.kind, let b = right.kind, comparable(a, b) else { throw mismatch(left.kind, right.kind, syntax) }
+        try checkOperator(syntax, a)
+        try checkOperator(syntax, b)
+        return PairNode(left, comparator, right, ignoresCase: syntax.ignoresCase, quantifier: quantifier(left) ?? quantifier(right), text: syntax.description)
+    }
+
+    /// `x IN list`: ANY element equals x.
+    private mutating func member(_ left: Operand, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+        let right = try entered(right, syntax.right.position)
+        guard right.isMany || right.kind == .any else { throw error("the right-hand side of IN must be a list", at: syntax.right.position) }
+        var list = right
+        if case .path(var path) = right, !path.isMany {
+            path.steps.append(.anyEnter)
+            path.isMany = true
+            list = .path(path)
+        }
+        if case .constant(let constant) = left {
+            guard let kind = list.kind else { throw mismatch(nil, nil, syntax) }
+            try checkOperator(syntax, kind)
+            return node(list, try elementTest(kind, .equal, constant, syntax), quantifier(list), syntax.description)
+        }
+        return try pair(left, .equal, list, syntax)
+    }
+
+    // MARK: Lists of constants
+
+    private mutating func listComparison(_ syntax: ComparisonSyntax, _ values: [ConstantSyntax]) throws(QueryError) -> PredicateNode {
+        let operand = try operand(syntax.left)
+        guard !operand.isConstant else { throw error("Cannot compare two constants ('\(syntax.left)' and '\(syntax.right)')", at: syntax.position.offset) }
+        var listQuantifier: Quantifier?
+        if case .list(let quantifier, _, _) = syntax.right { listQuantifier = quantifier }
+        if syntax.comparator == .between { return try between(operand, values, syntax) }
+        if case .path(let path) = operand, path.quantifier == nil, listQuantifier == nil, path.isPrimitiveCollection {
+            if syntax.comparator.isEquality { return wholeCollection(path, values, syntax) }
+            if syntax.comparator == .isIn { return ConstantNode(false) }
+        }
+        let elements = try entered(operand, syntax.left.position)
+        guard let kind = elements.kind else { throw mismatch(nil, nil, syntax) }
+        try checkOperator(syntax, kind)
+        if listQuantifier == nil || listQuantifier == .any && !syntax.comparator.isOrder && !syntax.comparator.isTextual {
+            guard syntax.comparator.isEquality || syntax.comparator == .isIn else {
+                throw error("'\(syntax.comparator.rawValue)' with a list needs ANY, ALL or NONE before it", at: syntax.right.position)
+            }
+            let test = try memberTest(kind, values, inverted: syntax.comparator == .notEqual && listQuantifier == nil, syntax)
+            if syntax.comparator != .notEqual || listQuantifier == nil { return node(elements, test, quantifier(elements), syntax.description) }
+        }
+        var parts: [PredicateNode] = []
+        let comparator = syntax.comparator == .isIn ? .equal : syntax.comparator
+        for value in values {
+            parts.append(node(elements, try elementTest(kind, comparator, value, syntax), quantifier(elements), "\(syntax.left) \(comparator.rawValue) \(value)"))
+        }
+        switch listQuantifier {
+        case .all: return parts.isEmpty ? ConstantNode(true) : AndNode(parts)
+        case .some(.none): return parts.isEmpty ? ConstantNode(true) : NotNode(OrNode(parts))
+        default: return parts.isEmpty ? ConstantNode(false) : OrNode(parts)
+        }
+    }
+
+    private mutating func between(_ operand: Operand, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+        guard values.count == 2 else { throw error("Operator 'BETWEEN' requires list with 2 elements.", at: syntax.right.position) }
+        let elements = try entered(operand, syntax.left.position)
+        guard !elements.isMany || quantifier(elements) == .all else {
+            throw error("Only 'ALL' supported for operator 'BETWEEN' when applied to lists.", at: syntax.position.offset)
+        }
+        guard let kind = elements.kind else { throw mismatch(nil, nil, syntax) }
+        let low = try elementTest(kind, .greaterOrEqual, values[0], syntax), high = try elementTest(kind, .lessOrEqual, values[1], syntax)
+        return AndNode([node(elements, low, quantifier(elements), "\(syntax.left) >= \(values[0])"), node(elements, high, quantifier(elements), "\(syntax.left) <= \(values[1])")])
+    }
+
+    /// `list == {1, 2}`: the same elements in the same order (a set's in ascending order).
+    private mutating func wholeCollection(_ path: BoundPath, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) -> PredicateNode {
+        let wanted = Value.list(values.map { constant in
+            if path.type.kind == .decimal, let digits = constant.digits, let decimal = Decimal(digits) { return .decimal(decimal) }
+            return constant.value
+        })
+        let test = ElementTest(form: .value(syntax.comparator, wanted, ignoresCase: syntax.ignoresCase), matchesNull: syntax.comparator == .notEqual)
+        return TestNode(.path(path), test, quantifier: nil, number: nil, text: syntax.description)
+    }
+
+    private func memberTest(_ kind: ScalarKind, _ values: [ConstantSyntax], inverted: Bool, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {
+        let hasNull = values.contains { $0.value.isNull }
+        var wanted: [Value] = []
+        for value in values where !value.value.isNull {
+            if let coerced = coerced(value, to: kind) { wanted.append(coerced.value) }
+        }
+        let matchesNull = hasNull != inverted
+        switch kind {
+        case .bool, .int, .link:
+            var words: [Int64] = []
+            for value in wanted { if let word = Binder.word(value) { words.append(word) } }
+            return ElementTest(form: .wordSet(Array(Set(words)).sorted(), inverted: inverted), matchesNull: matchesNull)
+        case .string, .data:
+            let texts = wanted.compactMap(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }
+            return ElementTest(form: .text(TextTest(.oneOf(texts), ignoresCase: syntax.ignoresCase), inverted: inverted), matchesNull: matchesNull)
+        case .any:
+            // A null among values of any kind is a value of theirs.
+            return ElementTest(form: .valueSet(wanted + (hasNull ? [.null] : []), inverted: inverted, ignoresCase: syntax.ignoresCase), matchesNull: matchesNull)
+        default: return ElementTest(form: .valueSet(wanted, inverted: inverted, ignoresCase: false), matchesNull: matchesNull)
+        }
+    }
+
+    /// The word of a column of bools, ints or links that equals the value.
+    private static func word(_ value: Value) -> Int64? {
+        switch value {
+        case .bool(let x): x ? 1 : 0
+        case .int(let x), .link(let x): x
+        case .float(let x): Int64(exactly: x)
+        case .double(let x): Int64(exactly: x)
+        case .decimal(let x):
+            Int64(exactly: x.double.rounded()).flatMap { guess in (max(guess, .min + 1) - 1...min(guess, .max - 1) + 1).first { Value.order(.int($0), value) == 0 } }
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import FirnBytes
+import FirnModel
+
+extension Binder {
+    /// The constant as a value that compares with the kind; nil if none does. Text stands for numbers, dates and identifiers; a literal
+    /// keeps its digits for decimals and is rounded for floats.
+    func coerced(_ constant: ConstantSyntax, to kind: ScalarKind) -> ConstantSyntax? {
+        let value = constant.value
+        var out = constant
+        switch (kind, value) {
+        case (_, .null), (.any, _): return constant
+        case (.bool, .bool), (.string, .string), (.data, .data), (.date, .date), (.objectID, .objectID), (.uuid, .uuid), (.link, .link): return constant
+        case (.int, .string(let text)), (.float, .string(let text)), (.double, .string(let text)):
+            if let whole = Int64(text) { out.value = .int(whole) } else if let real = Double(text) { out.value = .double(real) } else { return nil }
+            return kind == .float ? coerced(out, to: kind) : out
+        case (.decimal, .string(let text)):
+            guard let decimal = Decimal(text) else { return nil }
+            out.value = .decimal(decimal)
+            return out
+        case (.date, .string(let text)):
+            guard let date = Binder.date(text) else { return nil }
+            out.value = .date(date)
+            return out
+        case (.uuid, .string(let text)):
+            guard let id = Identifier(uuidText: text.lowercased()) else { return nil }
+            out.value = .uuid(id)
+            return out
+        case (.objectID, .string(let text)):
+            guard let id = Identifier(objectIDText: text.lowercased()) else { return nil }
+            out.value = .objectID(id)
+            return out
+        case (.float, .double(let x)):
+            if x.isFinite { out.value = .float(Float(x)) }
+            return out
+        case (.decimal, .double(let x)):
+            out.value = .decimal(constant.digits.flatMap { Decimal($0) } ?? Decimal(x))
+            return out
+        case (.int, .int), (.int, .float), (.int, .double), (.int, .decimal), (.float, .int), (.float, .float), (.float, .decimal),
+             (.double, .int), (.double, .float), (.double, .double), (.double, .decimal), (.decimal, .int), (.decimal, .float), (.decimal, .decimal): return constant
+        default: return nil
+        }
+    }
+
+    /// A date as a query writes it, or ISO 8601 in UTC.
+    private static func date(_ text: String) -> Timestamp? {
+        var text = text
+        if text.last == "Z" { text.removeLast() }
+        var fraction = ""
+        if let point = text.lastIndex(of: ".") {
+            fraction = String(text[text.index(after: point)...])
+            text = String(text[..<point])
+        }
+        text = String(text.map { $0 == " " ? "@" : $0 })
+        var lexer = Lexer(text)
+        guard let tokens = try? lexer.tokens(), tokens.count == 2, case .date(var date) = tokens[0].kind else { return nil }
+        if !fraction.isEmpty {
+            guard fraction.utf8.count <= 9, let digits = Int32(fraction), digits >= 0 else { return nil }
+            var nanoseconds = digits
+            for _ in fraction.utf8.count..<9 { nanoseconds *= 10 }
+            date.nanoseconds = nanoseconds
+        }
+        return date
+    }
+
+    /// A comparison with one constant, as a test of every value of the kind.
+    func elementTest(_ kind: ScalarKind, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {
+        if constant.value.isNull { return nullTest(kind, comparator) }
+        guard kind != .embedded, let coerced = coerced(constant, to: kind) else {
+            throw error("Unsupported comparison between type '\(kind.queryName)' and type '\(constant.value.scalarKind?.queryName ?? "collection")'", at: syntax.position.offset)
+        }
+        let value = coerced.value
+        let isNot = comparator == .notEqual
+        let matchesNull = isNot || (kind == .string || kind == .data) && (comparator == .less || comparator == .lessOrEqual)
+        func made(_ form: ElementTest.Form) -> ElementTest { ElementTest(form: form, matchesNull: matchesNull) }
+        switch kind {
+        case .string, .data:
+            guard let bytes = value.bytes else { return made(isNot ? .always : .never) }
+            return made(.text(TextTest(Binder.textForm(comparator, bytes), ignoresCase: syntax.ignoresCase), inverted: isNot))
+        case .bool, .link, .int:
+            if value.number?.isInfinite ?? false { throw error("Infinity not supported for int", at: constant.position.offset) }
+            guard let (low, high) = Binder.words(comparator, value) else { return made(.value(comparator, value, ignoresCase: false)) }
+            return made(.words(low, high, inverted: isNot))
+        case .float, .double:
+            guard let (low, high) = Binder.reals(comparator, value) else { return made(.value(comparator, value, ignoresCase: false)) }
+            return made(.reals(low, high, inverted: isNot))
+        case .date, .uuid, .objectID:
+            guard let (low, high) = Binder.pairs(comparator, value) else { return made(isNot ? .always : .never) }
+            return made(.pairs(low, high, inverted: isNot))
+        default: return made(.value(comparator, value, ignoresCase: syntax.ignoresCase))
+        }
+    }
+
+    /// Comparisons with NULL: text counts null as the least, for other kinds only `>=` and `<=` (as "equal") hold between nulls.
+    private func nullTest(_ kind: ScalarKind, _ comparator: Comparator) -> ElementTest {
+        if kind == .any, !comparator.isTextual || comparator == .like {
+            return ElementTest(form: .value(comparator, .null, ignoresCase: false), matchesNull: comparator == .equal || comparator == .lessOrEqual || comparator == .greaterOrEqual || comparator == .like)
+        }
+        let isText = kind == .string || kind == .data
+        return switch comparator {
+        case .equal, .lessOrEqual, .like: ElementTest(form: .never, matchesNull: true)
+        case .notEqual: ElementTest(form: .always, matchesNull: false)
+        case .less: ElementTest(form: .never, matchesNull: false)
+        case .greater: ElementTest(form: isText ? .always : .never, matchesNull: false)
+        case .greaterOrEqual: ElementTest(form: isText ? .always : .never, matchesNull: true)
+        default: ElementTest(form: .always, matchesNull: true)
+        }
+    }
+
+    private static func textForm(_ comparator: Comparator, _ bytes: [UInt8]) -> TextTest.Form {
+        switch comparator {
+        case .less: .range(low: nil, lowIncluded: false, high: bytes, highIncluded: false)
+        case .lessOrEqual: .range(low: nil, lowIncluded: false, high: bytes, highIncluded: true)
+        case .greater: .range(low: bytes, lowIncluded: false, high: nil, highIncluded: false)
+        case .greaterOrEqual: .range(low: bytes, lowIncluded: true, high: nil, highIncluded: false)
+        case .beginsWith: .prefix(bytes)
+        case .endsWith: .suffix(bytes)
+        case .contains: .contains(bytes)
+        case .like: .like(bytes)
+        default: .equal(bytes)
+        }
+    }
+
+    /// The words that satisfy a comparison, as low ... high (of `!=`: of `==`); an empty range is (1, 0). Nil for decimals.
+    private static func words(_ comparator: Comparator, _ value: Value) -> (Int64, Int64)? {
+        let floor: Int64, isExact: Bool
+        switch value {
+        case .bool(let x): (floor, isExact) = (x ? 1 : 0, true)
+        case .int(let x), .link(let x): (floor, isExact) = (x, true)
+        case .float, .double:
+            let real = value.number ?? .nan
+            if real.isNaN { return (1, 0) }
+            if real >= 0x1p63 { return comparator == .less || comparator == .lessOrEqual ? (.min, .max) : (1, 0) }
+            if real < -0x1p63 { return comparator == .greater || comparator == .greaterOrEqual ? (.min, .max) : (1, 0) }
+            floor = Int64(real.rounded(.down))
+            isExact = real.rounded(.down) == real
+        default: return nil
+        }
+        switch comparator {
+        case .less: return isExact ? (floor == .min ? (1, 0) : (.min, floor - 1)) : (.min, floor)
+        case .lessOrEqual: return (.min, floor)
+        case .greater: return floor == .max ? (1, 0) : (floor + 1, .max)
+        case .greaterOrEqual: return isExact ? (floor, .max) : floor == .max ? (1, 0) : (floor + 1, .max)
+        default: return isExact ? (floor, floor) : (1, 0)
+        }
+    }
+
+    /// The doubles that satisfy a comparison, likewise; an empty range is (inf, -inf).
+    private static func reals(_ comparator: Comparator, _ value: Value) -> (Double, Double)? {
+        if value.isDecimal { return nil }
+        guard let near = value.number else { return nil }
+        if near.isNaN { return (.infinity, -.infinity) }
+        // An int may lie between two doubles: `near` is the one it rounds to.
+        let order = Value.order(.double(near), value)
+        let upTo = order < 0 || order == 0 && comparator == .lessOrEqual ? near : near.nextDown
+        let from = order > 0 || order == 0 && comparator == .greaterOrEqual ? near : near.nextUp
+        switch comparator {
+        case .less: return near == -.infinity ? (.infinity, -.infinity) : (-.infinity, upTo)
+        case .lessOrEqual: return (-.infinity, upTo)
+        case .greater: return near == .infinity ? (.infinity, -.infinity) : (from, .infinity)
+        case .greaterOrEqual: return (from, .infinity)
+        default: return order == 0 ? (near, near) : (.infinity, -.infinity)
+        }
+    }
+
+    private static func pairs(_ comparator: Comparator, _ value: Value) -> (WordPair, WordPair)? {
+        let pair: WordPair
+        switch value {
+        case .date(let x): pair = WordPair(word: x.seconds, extra: Int64(x.nanoseconds))
+        case .uuid(let x): pair = WordPair(Column.pair(uuid: x))
+        case .objectID(let x): pair = WordPair(Column.pair(objectID: x))
+        default: return nil
+        }
+        switch comparator {
+        case .less: return pair.previous.map { (.least, $0) }
+        case .lessOrEqual: return (.least, pair)
+        case .greater: return pair.next.map { ($0, .greatest) }
+        case .greaterOrEqual: return (pair, .greatest)
+        default: return (pair, pair)
+        }
+    }
+}
+
+extension WordPair {
+    init(_ pair: (Int64, Int64)) { self.init(word: pair.0, extra: pair.1) }
+}

@@ -1,0 +1,150 @@
+import FirnBytes
+import FirnModel
+
+/// Binds names and types of a query to a table: what is wrong shows here, before any row is read.
+struct Binder {
+    let type: TypeSchema
+    let schema: Schema
+    let arguments: [Value]
+    /// The text that positions refer to.
+    var text = ""
+    var slots = SlotTable()
+    /// How many tests of text there are, each with its set of codes a segment.
+    var textTests = 0
+
+    init(_ table: any Table, arguments: [Value]) {
+        type = table.type
+        schema = table.schema
+        self.arguments = arguments
+    }
+
+    func error(_ message: String, at position: Int, expected: String = "", suggestion: String? = nil) -> QueryError {
+        QueryError(.binding, message, in: text, at: position, expected: expected, suggestion: suggestion)
+    }
+
+    // MARK: Predicates
+
+    mutating func predicate(_ syntax: PredicateSyntax) throws(QueryError) -> PredicateNode {
+        switch syntax {
+        case .constant(let value): return ConstantNode(value)
+        case .not(let inner): return NotNode(try predicate(inner))
+        case .and(let parts): return AndNode(try predicates(parts))
+        case .or(let parts): return OrNode(try predicates(parts))
+        case .comparison(let comparison): return try self.comparison(comparison)
+        }
+    }
+
+    private mutating func predicates(_ parts: [PredicateSyntax]) throws(QueryError) -> [PredicateNode] {
+        var out: [PredicateNode] = []
+        for part in parts { out.append(try predicate(part)) }
+        return out
+    }
+
+    // MARK: Expressions
+
+    func argument(_ index: Int, at position: Int) throws(QueryError) -> Value {
+        guard index < arguments.count else {
+            throw error("Request for argument at index \(index) but \(arguments.isEmpty ? "no" : "only \(arguments.count)") arguments are provided", at: position)
+        }
+        return arguments[index]
+    }
+
+    /// The constants of a list, if the expression is one.
+    func list(_ expression: ExpressionSyntax) throws(QueryError) -> [ConstantSyntax]? {
+        switch expression {
+        case .list(_, let parts, _):
+            var out: [ConstantSyntax] = []
+            for part in parts {
+                switch part {
+                case .constant(let constant): out.append(constant)
+                case .argument(let index, let position): out.append(ConstantSyntax(try argument(index, at: position.offset), at: position))
+                default: throw error("a list holds constants only", at: part.position)
+                }
+            }
+            return out
+        case .argument(let index, let position):
+            switch try argument(index, at: position.offset) {
+            case .list(let values), .set(let values): return values.map { ConstantSyntax($0, at: position) }
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    mutating func operand(_ expression: ExpressionSyntax) throws(QueryError) -> Operand {
+        switch expression {
+        case .constant(let constant): return .constant(constant)
+        case .argument(let index, let position): return .constant(ConstantSyntax(try argument(index, at: position.offset), at: position))
+        case .path(let path): return .path(try bind(path))
+        case .list(_, _, let position): throw error("a list cannot stand here", at: position.offset)
+        case .arithmetic(let op, let left, let right): return try arithmetic(op, left, right)
+        }
+    }
+
+    private mutating func arithmetic(_ op: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax) throws(QueryError) -> Operand {
+        let a = try numeric(left), b = try numeric(right)
+        if case .constant(let x) = a, case .constant(let y) = b { return .constant(ConstantSyntax(Comparison.combine(op, x.value, y.value), at: x.position)) }
+        guard !(a.isMany && b.isMany) else { throw error("two lists cannot be combined with '\(op.rawValue)'", at: right.position) }
+        let kind = Binder.common(a.kind, b.kind)
+        return .arithmetic(op, Binder.exact(a, kind), Binder.exact(b, kind), kind)
+    }
+
+    private mutating func numeric(_ expression: ExpressionSyntax) throws(QueryError) -> Operand {
+        var operand = try operand(expression)
+        if case .path(let path) = operand { operand = .path(try entered(path, at: expression.position)) }
+        if case .constant(let constant) = operand, constant.value.isNull { return operand }
+        guard let kind = operand.kind, kind.isNumber || kind == .any else {
+            throw error("arithmetic needs numbers, not \(operand.kind?.queryName ?? "this")", at: expression.position)
+        }
+        return operand
+    }
+
+    /// A literal with a point, in the digits it was written with where decimals are wanted.
+    private static func exact(_ operand: Operand, _ kind: ScalarKind) -> Operand {
+        guard kind == .decimal, case .constant(let constant) = operand, let digits = constant.digits, let decimal = Decimal(digits) else { return operand }
+        return .constant(ConstantSyntax(.decimal(decimal), at: constant.position))
+    }
+
+    private static func common(_ a: ScalarKind?, _ b: ScalarKind?) -> ScalarKind {
+        let kinds = [a ?? b ?? .int, b ?? a ?? .int]
+        for kind in [ScalarKind.any, .decimal, .double, .float] where kinds.contains(kind) { return kind }
+        return .int
+    }
+
+    /// The elements of a path that ends in a collection; any other path as it is.
+    func entered(_ path: BoundPath, at position: Int) throws(QueryError) -> BoundPath {
+        var path = path
+        if path.type.isCollection {
+            path.steps.append(.enter)
+            path.type = path.type.element
+            path.isMany = true
+        } else if path.quantifier != nil, !path.isMany {
+            guard path.type.kind == .any else { throw error("The keypath following '\(path.quantifier!.rawValue)' must contain a list", at: position) }
+            path.steps.append(.anyEnter)
+            path.isMany = true
+        }
+        return path
+    }
+
+    /// A path that gives one value a row: for sorting, distinct rows and groups.
+    mutating func scalar(_ path: PathSyntax, for purpose: String) throws(QueryError) -> BoundPath {
+        let bound = try bind(path)
+        guard !bound.type.isCollection, !bound.isMany, bound.type.kind != .embedded else {
+            throw error("\(purpose) needs one value a row, but '\(bound.text)' is \(bound.isMany ? "a list" : "of type \(bound.type.name)")", at: path.position.offset)
+        }
+        return bound
+    }
+}
+
+extension ScalarKind {
+    /// As messages name it.
+    var queryName: String {
+        switch self {
+        case .data: "binary"
+        case .date: "timestamp"
+        case .any: "mixed"
+        case .embedded: "object"
+        default: name
+        }
+    }
+}

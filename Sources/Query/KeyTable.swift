@@ -1,0 +1,173 @@
+import FirnBytes
+import FirnModel
+
+/// Numbers the distinct values of a column from 1 in the order they come; 0 is null. Doubles: -0 is 0, all NaN are one.
+struct KeyTable: Sendable {
+    let type: ColumnType
+    /// Row i is the value numbered i.
+    private(set) var values: Column
+    private var words = WordTable()
+    private var extras = WordTable()
+    private var pairs = WordTable()
+    private var texts = ByteTable()
+    /// For values of any kind and decimals, equal by meaning: those with the same nearest double or the same bytes.
+    private var buckets: [Value: [UInt32]] = [:]
+
+    init(_ type: ColumnType) {
+        var type = type
+        type.isOptional = true
+        self.type = type
+        values = Column(type)
+        values.append(.null)
+    }
+
+    var count: Int { values.count }
+
+    /// The numbers of the given rows.
+    mutating func numbers(_ column: Column, _ rows: [Int32], into out: inout [UInt32]) {
+        out.removeAll(keepingCapacity: true)
+        for row in rows { out.append(number(column, Int(row))) }
+    }
+
+    mutating func number(_ column: Column, _ row: Int) -> UInt32 {
+        if let present = column.present, !present[row] { return 0 }
+        let known = values.count
+        let id: UInt32
+        switch type.kind {
+        case .bool, .int, .link: id = words.number(column.words[row]) + 1
+        case .float, .double:
+            let real = column.reals[row]
+            id = words.number(Int64(bitPattern: real == 0 ? 0 : real.isNaN ? Double.nan.bitPattern : real.bitPattern)) + 1
+        case .date, .uuid, .objectID:
+            let first = words.number(column.words[row]), second = extras.number(column.extra[row])
+            id = pairs.number(Int64(first) << 32 | Int64(second)) + 1
+        case .string, .data: id = column.text.withBytes(row) { texts.number($0) } + 1
+        case .any, .decimal, .embedded: return slow(column.value(at: row))
+        }
+        if Int(id) == known { values.append(contentsOf: column, range: row..<(row + 1)) }
+        return id
+    }
+
+    mutating func number(text: UnsafeRawBufferPointer) -> UInt32 {
+        let known = values.count
+        let id = texts.number(text) + 1
+        if Int(id) == known {
+            values.count += 1
+            values.present?.append(true)
+            values.text.append(text)
+        }
+        return id
+    }
+
+    private mutating func slow(_ value: Value) -> UInt32 {
+        if value.isNull { return 0 }
+        var bucket = value
+        if let number = value.number { bucket = .double(number == 0 ? 0 : number.isNaN ? .nan : number) }
+        if let known = buckets[bucket]?.first(where: { Value.order(values.value(at: Int($0)), value) == 0 }) { return known }
+        let id = UInt32(values.count)
+        values.append(value)
+        buckets[bucket, default: []].append(id)
+        return id
+    }
+}
+
+/// Open addressing from words to numbers counted from 0.
+struct WordTable: Sendable {
+    private var slots: [UInt32] = Array(repeating: .max, count: 16)
+    private(set) var keys: [Int64] = []
+    private var shift: UInt64 = 60
+
+    @inline(__always)
+    private static func hash(_ key: Int64) -> UInt64 {
+        var x = UInt64(bitPattern: key)
+        x ^= x >> 32
+        x = x &* 0x9E37_79B9_7F4A_7C15
+        x ^= x >> 29
+        return x &* 0xBF58_476D_1CE4_E5B9
+    }
+
+    @inline(__always)
+    mutating func number(_ key: Int64) -> UInt32 {
+        let mask = slots.count &- 1
+        var at = Int(truncatingIfNeeded: WordTable.hash(key) >> shift)
+        while true {
+            let found = slots[at]
+            if found == .max { return insert(key, at) }
+            if keys[Int(found)] == key { return found }
+            at = (at &+ 1) & mask
+        }
+    }
+
+    private mutating func insert(_ key: Int64, _ at: Int) -> UInt32 {
+        precondition(keys.count < Int(UInt32.max) - 1, "more than four thousand million distinct values")
+        let id = UInt32(keys.count)
+        slots[at] = id
+        keys.append(key)
+        if keys.count * 2 > slots.count { grow() }
+        return id
+    }
+
+    private mutating func grow() {
+        slots = Array(repeating: .max, count: slots.count * 2)
+        shift -= 1
+        let mask = slots.count - 1
+        for (id, key) in keys.enumerated() {
+            var at = Int(truncatingIfNeeded: WordTable.hash(key) >> shift)
+            while slots[at] != .max { at = (at + 1) & mask }
+            slots[at] = UInt32(id)
+        }
+    }
+}
+
+/// Open addressing from byte strings to numbers counted from 0.
+struct ByteTable: Sendable {
+    private var slots: [UInt32] = Array(repeating: .max, count: 16)
+    private var hashes: [UInt64] = []
+    private var keys = Text()
+
+    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var x = UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
+        var at = 0
+        while at &+ 8 <= bytes.count {
+            x = (x ^ bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)) &* 0xBF58_476D_1CE4_E5B9
+            x ^= x >> 32
+            at &+= 8
+        }
+        var rest: UInt64 = 0
+        while at < bytes.count {
+            rest = rest << 8 | UInt64(bytes[at])
+            at &+= 1
+        }
+        x = (x ^ rest) &* 0x94D0_49BB_1331_11EB
+        x ^= x >> 31
+        x = x &* 0x9E37_79B9_7F4A_7C15
+        return x ^ x >> 32
+    }
+
+    mutating func number(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        let hash = ByteTable.hash(bytes), mask = slots.count &- 1
+        var at = Int(truncatingIfNeeded: hash) & mask
+        while true {
+            let found = slots[at]
+            if found == .max { break }
+            if hashes[Int(found)] == hash, keys.withBytes(Int(found), { $0.elementsEqual(bytes) }) { return found }
+            at = (at &+ 1) & mask
+        }
+        let id = UInt32(hashes.count)
+        slots[at] = id
+        hashes.append(hash)
+        keys.append(bytes)
+        if hashes.count * 2 > slots.count { grow() }
+        return id
+    }
+
+    private mutating func grow() {
+        slots = Array(repeating: .max, count: slots.count * 2)
+        let mask = slots.count - 1
+        for (id, hash) in hashes.enumerated() {
+            var at = Int(truncatingIfNeeded: hash) & mask
+            while slots[at] != .max { at = (at + 1) & mask }
+            slots[at] = UInt32(id)
+        }
+    }
+}

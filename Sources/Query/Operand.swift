@@ -1,0 +1,199 @@
+import FirnBytes
+import FirnModel
+
+/// A side of a comparison, a sort key or a selected value, with its names and types bound to a table.
+indirect enum Operand: Sendable {
+    /// One value, or a list of them.
+    case constant(ConstantSyntax)
+    case path(BoundPath)
+    case arithmetic(ArithmeticOperator, Operand, Operand, ScalarKind)
+}
+
+/// A path: what one reader gives (a slot of the plan), and the steps from there that are done in memory.
+struct BoundPath: Sendable {
+    var slot: Int
+    var steps: [Step]
+    /// Of the result: of one element where `isMany`.
+    var type: ColumnType
+    /// Several values a row: a comparison needs a quantifier or takes ANY.
+    var isMany: Bool
+    var quantifier: Quantifier?
+    /// As written.
+    var text: String
+    /// The column or the elements of the column that the path names directly, not something behind embedded objects.
+    var isPrimitiveCollection: Bool
+
+    enum Step: Sendable, Equatable {
+        /// A field of an embedded object.
+        case field(Int)
+        /// From a collection to its elements (a map's values).
+        case enter
+        /// From a map to its keys.
+        case keys
+        case pick(Pick)
+        case key([UInt8])
+        /// How many elements, or bytes of a string or binary.
+        case count
+        /// Bytes of an element; none for null.
+        case length
+        case aggregate(PathStep)
+        /// Into values of any kind.
+        case anyKey(String), anyPick(Pick), anyEnter, anyCount
+    }
+
+    enum Pick: Sendable, Equatable {
+        case at(Int), first, last
+    }
+
+    /// Nothing but the slot: one value a row, as the file holds it.
+    var isPlain: Bool { steps.isEmpty && !isMany && !type.isCollection }
+}
+
+/// The values of an operand for the rows of one vector.
+struct Values {
+    var column: Column
+    /// Where each row's elements begin in `column`; nil if there is one a row.
+    var offsets: [Int]?
+    /// Rows that take part in no comparison (`list[0]` of an empty list).
+    var absent: Bits?
+}
+
+extension Operand {
+    var isConstant: Bool {
+        if case .constant = self { true } else { false }
+    }
+
+    /// Nil for null, lists and constants without a kind.
+    var kind: ScalarKind? {
+        switch self {
+        case .constant(let constant): constant.value.scalarKind
+        case .path(let path): path.type.kind
+        case .arithmetic(_, _, _, let kind): kind
+        }
+    }
+
+    var isMany: Bool {
+        switch self {
+        case .constant: false
+        case .path(let path): path.isMany
+        case .arithmetic(_, let left, let right, _): left.isMany || right.isMany
+        }
+    }
+
+    /// The value type of the result, for columns that hold it.
+    var type: ColumnType {
+        switch self {
+        case .constant(let constant): ColumnType(constant.value.scalarKind ?? .any, optional: true)
+        case .path(let path): path.type
+        case .arithmetic(_, _, _, let kind): ColumnType(kind, optional: true)
+        }
+    }
+
+    func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int) throws(FirnError) -> Values {
+        switch self {
+        case .constant(let constant):
+            var column = Column(ColumnType(.any))
+            for _ in 0..<rows { column.append(constant.value) }
+            return Values(column: column)
+        case .path(let path):
+            var values = Values(column: try scan.column(path.slot, vector))
+            for step in path.steps { try values.apply(step) }
+            return values
+        case .arithmetic(let op, let left, let right, let kind):
+            return try Operand.combine(op, left, right, kind, scan, vector, rows)
+        }
+    }
+
+    private static func combine(_ op: ArithmeticOperator, _ left: Operand, _ right: Operand, _ kind: ScalarKind,
+                                _ scan: SegmentScan, _ vector: Int, _ rows: Int) throws(FirnError) -> Values {
+        let shape: Values, a: NumberSource, b: NumberSource
+        switch (left, right) {
+        case (_, .constant(let constant)):
+            shape = try left.evaluate(scan, vector, rows)
+            (a, b) = (.column(shape.column), .constant(constant.value))
+        case (.constant(let constant), _):
+            shape = try right.evaluate(scan, vector, rows)
+            (a, b) = (.constant(constant.value), .column(shape.column))
+        default:
+            var (x, y) = (try left.evaluate(scan, vector, rows), try right.evaluate(scan, vector, rows))
+            if let offsets = x.offsets, y.offsets == nil { y = y.expanded(offsets) } else if let offsets = y.offsets, x.offsets == nil { x = x.expanded(offsets) }
+            (a, b) = (.column(x.column), .column(y.column))
+            var merged = x
+            if let more = y.absent { merged.absent = merged.absent.map { Bits(words: zip($0.words, more.words).map { $0 | $1 }, count: more.count) } ?? more }
+            shape = merged
+        }
+        return Values(column: NumberSource.combine(op, a, b, kind, shape.column.count), offsets: shape.offsets, absent: shape.absent)
+    }
+}
+
+/// One side of an arithmetic operation over a vector.
+enum NumberSource {
+    case column(Column)
+    case constant(Value)
+
+    private var present: Bits? {
+        if case .column(let column) = self { column.present } else { nil }
+    }
+
+    private var isWhole: Bool {
+        switch self {
+        case .column(let column): column.type.kind == .int
+        case .constant(.int): true
+        case .constant: false
+        }
+    }
+
+    private func words(_ count: Int) -> [Int64] {
+        switch self {
+        case .column(let column): column.words
+        case .constant(.int(let x)): [Int64](repeating: x, count: count)
+        case .constant: preconditionFailure("only whole numbers have words")
+        }
+    }
+
+    private func reals(_ count: Int) -> [Double] {
+        switch self {
+        case .column(let column): column.type.kind == .int ? column.words.map { Double($0) } : column.reals
+        case .constant(let value): [Double](repeating: value.number ?? .nan, count: count)
+        }
+    }
+
+    private func value(_ row: Int) -> Value {
+        switch self {
+        case .column(let column): column.value(at: row)
+        case .constant(let value): value
+        }
+    }
+
+    static func combine(_ op: ArithmeticOperator, _ a: NumberSource, _ b: NumberSource, _ kind: ScalarKind, _ count: Int) -> Column {
+        var out = Column(ColumnType(kind, optional: true))
+        var isNull = false
+        if case .constant(.null) = a { isNull = true }
+        if case .constant(.null) = b { isNull = true }
+        if isNull || kind == .any || kind == .decimal {
+            for row in 0..<count { out.append(isNull ? .null : Comparison.combine(op, a.value(row), b.value(row))) }
+            return out
+        }
+        out.count = count
+        switch (a.present, b.present) {
+        case (nil, nil): break
+        case (let bits?, nil), (nil, let bits?): out.present = bits
+        case (let x?, let y?): out.present = Bits(words: zip(x.words, y.words).map { $0 & $1 }, count: count)
+        }
+        if kind == .int {
+            let x = a.words(count), y = b.words(count)
+            out.words = [Int64](unsafeUninitializedCapacity: count) { buffer, filled in
+                for i in 0..<count { buffer[i] = Comparison.whole(op, x[i], y[i]) }
+                filled = count
+            }
+        } else {
+            let x = a.reals(count), y = b.reals(count)
+            out.reals = [Double](unsafeUninitializedCapacity: count) { buffer, filled in
+                for i in 0..<count { buffer[i] = Comparison.real(op, x[i], y[i]) }
+                if kind == .float { for i in 0..<count { buffer[i] = Double(Float(buffer[i])) } }
+                filled = count
+            }
+        }
+        return out
+    }
+}

@@ -1,0 +1,139 @@
+import FirnBytes
+import FirnModel
+
+/// A request bound to a table: everything that can be wrong with it is known to be right. Shared by all threads.
+struct Plan: Sendable {
+    var slots: SlotTable
+    var textTests: Int
+    var filter: PredicateNode
+    var descriptors: [Descriptor]
+    /// What descriptors look at, once each.
+    var keys: [Key]
+    /// Columns of the result (of a grouped query: before grouping there are none).
+    var selected: [Operand]
+    var columns: [ColumnSchema]
+    var group: GroupPlan?
+
+    enum Descriptor: Sendable {
+        case sort([(key: Int, ascending: Bool)])
+        /// Rows whose `required` keys are absent objects are dropped.
+        case distinct([Int], required: [Int])
+        case limit(Int), offset(Int)
+    }
+
+    enum Key: Sendable {
+        case value(BoundPath)
+        /// 0 where the embedded object is there, 1 where it is not: absent objects sort last.
+        case absence(BoundPath)
+
+        var type: ColumnType {
+            switch self {
+            case .value(let path): path.type
+            case .absence: ColumnType(.int)
+            }
+        }
+    }
+
+    init(_ request: QueryRequest, _ table: any Table) throws(QueryError) {
+        var binder = Binder(table, arguments: request.arguments)
+        var syntax = QuerySyntax(.constant(true))
+        if let parsed = request.parsed { syntax = parsed } else if let filter = request.filter {
+            syntax = try Parser.query(filter)
+            binder.text = filter
+        }
+        filter = try binder.predicate(syntax.predicate)
+        keys = []
+        descriptors = []
+        for descriptor in syntax.descriptors { try Plan.add(descriptor, &descriptors, &keys, &binder) }
+        selected = []
+        columns = []
+        if request.isGrouped {
+            let plan = try GroupPlan(request, &binder)
+            columns = plan.columns
+            group = plan
+        } else {
+            try Plan.addRequest(request, &descriptors, &keys, &binder)
+            if request.select.isEmpty {
+                for (i, column) in table.type.columns.enumerated() {
+                    selected.append(.path(BoundPath(slot: binder.slots.slot([i], column.type), steps: [], type: column.type, isMany: false, text: column.name, isPrimitiveCollection: column.type.isCollection)))
+                    columns.append(column)
+                }
+            }
+            for text in request.select {
+                var path = try binder.bind(try binder.path(text))
+                var column = ColumnSchema(text, path.type, id: UInt32(columns.count))
+                if case .name(let name, _)? = (try binder.path(text)).steps.first, path.steps.isEmpty, !path.isMany, let known = table.type.index(of: name), (try binder.path(text)).steps.count == 1 {
+                    column = table.type.columns[known]
+                } else if path.isMany {
+                    guard path.steps == [.enter] else { throw binder.error("'\(text)' cannot be selected: it leads into a collection by an index or key", at: 0) }
+                    path.steps = []
+                    path.type = binder.slots.types[path.slot]
+                    path.isMany = false
+                    column.type = path.type
+                }
+                selected.append(.path(path))
+                columns.append(column)
+            }
+        }
+        slots = binder.slots
+        textTests = binder.textTests
+    }
+
+    static func addRequest(_ request: QueryRequest, _ descriptors: inout [Descriptor], _ keys: inout [Key], _ binder: inout Binder) throws(QueryError) {
+        if !request.sort.isEmpty {
+            var sort: [SortKeySyntax] = []
+            for key in request.sort { sort.append(SortKeySyntax(try binder.path(key.path), ascending: key.ascending)) }
+            try add(.sort(sort), &descriptors, &keys, &binder)
+        }
+        if !request.distinct.isEmpty {
+            var paths: [PathSyntax] = []
+            for path in request.distinct { paths.append(try binder.path(path)) }
+            try add(.distinct(paths), &descriptors, &keys, &binder)
+        }
+        if request.offset > 0 { descriptors.append(.offset(request.offset)) }
+        if let limit = request.limit { descriptors.append(.limit(max(0, limit))) }
+    }
+
+    private static func add(_ descriptor: DescriptorSyntax, _ descriptors: inout [Descriptor], _ keys: inout [Key], _ binder: inout Binder) throws(QueryError) {
+        switch descriptor {
+        case .limit(let count): descriptors.append(.limit(count))
+        case .offset(let count): descriptors.append(.offset(count))
+        case .sort(let list):
+            var sort: [(key: Int, ascending: Bool)] = []
+            for item in list {
+                if let absence = try absence(item.path, &keys, &binder) { sort.append((absence, item.ascending)) }
+                keys.append(.value(try binder.scalar(item.path, for: "SORT")))
+                sort.append((keys.count - 1, item.ascending))
+            }
+            descriptors.append(.sort(sort))
+        case .distinct(let list):
+            var values: [Int] = [], required: [Int] = []
+            for path in list {
+                if let absence = try absence(path, &keys, &binder) { required.append(absence) }
+                keys.append(.value(try binder.scalar(path, for: "DISTINCT")))
+                values.append(keys.count - 1)
+            }
+            descriptors.append(.distinct(values, required: required))
+        }
+    }
+
+    /// For a path through an object that may be absent: the key that tells.
+    private static func absence(_ path: PathSyntax, _ keys: inout [Key], _ binder: inout Binder) throws(QueryError) -> Int? {
+        guard path.steps.count > 1, path.steps.allSatisfy({ if case .name = $0 { true } else { false } }) else { return nil }
+        var parent = path
+        parent.steps.removeLast()
+        guard parent.steps != [.name("SELF")], parent.steps != [.name("self")] else { return nil }
+        let bound = try binder.bind(parent)
+        guard bound.type.kind == .embedded, bound.type.isOptional, !bound.type.isCollection, !bound.isMany else { return nil }
+        keys.append(.absence(bound))
+        return keys.count - 1
+    }
+}
+
+extension Binder {
+    /// A path of a request; the name of a column that would not parse as one stands for itself.
+    func path(_ text: String) throws(QueryError) -> PathSyntax {
+        if type.index(of: text) != nil { return PathSyntax([.name(text)]) }
+        return try Parser.path(text)
+    }
+}

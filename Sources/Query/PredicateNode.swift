@@ -1,0 +1,277 @@
+import FirnBytes
+import FirnModel
+
+/// A predicate bound to a table. Shared by all threads; what belongs to a segment lives in its `SegmentScan`.
+class PredicateNode: @unchecked Sendable {
+    /// Roughly what a row costs.
+    let cost: Int
+
+    init(cost: Int) { self.cost = cost }
+
+    /// Takes rows that do not match out of `mask`: 16 words, a bit a row of the vector.
+    func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
+        preconditionFailure("every node narrows")
+    }
+
+    /// What zones say of a vector, or (nil) of the segment.
+    func verdict(_ scan: SegmentScan, _ vector: Int?) throws(FirnError) -> Verdict { .unknown }
+
+    /// For `explain`.
+    func outline(_ indent: String) -> String { indent + "all rows\n" }
+}
+
+final class ConstantNode: PredicateNode, @unchecked Sendable {
+    let value: Bool
+
+    init(_ value: Bool) {
+        self.value = value
+        super.init(cost: 0)
+    }
+
+    override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
+        if !value { Kernel.clear(mask, 16) }
+    }
+    override func verdict(_ scan: SegmentScan, _ vector: Int?) throws(FirnError) -> Verdict { value ? .all : .none }
+    override func outline(_ indent: String) -> String { indent + (value ? "every row\n" : "no row\n") }
+}
+
+final class NotNode: PredicateNode, @unchecked Sendable {
+    let inner: PredicateNode
+
+    init(_ inner: PredicateNode) {
+        self.inner = inner
+        super.init(cost: inner.cost)
+    }
+
+    override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
+        let copy = scan.takeMask()
+        defer { scan.giveBack(copy) }
+        copy.update(from: mask, count: 16)
+        try inner.narrow(scan, vector, rows, copy)
+        for w in 0..<16 { mask[w] &= ~copy[w] }
+    }
+    override func verdict(_ scan: SegmentScan, _ vector: Int?) throws(FirnError) -> Verdict { try inner.verdict(scan, vector).inverted }
+    override func outline(_ indent: String) -> String { indent + "not\n" + inner.outline(indent + "  ") }
+}
+
+/// AND: each part sees only the rows that the parts before it left, cheap ones first.
+final class AndNode: PredicateNode, @unchecked Sendable {
+    let parts: [PredicateNode]
+
+    init(_ parts: [PredicateNode]) {
+        self.parts = parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }.map(\.element)
+        super.init(cost: parts.reduce(0) { $0 + $1.cost })
+    }
+
+    override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
+        for part in parts {
+            try part.narrow(scan, vector, rows, mask)
+            var any: UInt64 = 0
+            for w in 0..<16 { any |= mask[w] }
+            if any == 0 { return }
+        }
+    }
+
+    override func verdict(_ scan: SegmentScan, _ vector: Int?) throws(FirnError) -> Verdict {
+        var result = Verdict.all
+        for part in parts {
+            let verdict = try part.verdict(scan, vector)
+            if verdict == .none { return .none }
+            if verdict == .unknown { result = .unknown }
+        }
+        return result
+    }
+    override func outline(_ indent: String) -> String { indent + "and\n" + parts.map { $0.outline(indent + "  ") }.joined() }
+}
+
+/// OR: each part sees only the rows that no part before it took.
+final class OrNode: PredicateNode, @unchecked Sendable {
+    let parts: [PredicateNode]
+
+    init(_ parts: [PredicateNode]) {
+        self.parts = parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }.map(\.element)
+        super.init(cost: parts.reduce(0) { $0 + $1.cost })
+    }
+
+    override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
+        let rest = scan.takeMask(), part = scan.takeMask()
+        defer {
+            scan.giveBack(rest)
+            scan.giveBack(part)
+        }
+        rest.update(from: mask, count: 16)
+        for node in parts {
+            part.update(from: rest, count: 16)
+            try node.narrow(scan, vector, rows, part)
+            var any: UInt64 = 0
+            for w in 0..<16 {
+                rest[w] &= ~part[w]
+                any |= rest[w]
+            }
+            if any == 0 { return }
+        }
+        for w in 0..<16 { mask[w] &= ~rest[w] }
+    }
+
+    override func verdict(_ scan: SegmentScan, _ vector: Int?) throws(FirnError) -> Verdict {
+        var result = Verdict.none
+        for part in parts {
+            let verdict = try part.verdict(scan, vector)
+            if verdict == .all { return .all }
+            if verdict == .unknown { result = .unknown }
+        }
+        return result
+    }
+    override func outline(_ indent: String) -> String { indent + "or\n" + parts.map { $0.outline(indent + "  ") }.joined() }
+}
+
+/// An operand against constants.
+final class TestNode: PredicateNode, @unchecked Sendable {
+    let operand: Operand
+    let test: ElementTest
+    let quantifier: Quantifier
+    let text: String
+    /// The slot whose zones and dictionary speak for the operand.
+    private let plainSlot: Int?
+    /// Its place among the text tests of the plan.
+    private let number: Int?
+
+    init(_ operand: Operand, _ test: ElementTest, quantifier: Quantifier?, number: Int?, text: String) {
+        self.operand = operand
+        self.test = test
+        self.quantifier = quantifier ?? .any
+        self.text = text
+        if case .path(let path) = operand, path.isPlain { plainSlot = path.slot } else { plainSlot = nil }
+        self.number = plainSlot == nil ? nil : number
+        super.init(cost: test.cost * (plainSlot == nil ? 4 : 1))
+    }
+
+    override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
+        if let slot = plainSlot {
+            let hits = scan.takeMask()
+            defer { scan.giveBack(hits) }
+            Kernel.clear(hits, 16)
+            if let number, let dictionary = try scan.dictionary(slot) {
+                try coded(scan, slot, scan.codeSet(number, test, dictionary), vector, rows, hits)
+            } else {
+                test.apply(try scan.column(slot, vector), count: rows, candidates: mask, out: hits)
+            }
+            for w in 0..<16 { mask[w] &= hits[w] }
+            return
+        }
+        let values = try operand.evaluate(scan, vector, rows)
+        try values.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in test.apply(column, count: column.count, candidates: nil, out: out) }
+    }
+
+    private func coded(_ scan: SegmentScan, _ slot: Int, _ set: SegmentScan.CodeSet, _ vector: Int, _ rows: Int, _ hits: UnsafeMutablePointer<UInt64>) throws(FirnError) {
+        if case .none = set, !test.matchesNull { return }
+        let codes = try scan.codes(slot, vector)
+        let form: ElementTest.Form
+        switch set {
+        case .none: form = .never
+        case .all: form = .always
+        case .range(let low, let high): form = .words(low, high, inverted: false)
+        case .bits(let bits):
+            codes.words.withUnsafeBufferPointer { words in bits.withUnsafeBufferPointer { Kernel.coded(words, in: $0, rows, hits) } }
+            if let present = codes.present {
+                for w in 0..<((rows + 63) / 64) { hits[w] = test.matchesNull ? hits[w] | ~present.words[w] : hits[w] & present.words[w] }
+            }
+            return
+        }
+        ElementTest(form: form, matchesNull: test.matchesNull).apply(codes, count: rows, candidates: nil, out: hits)
+    }
+
+    override func verdict(_ scan: SegmentScan, _ vector: Int?) throws(FirnError) -> Verdict {
+        guard let slot = plainSlot else { return .unknown }
+        if let vector { return test.verdict(try scan.zone(slot, vector)) }
+        return test.verdict(try scan.zone(slot))
+    }
+
+    override func outline(_ indent: String) -> String {
+        indent + text + (plainSlot == nil ? "  (computed)" : number != nil ? "  (on dictionary codes where there are)" : "  (zones)") + "\n"
+    }
+}
+
+/// Two operands against each other, row by row or element by element.
+final class PairNode: PredicateNode, @unchecked Sendable {
+    let left: Operand, right: Operand
+    let comparator: Comparator
+    let ignoresCase: Bool
+    let quantifier: Quantifier
+    let text: String
+
+    init(_ left: Operand, _ comparator: Comparator, _ right: Operand, ignoresCase: Bool, quantifier: Quantifier?, text: String) {
+        self.left = left
+        self.right = right
+        self.comparator = comparator
+        self.ignoresCase = ignoresCase
+        self.quantifier = quantifier ?? .any
+        self.text = text
+        super.init(cost: 20)
+    }
+
+    override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
+        var a = try left.evaluate(scan, vector, rows), b = try right.evaluate(scan, vector, rows)
+        if let offsets = a.offsets, b.offsets == nil { b = b.expanded(offsets) } else if let offsets = b.offsets, a.offsets == nil { a = a.expanded(offsets) }
+        let absent = b.absent
+        try a.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in compare(column, b.column, out) }
+        if let absent { for w in 0..<absent.words.count { mask[w] &= ~absent.words[w] } }
+    }
+
+    private func compare(_ a: Column, _ b: Column, _ out: UnsafeMutablePointer<UInt64>) {
+        let comparator = comparator, ignoresCase = ignoresCase
+        if a.present == nil, b.present == nil, !comparator.isTextual {
+            if a.type.kind == b.type.kind, a.type.kind == .int || a.type.kind == .bool || a.type.kind == .link {
+                a.words.withUnsafeBufferPointer { x in b.words.withUnsafeBufferPointer { y in Kernel.pairs(x, y, comparator, a.count, out) } }
+                return
+            }
+            if a.type.kind == .double || a.type.kind == .float, b.type.kind == .double || b.type.kind == .float {
+                a.reals.withUnsafeBufferPointer { x in b.reals.withUnsafeBufferPointer { y in Kernel.pairs(x, y, comparator, a.count, out) } }
+                return
+            }
+        }
+        Kernel.each(a.count, nil, out) { Comparison.holds(comparator, a.value(at: $0), b.value(at: $0), ignoresCase: ignoresCase) }
+    }
+
+    override func outline(_ indent: String) -> String { indent + text + "  (computed)\n" }
+}
+
+extension Kernel {
+    static func pairs<T: Comparable>(_ x: UnsafeBufferPointer<T>, _ y: UnsafeBufferPointer<T>, _ comparator: Comparator, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
+        switch comparator {
+        case .equal: each(count, nil, out) { x[$0] == y[$0] }
+        case .notEqual: each(count, nil, out) { x[$0] != y[$0] }
+        case .less: each(count, nil, out) { x[$0] < y[$0] }
+        case .lessOrEqual: each(count, nil, out) { x[$0] <= y[$0] }
+        case .greater: each(count, nil, out) { x[$0] > y[$0] }
+        default: each(count, nil, out) { x[$0] >= y[$0] }
+        }
+    }
+}
+
+extension Values {
+    /// Takes out of `mask` the rows whose values, tested by `test` into a bit each, do not satisfy the quantifier.
+    func narrow(_ mask: UnsafeMutablePointer<UInt64>, _ rows: Int, _ quantifier: Quantifier, _ test: (Column, UnsafeMutablePointer<UInt64>) throws(FirnError) -> Void) throws(FirnError) {
+        let words = max(16, (column.count + 63) / 64)
+        let hits = UnsafeMutablePointer<UInt64>.allocate(capacity: words)
+        defer { hits.deallocate() }
+        Kernel.clear(hits, words)
+        try test(column, hits)
+        guard let offsets else {
+            if let absent { for w in 0..<absent.words.count { hits[w] &= ~absent.words[w] } }
+            for w in 0..<16 { mask[w] &= hits[w] }
+            return
+        }
+        for row in 0..<rows where mask[row >> 6] >> UInt64(row & 63) & 1 == 1 {
+            var passed = 0
+            for i in offsets[row]..<offsets[row + 1] { passed += Int(hits[i >> 6] >> UInt64(i & 63) & 1) }
+            let holds = switch quantifier {
+            case .any: passed > 0
+            case .all: passed == offsets[row + 1] - offsets[row]
+            case .none: passed == 0
+            }
+            if !holds { mask[row >> 6] &= ~(1 << UInt64(row & 63)) }
+        }
+        if let absent { for w in 0..<absent.words.count { mask[w] &= ~absent.words[w] } }
+    }
+}

@@ -1,0 +1,134 @@
+import FirnBytes
+import FirnModel
+
+/// What to read of a table: rows, columns, order, groups. Paths are written as in the predicate language (`birth.place.name`,
+/// `` `odd name`.x ``); a whole column name that is no path by itself is taken as that name.
+package struct QueryRequest: Sendable {
+    /// A query in the predicate language, perhaps with SORT, DISTINCT and LIMIT; nil: all rows.
+    package var filter: String?
+    /// The same, parsed already; used instead of `filter` if there is one.
+    package var parsed: QuerySyntax?
+    /// Values of `$0`, `$1`, …
+    package var arguments: [Value]
+    /// Columns of the result; empty: all of the type (of a grouped query: the group's columns and the aggregates).
+    package var select: [String]
+    /// Applied after the query's own descriptors: sort, then distinct, then offset and limit.
+    package var sort: [SortKey]
+    package var distinct: [String]
+    package var limit: Int?
+    package var offset: Int
+    package var groupBy: [String]
+    /// With `groupBy` empty: one row over all rows.
+    package var aggregates: [Aggregate]
+
+    package struct SortKey: Sendable, Hashable {
+        package var path: String
+        package var ascending: Bool
+
+        package init(_ path: String, ascending: Bool = true) {
+            self.path = path
+            self.ascending = ascending
+        }
+    }
+
+    package init(filter: String? = nil, parsed: QuerySyntax? = nil, arguments: [Value] = [], select: [String] = [], sort: [SortKey] = [], distinct: [String] = [],
+                 limit: Int? = nil, offset: Int = 0, groupBy: [String] = [], aggregates: [Aggregate] = []) {
+        self.filter = filter
+        self.parsed = parsed
+        self.arguments = arguments
+        self.select = select
+        self.sort = sort
+        self.distinct = distinct
+        self.limit = limit
+        self.offset = offset
+        self.groupBy = groupBy
+        self.aggregates = aggregates
+    }
+
+    var isGrouped: Bool { !groupBy.isEmpty || !aggregates.isEmpty }
+}
+
+/// One figure over the rows of a group.
+package struct Aggregate: Sendable, Hashable {
+    package enum Function: String, Sendable, Hashable, CaseIterable {
+        case count, sum, avg, min, max
+    }
+    package var function: Function
+    /// Nil: `count` of rows.
+    package var path: String?
+    /// `count(distinct x)`: how many different values, nulls left out.
+    package var isDistinct: Bool
+    /// Of the result's column.
+    package var name: String
+
+    package init(_ function: Function, _ path: String? = nil, distinct: Bool = false, name: String? = nil) {
+        self.function = function
+        self.path = path
+        isDistinct = distinct
+        self.name = name ?? function.rawValue + (path.map { "(\(distinct ? "distinct " : "")\($0))" } ?? "")
+    }
+
+    /// Parses `count, sum(x) as total, avg(a.b), count(distinct x)`.
+    package static func list(_ text: String) throws(QueryError) -> [Aggregate] {
+        var out: [Aggregate] = []
+        var position = 0
+        for part in split(text) {
+            out.append(try one(part, in: text, at: position))
+            position += part.utf8.count + 1
+        }
+        return out
+    }
+
+    /// At commas outside parentheses and back-quotes.
+    private static func split(_ text: String) -> [Substring] {
+        var parts: [Substring] = [], depth = 0, quoted = false, start = text.startIndex
+        for i in text.indices {
+            switch text[i] {
+            case "`": quoted.toggle()
+            case "(" where !quoted: depth += 1
+            case ")" where !quoted: depth -= 1
+            case "," where !quoted && depth == 0:
+                parts.append(text[start..<i])
+                start = text.index(after: i)
+            default: break
+            }
+        }
+        return parts + [text[start...]]
+    }
+
+    private static func one(_ part: Substring, in text: String, at position: Int) throws(QueryError) -> Aggregate {
+        let known = "count, sum(x), avg(x), min(x), max(x) or count(distinct x), perhaps 'as name'"
+        func trimmed(_ text: Substring) -> Substring {
+            var text = text
+            while text.first?.isWhitespace ?? false { text.removeFirst() }
+            while text.last?.isWhitespace ?? false { text.removeLast() }
+            return text
+        }
+        var body = trimmed(part), name: String?
+        let head = body.prefix { $0.isLetter }
+        guard let function = Function(rawValue: head.lowercased()) else {
+            throw QueryError(.syntax, "'\(head)' is no aggregate", in: text, at: position, expected: known, suggestion: closest(to: String(head), in: Function.allCases.map(\.rawValue)))
+        }
+        body = trimmed(body.dropFirst(head.count))
+        var path: String?, distinct = false
+        if body.first == "(" {
+            guard let end = body.lastIndex(of: ")") else { throw QueryError(.syntax, "no closing parenthesis", in: text, at: position, expected: known) }
+            var inside = trimmed(body[body.index(after: body.startIndex)..<end])
+            body = trimmed(body[body.index(after: end)...])
+            if inside.lowercased().hasPrefix("distinct "), function == .count {
+                distinct = true
+                inside = trimmed(inside.dropFirst(9))
+            }
+            if !inside.isEmpty, inside != "*" { path = String(inside) }
+        }
+        if body.lowercased().hasPrefix("as ") {
+            var given = trimmed(body.dropFirst(3))
+            if given.count > 1, given.first == "`", given.last == "`" { given = given.dropFirst().dropLast() }
+            name = String(given)
+            body = ""
+        }
+        guard body.isEmpty, name?.isEmpty != true else { throw QueryError(.syntax, "unexpected '\(body)'", in: text, at: position, expected: known) }
+        guard path != nil || function == .count && !distinct else { throw QueryError(.syntax, "\(function.rawValue) needs a column", in: text, at: position, expected: known) }
+        return Aggregate(function, path, distinct: distinct, name: name)
+    }
+}

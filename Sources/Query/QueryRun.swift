@@ -1,0 +1,378 @@
+import FirnBytes
+import FirnModel
+
+/// Calls a body for 0 ..< count, perhaps from several threads at once, and returns when all are done.
+package typealias ParallelLoop = @Sendable (Int, @Sendable (Int) -> Void) -> Void
+
+/// A query over a table, checked against it when made: names, types and arguments are errors before any row is read.
+///
+///     let run = try QueryRun(QueryRequest(filter: "age > 30 SORT(name ASC)", select: ["name", "birth.place.name"]), table: people)
+///     try run.forEachBatch { batch in …; return true }
+///
+/// The same rows in the same order whatever the number of threads (sums of doubles may differ in the last digit between numbers of threads).
+package final class QueryRun {
+    /// Of the result.
+    package let columns: [ColumnSchema]
+    /// What was read so far.
+    package private(set) var statistics = QueryStatistics()
+    let plan: Plan
+    let table: any Table
+    private let scanner: Scanner
+    private let threads: Int
+    private let parallel: ParallelLoop
+    /// Rows of a batch at most.
+    static let batchSize = segmentSize
+
+    /// `parallel` is how work is shared among threads; by default all is done on the calling one.
+    package init(_ request: QueryRequest, table: any Table, threads: Int = 1, parallel: @escaping ParallelLoop = { for i in 0..<$0 { $1(i) } }) throws(QueryError) {
+        plan = try Plan(request, table)
+        self.table = table
+        self.threads = max(1, min(threads, 256))
+        self.parallel = parallel
+        scanner = Scanner(plan: plan, table: table)
+        if let group = plan.group {
+            columns = try QueryRun(group.after, table: MemoryTable(TypeSchema("result", columns: group.columns), schema: Schema(), batches: [])).columns
+        } else {
+            columns = plan.columns
+        }
+    }
+
+    /// Batches of the result, in order, of 1 to 65,536 rows. `body` returns false to stop.
+    package func forEachBatch(_ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
+        statistics = QueryStatistics()
+        if let group = plan.group { return try forEachGroup(group, body) }
+        if let (offset, limit) = streaming { return try stream(offset, limit, body) }
+        try materialise(try ordered(), body)
+    }
+
+    /// How many rows the result has.
+    package func count() throws(FirnError) -> Int {
+        statistics = QueryStatistics()
+        if plan.group == nil, let (offset, limit) = streaming {
+            let total = try matchCount()
+            return min(max(0, total - offset), limit)
+        }
+        if plan.group == nil { return try ordered().count }
+        var count = 0
+        try forEachBatch { batch in
+            count += batch.count
+            return true
+        }
+        return count
+    }
+
+    /// The rows of one segment that the filter matches (descriptors aside): a bit a physical row, deleted ones clear.
+    package func matches(ofSegment index: Int) throws(FirnError) -> Bits {
+        let scan = try scanner.scan(index, reusing: nil)
+        var words = [UInt64](repeating: 0, count: scan.segment.vectorCount * 16)
+        _ = try scanner.forEachMatch(scan) { (vector, _, _, mask, _) throws(FirnError) in
+            for w in 0..<16 { words[vector * 16 + w] = mask[w] }
+            return true
+        }
+        statistics = statistics + scan.statistics
+        return Bits(words: words, count: scan.segment.rowCount)
+    }
+
+    /// The result's rows in order as (segment, row within it), for requests without groups.
+    package func rowPositions() throws(FirnError) -> [(segment: Int, row: Int)] {
+        precondition(plan.group == nil, "groups have no row positions: ask forEachBatch")
+        return try ordered().map { (Int($0 >> 32), Int($0 & 0xFFFF_FFFF)) }
+    }
+
+    /// What the query does, and after a run what it read.
+    package func explain() -> String {
+        var out = "scan \(table.type.name): \(table.segmentCount) segments, \(table.rowCount) rows\n" + plan.filter.outline("  ")
+        for descriptor in plan.descriptors {
+            switch descriptor {
+            case .sort(let list): out += "sort by \(list.map { name(plan.keys[$0.key]) + ($0.ascending ? " asc" : " desc") }.joined(separator: ", "))\n"
+            case .distinct(let list, _): out += "distinct by \(list.map { name(plan.keys[$0]) }.joined(separator: ", "))\n"
+            case .limit(let count): out += "limit \(count)\n"
+            case .offset(let count): out += "offset \(count)\n"
+            }
+        }
+        if let group = plan.group {
+            out += "group by \(group.keys.isEmpty ? "nothing" : group.keys.map(\.text).joined(separator: ", ")): \(group.measures.map(\.name).joined(separator: ", "))\n"
+        }
+        let s = statistics
+        if s.segments > 0 {
+            out += "segments: \(s.segments) of \(table.segmentCount) visited, \(s.segmentsSkipped) skipped by zones\n"
+            out += "vectors: \(s.vectors), \(s.vectorsSkipped) skipped by zones, \(s.vectorsDecoded) decoded, \(s.codeVectorsDecoded) read as codes\n"
+            out += "rows: \(s.rows), \(s.rowsMatched) matched\n"
+        }
+        return out
+    }
+
+    private func name(_ key: Plan.Key) -> String {
+        switch key {
+        case .value(let path): path.text
+        case .absence(let path): "absence of \(path.text)"
+        }
+    }
+
+    // MARK: Streaming
+
+    /// The rows to leave out and to give, if nothing needs all rows first.
+    private var streaming: (offset: Int, limit: Int)? {
+        var offset = 0, limit = Int.max
+        for descriptor in plan.descriptors {
+            switch descriptor {
+            case .limit(let count): limit = min(limit, count)
+            case .offset(let count):
+                if limit != .max { limit = max(0, limit - count) }
+                offset += min(count, 1 << 60)
+            case .sort, .distinct: return nil
+            }
+        }
+        return (offset, limit)
+    }
+
+    private func stream(_ offset: Int, _ limit: Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
+        var left = limit, skip = offset, isDone = limit == 0
+        let wave = limit < segmentSize ? 1 : threads
+        var scan: SegmentScan?
+        for start in stride(from: 0, to: table.segmentCount, by: wave) where !isDone {
+            let count = min(wave, table.segmentCount - start)
+            if count == 1 {
+                let current = try scanner.scan(start, reusing: scan)
+                scan = current
+                current.statistics = QueryStatistics()
+                isDone = try !scanner.batches(current, skip: &skip, left: &left, body)
+                statistics = statistics + current.statistics
+                continue
+            }
+            let scanner = scanner
+            let outcomes = each(count) { (i) throws(FirnError) -> ([Batch], QueryStatistics) in
+                let scan = try scanner.scan(start + i, reusing: nil)
+                var out: [Batch] = [], none = 0, all = Int.max
+                _ = try scanner.batches(scan, skip: &none, left: &all) { (batch) throws(FirnError) in
+                    out.append(batch)
+                    return true
+                }
+                return (out, scan.statistics)
+            }
+            for outcome in outcomes {
+                let (batches, more) = try outcome.get()
+                statistics = statistics + more
+                for batch in batches where !isDone { isDone = try !give(batch, &skip, &left, body) }
+            }
+        }
+    }
+
+    /// Hands on a batch without the rows to skip and those over the limit. False when enough.
+    private func give(_ batch: Batch, _ skip: inout Int, _ left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
+        if skip >= batch.count {
+            skip -= batch.count
+            return true
+        }
+        let range = skip..<min(batch.count, left < batch.count ? skip + left : batch.count)
+        skip = 0
+        left -= range.count
+        let part = range.count == batch.count ? batch : Batch(count: range.count, columns: batch.columns.map { $0.slice(range) })
+        if part.count > 0, try !body(part) { return false }
+        return left > 0
+    }
+
+    private func matchCount() throws(FirnError) -> Int {
+        if let constant = plan.filter as? ConstantNode { return constant.value ? table.rowCount : 0 }
+        let scanner = scanner
+        return try share { (scan, range) throws(FirnError) -> Int in
+            var count = 0
+            for segment in range {
+                if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
+                _ = try scanner.forEachMatch(scan) { (_, _, _, _, hits) throws(FirnError) in
+                    count += hits
+                    return true
+                }
+            }
+            return count
+        } whole: { $0 + $1 } ?? 0
+    }
+
+    // MARK: Ordering
+
+    /// A SORT with a limit right after it needs no more than the first rows of each run of segments: how many.
+    private var bound: Int? {
+        guard case .sort? = plan.descriptors.first else { return nil }
+        var offset = 0
+        for descriptor in plan.descriptors.dropFirst() {
+            switch descriptor {
+            case .offset(let count): offset += min(count, 1 << 40)
+            case .limit(let count): return offset + min(count, 1 << 40)
+            default: return nil
+            }
+        }
+        return nil
+    }
+
+    /// The positions that the descriptors leave, in order.
+    private func ordered() throws(FirnError) -> [UInt64] {
+        let plan = plan, scanner = scanner, bound = bound
+        let first = plan.descriptors.first
+        var collected = try share { (scan, range) throws(FirnError) -> Collector in
+            var collector = Collector(plan), rows: [Int32] = []
+            for segment in range {
+                if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
+                _ = try scanner.forEachMatch(scan) { (vector, start, count, mask, _) throws(FirnError) in
+                    Scanner.rows(mask, into: &rows)
+                    try collector.append(segment, vector, start, count, rows, plan, scan)
+                    return true
+                }
+                if let bound, let first, collector.positions.count > max(4 * bound, segmentSize) { collector.prune(first, to: bound) }
+            }
+            return collector
+        } whole: { a, b in
+            var out = a
+            out.append(contentsOf: b)
+            return out
+        }
+        guard collected != nil else { return [] }
+        collected!.run(plan.descriptors)
+        return collected!.result
+    }
+
+    /// Batches of the rows at the given positions, in that order. Within a batch every vector is read once.
+    private func materialise(_ positions: [UInt64], _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
+        var scan: SegmentScan?
+        defer { if let scan { statistics = statistics + scan.statistics } }
+        var current = -1
+        for start in stride(from: 0, to: positions.count, by: QueryRun.batchSize) {
+            let part = positions[start..<min(start + QueryRun.batchSize, positions.count)]
+            let ascending = part.indices.sorted { positions[$0] < positions[$1] }
+            var columns = scanner.emptyColumns(), at = 0
+            var rows: [Int32] = []
+            while at < ascending.count {
+                let position = positions[ascending[at]]
+                let segment = Int(position >> 32), vector = Int(position & 0xFFFF_FFFF) / vectorSize
+                rows.removeAll(keepingCapacity: true)
+                while at < ascending.count, positions[ascending[at]] >> 32 == position >> 32, Int(positions[ascending[at]] & 0xFFFF_FFFF) / vectorSize == vector {
+                    rows.append(Int32(Int(positions[ascending[at]] & 0xFFFF_FFFF) % vectorSize))
+                    at += 1
+                }
+                if segment != current {
+                    scan = try scanner.scan(segment, reusing: scan)
+                    current = segment
+                }
+                let range = scan!.segment.rows(ofVector: vector)
+                for (i, operand) in plan.selected.enumerated() {
+                    try operand.append(rows, of: vector, first: range.lowerBound, count: range.count, scan!, to: &columns[i])
+                }
+            }
+            var place = [Int](repeating: 0, count: part.count)
+            for (i, index) in ascending.enumerated() { place[index - start] = i }
+            let isOrdered = place.indices.allSatisfy { place[$0] == $0 }
+            let batch = Batch(count: part.count, columns: isOrdered ? columns : columns.map { $0.gather(place) })
+            if try !body(batch) { return }
+        }
+    }
+
+    // MARK: Groups
+
+    private func forEachGroup(_ group: GroupPlan, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
+        let scanner = scanner, plan = plan
+        let grouper: Grouper?
+        if plan.descriptors.isEmpty {
+            grouper = try share { (scan, range) throws(FirnError) -> Grouper in
+                var grouper = Grouper(group), rows: [Int32] = []
+                for segment in range {
+                    if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
+                    _ = try scanner.forEachMatch(scan) { (vector, start, count, mask, _) throws(FirnError) in
+                        Scanner.rows(mask, into: &rows)
+                        try grouper.add(segment, vector, start, count, rows, scan)
+                        return true
+                    }
+                }
+                return grouper
+            } whole: { a, b in
+                var out = a
+                out.merge(b)
+                return out
+            }
+        } else {
+            grouper = try grouped(group, try ordered().sorted())
+        }
+        let result = try (grouper ?? Grouper(group)).result()
+        let type = TypeSchema("result", columns: group.columns)
+        let after: QueryRun
+        do throws(QueryError) {
+            after = try QueryRun(group.after, table: MemoryTable(type, schema: Schema(), batches: [result]))
+        } catch { throw error.asFirnError }
+        try after.forEachBatch(body)
+    }
+
+    /// The groups of the rows at the given positions, ascending.
+    private func grouped(_ group: GroupPlan, _ positions: [UInt64]) throws(FirnError) -> Grouper {
+        var grouper = Grouper(group), rows: [Int32] = [], at = 0
+        var scan: SegmentScan?, current = -1
+        while at < positions.count {
+            let segment = Int(positions[at] >> 32), vector = Int(positions[at] & 0xFFFF_FFFF) / vectorSize
+            rows.removeAll(keepingCapacity: true)
+            while at < positions.count, Int(positions[at] >> 32) == segment, Int(positions[at] & 0xFFFF_FFFF) / vectorSize == vector {
+                rows.append(Int32(Int(positions[at] & 0xFFFF_FFFF) % vectorSize))
+                at += 1
+            }
+            if segment != current {
+                scan = try scanner.scan(segment, reusing: scan)
+                current = segment
+            }
+            let range = scan!.segment.rows(ofVector: vector)
+            try grouper.add(segment, vector, range.lowerBound, range.count, rows, scan!)
+        }
+        return grouper
+    }
+
+    // MARK: Threads
+
+    /// Runs `body` for each segment in runs of consecutive ones, one run a thread, and joins what they give in order.
+    private func share<T>(_ body: @escaping @Sendable (SegmentScan, Range<Int>) throws(FirnError) -> T, whole join: (T, T) -> T) throws(FirnError) -> T? {
+        let segments = table.segmentCount
+        guard segments > 0 else { return nil }
+        let runs = min(threads, segments), scanner = scanner
+        let outcomes = each(runs) { (i) throws(FirnError) -> (T, QueryStatistics) in
+            let range = (segments * i / runs)..<(segments * (i + 1) / runs)
+            let scan = try scanner.scan(range.lowerBound, reusing: nil)
+            return (try body(scan, range), scan.statistics)
+        }
+        var total: T?
+        for outcome in outcomes {
+            let (part, more) = try outcome.get()
+            statistics = statistics + more
+            total = total.map { join($0, part) } ?? part
+        }
+        return total
+    }
+
+    private func each<T>(_ count: Int, _ body: @escaping @Sendable (Int) throws(FirnError) -> T) -> [Result<T, FirnError>] {
+        let results = Outcomes<T>(count)
+        let work: @Sendable (Int) -> Void = { i in
+            do throws(FirnError) { results[i] = .success(try body(i)) } catch { results[i] = .failure(error) }
+        }
+        if count == 1 { work(0) } else { parallel(count, work) }
+        return results.all
+    }
+}
+
+/// One result a thread; each writes its own.
+private final class Outcomes<T>: @unchecked Sendable {
+    private let slots: UnsafeMutablePointer<Result<T, FirnError>?>
+    private let count: Int
+
+    init(_ count: Int) {
+        self.count = count
+        slots = .allocate(capacity: count)
+        slots.initialize(repeating: nil, count: count)
+    }
+
+    deinit {
+        slots.deinitialize(count: count)
+        slots.deallocate()
+    }
+
+    subscript(_ index: Int) -> Result<T, FirnError>? {
+        get { slots[index] }
+        set { slots[index] = newValue }
+    }
+
+    var all: [Result<T, FirnError>] {
+        (0..<count).map { slots[$0] ?? .failure(FirnError(.interrupted, "part of the query did not run")) }
+    }
+}

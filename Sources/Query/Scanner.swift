@@ -1,0 +1,124 @@
+import FirnBytes
+import FirnModel
+
+/// Runs a plan's filter over segments.
+struct Scanner {
+    let plan: Plan
+    let table: any Table
+
+    func segment(_ index: Int) throws(FirnError) -> any Segment {
+        do { return try table.segment(index) } catch { throw FirnError(.damaged, "\(error.what) (byte \(error.offset), type \(table.type.name))") }
+    }
+
+    func scan(_ index: Int, reusing scan: SegmentScan?) throws(FirnError) -> SegmentScan {
+        let segment = try segment(index)
+        if let scan {
+            scan.move(to: segment)
+            return scan
+        }
+        return SegmentScan(plan.slots, textTests: plan.textTests, table: table, segment: segment)
+    }
+
+    /// Calls `body` for every vector with matches: its number, its first row, how many rows, the mask of 16 words and how many match.
+    /// `body` returns false to stop; so does this.
+    func forEachMatch(_ scan: SegmentScan, _ body: (Int, Int, Int, UnsafeMutablePointer<UInt64>, Int) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
+        let segment = scan.segment
+        scan.statistics.segments += 1
+        scan.statistics.rows += segment.rowCount
+        scan.statistics.vectors += segment.vectorCount
+        let whole = try plan.filter.verdict(scan, nil)
+        if whole == .none {
+            scan.statistics.segmentsSkipped += 1
+            return true
+        }
+        let mask = scan.takeMask()
+        defer { scan.giveBack(mask) }
+        for vector in 0..<segment.vectorCount {
+            let verdict = whole == .all ? whole : try plan.filter.verdict(scan, vector)
+            if verdict == .none {
+                scan.statistics.vectorsSkipped += 1
+                continue
+            }
+            let range = segment.rows(ofVector: vector)
+            let rows = range.count
+            for w in 0..<16 { mask[w] = w < rows >> 6 ? .max : w == rows >> 6 ? (1 &<< UInt64(rows & 63)) &- 1 : 0 }
+            if let live = segment.live { for w in 0..<16 where vector * 16 + w < live.words.count { mask[w] &= live.words[vector * 16 + w] } }
+            if verdict == .unknown { try plan.filter.narrow(scan, vector, rows, mask) }
+            var hits = 0
+            for w in 0..<16 { hits &+= mask[w].nonzeroBitCount }
+            scan.statistics.rowsMatched += hits
+            if hits > 0, try !body(vector, range.lowerBound, rows, mask, hits) { return false }
+        }
+        return true
+    }
+
+    /// The matches of one segment. False when `body` or the limit says so.
+    func batches(_ scan: SegmentScan, skip: inout Int, left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
+        var columns = emptyColumns(), count = 0
+        var rows: [Int32] = []
+        var goesOn = true
+        var toSkip = skip, toGive = left
+        _ = try forEachMatch(scan) { (vector, first, total, mask, hits) throws(FirnError) in
+            if toSkip >= hits {
+                toSkip -= hits
+                return true
+            }
+            Scanner.rows(mask, into: &rows)
+            if toSkip > 0 {
+                rows.removeFirst(toSkip)
+                toSkip = 0
+            }
+            if rows.count > toGive { rows.removeLast(rows.count - toGive) }
+            if count + rows.count > QueryRun.batchSize {
+                goesOn = try body(Batch(count: count, columns: columns))
+                columns = emptyColumns()
+                count = 0
+                if !goesOn { return false }
+            }
+            for (i, operand) in plan.selected.enumerated() { try operand.append(rows, of: vector, first: first, count: total, scan, to: &columns[i]) }
+            count += rows.count
+            toGive -= rows.count
+            return toGive > 0
+        }
+        skip = toSkip
+        left = toGive
+        if goesOn, count > 0 { goesOn = try body(Batch(count: count, columns: columns)) }
+        return goesOn && left > 0
+    }
+
+    func emptyColumns() -> [Column] { plan.columns.map { Column($0, in: table.schema) } }
+
+    /// The rows of a mask, ascending.
+    static func rows(_ mask: UnsafeMutablePointer<UInt64>, into out: inout [Int32]) {
+        out.removeAll(keepingCapacity: true)
+        for w in 0..<16 {
+            var rest = mask[w]
+            while rest != 0 {
+                out.append(Int32(truncatingIfNeeded: w &* 64 &+ rest.trailingZeroBitCount))
+                rest &= rest &- 1
+            }
+        }
+    }
+}
+
+extension Operand {
+    /// Appends the values of the given rows (ascending, within a vector) to `out`; decodes single values where that is less work.
+    func append(_ rows: [Int32], of vector: Int, first: Int, count: Int, _ scan: SegmentScan, to out: inout Column) throws(FirnError) {
+        if case .path(let path) = self, path.steps.isEmpty {
+            let isLoaded = scan.isLoaded(path.slot, vector)
+            if rows.count <= 2, !isLoaded, path.type.kind != .embedded, !path.type.isCollection {
+                for row in rows {
+                    guard out.append(try scan.value(path.slot, first + Int(row))) else {
+                        throw scan.damaged(Damage("a value of another type than its column"))
+                    }
+                }
+                return
+            }
+            let column = try scan.column(path.slot, vector)
+            if rows.count == count { out.append(contentsOf: column) } else { out.appendGathered(column, rows: rows.map { Int($0) }) }
+            return
+        }
+        let values = try evaluate(scan, vector, count)
+        out.appendGathered(values.column, rows: rows.map { Int($0) })
+    }
+}

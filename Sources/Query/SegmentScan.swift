@@ -1,0 +1,183 @@
+import FirnBytes
+import FirnModel
+
+/// What a query reads: one slot for every distinct path, so that filter, keys and results share what is decoded.
+struct SlotTable: Sendable {
+    var paths: [[Int]] = []
+    var types: [ColumnType] = []
+
+    mutating func slot(_ path: [Int], _ type: ColumnType) -> Int {
+        if let known = paths.firstIndex(of: path) { return known }
+        paths.append(path)
+        types.append(type)
+        return paths.count - 1
+    }
+}
+
+/// Counts of what a run read and what it could leave unread.
+package struct QueryStatistics: Sendable, Equatable {
+    package var segments = 0
+    /// Segments that zones alone decided to hold no match.
+    package var segmentsSkipped = 0
+    package var vectors = 0
+    /// Vectors (of segments not skipped) that zones alone decided to hold no match.
+    package var vectorsSkipped = 0
+    package var rows = 0
+    package var rowsMatched = 0
+    /// Column vectors decoded, as values and as dictionary codes.
+    package var vectorsDecoded = 0
+    package var codeVectorsDecoded = 0
+
+    static func + (a: QueryStatistics, b: QueryStatistics) -> QueryStatistics {
+        QueryStatistics(segments: a.segments + b.segments, segmentsSkipped: a.segmentsSkipped + b.segmentsSkipped, vectors: a.vectors + b.vectors,
+                        vectorsSkipped: a.vectorsSkipped + b.vectorsSkipped, rows: a.rows + b.rows, rowsMatched: a.rowsMatched + b.rowsMatched,
+                        vectorsDecoded: a.vectorsDecoded + b.vectorsDecoded, codeVectorsDecoded: a.codeVectorsDecoded + b.codeVectorsDecoded)
+    }
+}
+
+/// Reads the slots of one segment, each vector at most once. For one thread.
+final class SegmentScan {
+    let slots: SlotTable
+    let tableName: String
+    private(set) var segment: any Segment
+    private var readers: [(any ColumnReader)?]
+    private var columns: [Column]
+    private var loaded: [Int]
+    private var codeColumns: [Column]
+    private var codesLoaded: [Int]
+    private var dictionaries: [Text??]
+    /// Codes that pass the text test with this number; built once a segment.
+    private var codeSets: [CodeSet?]
+    var statistics = QueryStatistics()
+    /// Spare masks of 16 words, as deep as predicates nest.
+    private var spareMasks: [UnsafeMutablePointer<UInt64>] = []
+
+    enum CodeSet {
+        case none, all
+        case range(Int64, Int64)
+        case bits([UInt64])
+    }
+
+    init(_ slots: SlotTable, textTests: Int, table: any Table, segment: any Segment) {
+        self.slots = slots
+        self.segment = segment
+        tableName = table.type.name
+        let count = slots.paths.count
+        readers = Array(repeating: nil, count: count)
+        columns = slots.types.map { Column($0) }
+        loaded = Array(repeating: -1, count: count)
+        codeColumns = slots.types.map { Column(ColumnType(.int, optional: $0.isOptional)) }
+        codesLoaded = loaded
+        dictionaries = Array(repeating: nil, count: count)
+        codeSets = Array(repeating: nil, count: textTests)
+    }
+
+    deinit { for mask in spareMasks { mask.deallocate() } }
+
+    /// Goes on to another segment of the table.
+    func move(to segment: any Segment) {
+        self.segment = segment
+        for i in readers.indices {
+            readers[i] = nil
+            loaded[i] = -1
+            codesLoaded[i] = -1
+            dictionaries[i] = nil
+        }
+        for i in codeSets.indices { codeSets[i] = nil }
+    }
+
+    func damaged(_ damage: Damage) -> FirnError {
+        FirnError(.damaged, "\(damage.what) (byte \(damage.offset), type \(tableName))")
+    }
+
+    func reader(_ slot: Int) throws(FirnError) -> any ColumnReader {
+        if let reader = readers[slot] { return reader }
+        do throws(Damage) {
+            let reader = try segment.column(path: slots.paths[slot])
+            let wanted = slots.types[slot]
+            guard reader.type.kind == wanted.kind, reader.type.isCollection == wanted.isCollection, reader.rowCount >= segment.rowCount else {
+                throw Damage("column of type \(reader.type.name) where the schema has \(wanted.name)")
+            }
+            if !reader.type.isCollection && reader.type.kind != .embedded { columns[slot].type = wanted }
+            readers[slot] = reader
+            return reader
+        } catch { throw damaged(error) }
+    }
+
+    /// The values of a slot for a vector.
+    func column(_ slot: Int, _ vector: Int) throws(FirnError) -> Column {
+        if loaded[slot] == vector { return columns[slot] }
+        let reader = try reader(slot)
+        loaded[slot] = -1
+        do { try reader.read(vector: vector, into: &columns[slot]) } catch { throw damaged(error) }
+        guard columns[slot].count == segment.rows(ofVector: vector).count else { throw damaged(Damage("vector of another length than its segment says")) }
+        statistics.vectorsDecoded += 1
+        loaded[slot] = vector
+        return columns[slot]
+    }
+
+    /// One value; from the vector if that is decoded already.
+    func value(_ slot: Int, _ row: Int) throws(FirnError) -> Value {
+        if loaded[slot] == row / vectorSize { return columns[slot].value(at: row % vectorSize) }
+        let reader = try reader(slot)
+        do { return try reader.value(at: row) } catch { throw damaged(error) }
+    }
+
+    func isLoaded(_ slot: Int, _ vector: Int) -> Bool { loaded[slot] == vector }
+
+    /// The dictionary of a slot of text in this segment.
+    func dictionary(_ slot: Int) throws(FirnError) -> Text? {
+        if let known = dictionaries[slot] { return known }
+        let reader = try reader(slot)
+        do throws(Damage) {
+            let found = try reader.dictionary()
+            dictionaries[slot] = .some(found)
+            return found
+        } catch { throw damaged(error) }
+    }
+
+    /// The codes of a slot whose `dictionary` is not nil; each is checked to lie within it.
+    func codes(_ slot: Int, _ vector: Int) throws(FirnError) -> Column {
+        if codesLoaded[slot] == vector { return codeColumns[slot] }
+        let reader = try reader(slot)
+        codesLoaded[slot] = -1
+        do { try reader.readCodes(vector: vector, into: &codeColumns[slot]) } catch { throw damaged(error) }
+        let limit = UInt64(max(1, try dictionary(slot)?.count ?? 0))
+        let within = codeColumns[slot].words.withUnsafeBufferPointer { words in
+            var all = true
+            for word in words { all = all && UInt64(bitPattern: word) < limit }
+            return all
+        }
+        guard within, codeColumns[slot].count == segment.rows(ofVector: vector).count, codeColumns[slot].words.count == codeColumns[slot].count else {
+            throw damaged(Damage("dictionary code out of range"))
+        }
+        statistics.codeVectorsDecoded += 1
+        codesLoaded[slot] = vector
+        return codeColumns[slot]
+    }
+
+    /// Which codes pass a test.
+    func codeSet(_ number: Int, _ test: ElementTest, _ dictionary: Text) -> CodeSet {
+        if let known = codeSets[number] { return known }
+        var column = Column(ColumnType(.string))
+        column.count = dictionary.count
+        column.text = dictionary
+        var bits = [UInt64](repeating: 0, count: (dictionary.count + 63) / 64)
+        bits.withUnsafeMutableBufferPointer { if let base = $0.baseAddress { test.apply(column, count: dictionary.count, candidates: nil, out: base) } }
+        let set = Bits(words: bits, count: dictionary.count), ones = set.ones
+        var result = CodeSet.bits(set.words)
+        if ones == 0 { result = .none } else if ones == dictionary.count { result = .all } else {
+            var first = 0
+            while !set[first] { first += 1 }
+            if set.slice(first..<(first + ones)).allSet { result = .range(Int64(first), Int64(first + ones - 1)) }
+        }
+        codeSets[number] = result
+        return result
+    }
+
+    func takeMask() -> UnsafeMutablePointer<UInt64> { spareMasks.popLast() ?? .allocate(capacity: 16) }
+    func giveBack(_ mask: UnsafeMutablePointer<UInt64>) { spareMasks.append(mask) }
+
+    func zone(_ slot: Int) throws(FirnError) -> Zone? { try reader(slot).zone() }
+    func zone(_ slot: Int, _ vector: Int) throws(FirnError) -> Zone? { try reader(slot).zone(ofVector: vector) }
+}
