@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-private let people = """
+private let people = #"""
     id,name,age,city
     1,Ada,36,London
     2,"Jürg, dit ""le grand""",7,Zürich
     3,日本,,
     007,,1.50,""
 
-    """
+    """#
 
 @Suite struct ConvertTests {
     @Test(arguments: ["csv", "tsv", "json", "ndjson"]) func `rows come back cell for cell through a firn file and any other format`(format: String) throws {
