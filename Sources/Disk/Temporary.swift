@@ -72,7 +72,10 @@ package final class Replacement {
             file = try File(path: temporaryPath, .createNew, calls: calls)
         } catch {
             TemporaryPaths.forget(slot)
-            throw error
+            // The user knows the target, not the name beside it.
+            var named = error
+            named.place = .init(file: target)
+            throw named
         }
         self.target = target
         self.temporaryPath = temporaryPath

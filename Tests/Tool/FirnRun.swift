@@ -34,7 +34,7 @@ struct FirnRun {
         // Files, not pipes: a pipe that nobody empties would stop the command.
         let scratch = try Scratch()
         let outFile = scratch.file("out"), errorFile = scratch.file("errors"), inFile = scratch.file("in")
-        for file in [outFile, errorFile] { FileManager.default.createFile(atPath: file.path, contents: nil) }
+        for file in [outFile, errorFile] { _ = FileManager.default.createFile(atPath: file.path, contents: nil) }
         try Data((input ?? "").utf8).write(to: inFile)
         process.standardInput = try FileHandle(forReadingFrom: inFile)
         process.standardOutput = try FileHandle(forWritingTo: outFile)

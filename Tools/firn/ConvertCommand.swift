@@ -88,8 +88,8 @@ struct ConvertCommand {
             let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
             return try file.reader(chooses ? given : nil, threads: options.threads, progress: progress)
         }
-        let reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
-        if arguments.has("where") { throw FirnError(.unsupported, "this version of convert cannot choose rows by --where") }
+        var reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
+        if let condition = arguments.text("where") { reader = try FilteredReader(reader, condition, threads: options.threads) }
         let columns = arguments.names("columns"), key = arguments.names("key"), limit = try arguments.count("limit")
         guard given != nil || !columns.isEmpty || !key.isEmpty || limit != nil else { return reader }
         return try ShapedReader(reader, columns: columns, name: given, key: key, limit: limit)

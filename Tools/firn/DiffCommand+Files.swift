@@ -3,6 +3,7 @@ import FirnChange
 import FirnCommandLine
 import FirnExchange
 import FirnModel
+import FirnQuery
 
 extension DiffCommand {
     /// Opens both operands, of any format, and compares the type they share.
@@ -10,18 +11,31 @@ extension DiffCommand {
         let arguments = session.arguments
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
-        if arguments.has("where") { throw FirnError(.unsupported, "this version of diff cannot choose rows by --where") }
+        let condition = try QueryCommand.parsed(nil, and: arguments.text("where"))
+        if let condition, !condition.descriptors.isEmpty { throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT") }
         let options = try ReadingOptions(arguments, threads: session.threads())
         let files = try arguments.operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
         let tables = try files.map { (file) throws(FirnError) in try file.table(arguments.text("type")) }
         display.end()
         let names = arguments.operands
-        let code = try compare(tables[0], named: names[0], tables[1], named: names[1])
+        let code = try compare(tables[0], named: names[0], tables[1], named: names[1], rows: try rows(condition, tables))
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {
             session.remark("\(Quantity.count(rejected.count, "row")) rejected: see \(rejected.path)")
             return .rejected
         }
         return code
+    }
+
+    /// The rows of each segment of either table for which the condition holds; nil without one.
+    private func rows(_ condition: QuerySyntax?, _ tables: [any Table]) throws(FirnError) -> (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? {
+        guard let condition else { return nil }
+        var matches: [[Bits]] = []
+        for table in tables {
+            let run = try QueryCommand.run(QueryRequest(parsed: condition), table, threads: try session.threads())
+            matches.append(try (0..<table.segmentCount).map { (index) throws(FirnError) in try run.matches(ofSegment: index) })
+        }
+        let found = matches
+        return { side, _, segment in found[side == .old ? 0 : 1][segment] }
     }
 }

@@ -41,7 +41,7 @@ final class Session {
     private func perform() throws(FirnError) -> ExitCode {
         switch arguments.command.name {
         case "convert": return try ConvertCommand(session: self).run()
-        case "query": throw FirnError(.unsupported, "this version has no queries")
+        case "query": return try QueryCommand(session: self).run()
         case "diff": return try DiffCommand(session: self).run()
         case "compact": return try CompactCommand(session: self).run()
         case "info": return try InfoCommand(session: self).run()

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+@Suite struct QueryTests {
+    private func sample() throws -> Scratch {
+        let scratch = try Scratch()
+        try scratch.write("people.csv", "id,name,age,city\n1,Ada,36,London\n2,Grace,85,New York\n3,Edsger,72,Austin\n4,Alan,41,London\n5,日本,,\n")
+        #expect(try scratch.firn("convert", "people.csv", "people.firn", "--key", "id").code == 0)
+        return scratch
+    }
+
+    @Test func `a CSV and its firn file answer alike`() throws {
+        let scratch = try sample()
+        let questions: [[String]] = [
+            ["age > 40"], ["city == 'London' SORT(name DESC)"], ["-s", "name,age", "-S", "-age", "-n", "2"], ["-g", "city", "-a", "count, avg(age) as mean", "-S", "city"],
+            ["--distinct", "city"], ["age > 40", "--where", "city == 'London'"], ["--offset", "3"], [],
+        ]
+        for question in questions {
+            for format in ["table", "csv", "json", "ndjson", "tsv"] {
+                let text = try FirnRun(["query", "people.csv", "--format", format] + question, in: scratch.folder)
+                let stored = try FirnRun(["query", "people.firn", "--format", format] + question, in: scratch.folder)
+                #expect(text.code == 0 && text.out == stored.out && !text.out.isEmpty, "\(question) \(format): \(text.errors)\(stored.errors)")
+            }
+        }
+    }
+
+    @Test func `rows are printed as a table that lines up`() throws {
+        let scratch = try sample()
+        let run = try scratch.firn("query", "people.firn", "--select", "name,age")
+        #expect(run.out == """
+            name    age
+            ──────  ───
+            Ada      36
+            Grace    85
+            Edsger   72
+            Alan     41
+            日本
+
+            """, "\(run.out)")
+    }
+
+    @Test func `nothing matched ends with 1, in every format`() throws {
+        let scratch = try sample()
+        for format in ["table", "csv", "json", "ndjson"] { #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", format).code == 1) }
+        #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", "csv").out == "id,name,age,city\n")
+        #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", "ndjson").out == "")
+    }
+
+    @Test func `a query that cannot be understood says where and what was expected`() throws {
+        let scratch = try sample()
+        for query in ["age >", "agee > 1", "name > ", "((age > 1)", "age CONTAINS 1 2", "\u{0}"] {
+            let run = try scratch.firn("query", "people.firn", query)
+            #expect(run.code == 2 && run.out.isEmpty && !run.isCrash, "\(query): \(run.code) \(run.errors)")
+        }
+        #expect(try scratch.firn("query", "people.firn", "agee > 1").errors.contains("age"))
+    }
+
+    @Test func `the plan is printed instead of the rows`() throws {
+        let scratch = try sample()
+        let run = try scratch.firn("query", "people.firn", "age > 40", "--explain")
+        #expect(run.code == 0 && run.out.contains("scan") && !run.out.contains("Grace"), "\(run.out)\(run.errors)")
+    }
+
+    @Test func `control characters of a file never reach a terminal as they are`() throws {
+        let scratch = try Scratch()
+        try scratch.write("evil.csv", "a\n\u{1B}[2Jboo\n")
+        #expect(!(try scratch.firn("query", "evil.csv").out.contains("\u{1B}")))
+    }
+
+    @Test func `documents of nested values can be asked by path`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.ndjson", #"{"id":1,"place":{"name":"Paris"},"tags":["x","y"]}"# + "\n" + #"{"id":2,"place":{"name":"Rome"},"tags":[]}"# + "\n")
+        #expect(try scratch.firn("query", "a.ndjson", "place.name == 'Paris' AND ANY tags == 'y'", "-s", "id,place.name", "--format", "csv").out == "id,place.name\n1,Paris\n")
+    }
+}
+
+@Suite struct InfoTests {
+    @Test func `info, schema and verify speak JSON with stable keys`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,x\n1,a\n2,b\n")
+        #expect(try scratch.firn("convert", "a.csv", "a.firn", "--key", "id").code == 0)
+        func object(_ words: String...) throws -> [String: Any] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 0, "\(words): \(run.errors)")
+            return try #require(try JSONSerialization.jsonObject(with: Data(run.out.utf8)) as? [String: Any])
+        }
+        let info = try object("info", "--json", "a.firn")
+        #expect(Set(info.keys) == ["v", "file", "bytes", "version", "liveBytes", "otherBytes", "versions", "types"])
+        let type = try #require((info["types"] as? [[String: Any]])?.first)
+        #expect(type["rows"] as? Int == 2 && (type["columns"] as? [Any])?.count == 2)
+        #expect(Set(try object("schema", "--json", "a.firn").keys) == ["v", "type", "key", "columns"])
+        #expect(try object("verify", "--json", "a.firn")["intact"] as? Bool == true)
+        #expect(Set(try object("compact", "--json", "--dry-run", "a.firn").keys) == ["v", "file", "bytesBefore", "bytesAfter", "replaced", "columns"])
+        #expect(try object("convert", "--json", "a.firn", "b.csv")["rows"] as? Int == 2)
+    }
+
+    @Test func `a printed schema can be given back`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,x\n1,1.50\n2,2.25\n")
+        try scratch.write("a.json", try scratch.firn("schema", "--json", "a.csv").out)
+        #expect(try scratch.firn("convert", "--schema", "a.json", "a.csv", "a.firn").code == 0)
+        #expect(try scratch.firn("convert", "a.firn", "-", "--to", "csv").out == "id,x\n1,1.50\n2,2.25\n")
+        try scratch.write("b.csv", "id,x\n1,none\n")
+        #expect(try scratch.firn("convert", "--schema", "a.json", "b.csv", "b.firn").code == 3)
+    }
+
+    @Test func `compact keeps the rows and never grows the file`() throws {
+        let scratch = try Scratch()
+        var text = "id,x\n"
+        for i in 0..<5000 { text += "\(i),word \(i % 7)\n" }
+        try scratch.write("a.csv", text)
+        #expect(try scratch.firn("convert", "--profile", "fast", "a.csv", "a.firn").code == 0)
+        let before = try Data(contentsOf: scratch.file("a.firn")).count
+        #expect(try scratch.firn("compact", "--dry-run", "a.firn").code == 0)
+        #expect(try Data(contentsOf: scratch.file("a.firn")).count == before)
+        #expect(try scratch.firn("compact", "--profile", "small", "a.firn").code == 0)
+        #expect(try Data(contentsOf: scratch.file("a.firn")).count <= before)
+        #expect(try scratch.firn("convert", "a.firn", "-", "--to", "csv").out == text)
+        #expect(try scratch.firn("compact", "a.firn", "b.firn").code == 0)
+        #expect(try scratch.firn("compact", "a.firn", "b.firn").code == 5)
+        #expect(try scratch.firn("diff", "a.firn", "b.firn", "--key", "id").code == 0)
+        #expect(try scratch.firn("verify", "--full", "a.firn", "b.firn").code == 0)
+    }
+}
