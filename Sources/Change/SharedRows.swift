@@ -2,9 +2,9 @@ import FirnBytes
 import FirnModel
 
 /// The rows that two versions of one table hold in common, as far as the segments know without reading values. They are equal, so neither
-/// hashed nor compared: the work is proportional to what changed.
+/// compared: the work is proportional to what changed. Their keys alone are read, to see that none of the others has one of them too.
 ///
-/// Only where the key is the table's own: its values are unique by the table's word, so no shared row can have the key of another.
+/// Only where the key is the table's own; two shared rows that repeat a key are not found.
 struct SharedRows: Sendable {
     private var old: [Bits?] = []
     private var new: [Bits?] = []
@@ -37,6 +37,43 @@ struct SharedRows: Sendable {
                 if second <= first { j += 1 }
             }
         } catch { throw FirnError(error, in: options.newName) }
+    }
+
+    var isEmpty: Bool { new.allSatisfy { $0 == nil } }
+
+    /// Whether a shared row may have the key of one that may differ: one in `index`, or one of those with the hashes in `added`.
+    func hasKeyOfOther(_ table: any Table, _ key: [ColumnPairing], _ index: KeyTable, _ added: [UInt64], _ options: DifferenceOptions) throws(FirnError) -> Bool {
+        if isEmpty { return false }
+        return try added.withUnsafeBufferPointer { hashes throws(FirnError) in
+            let others = try hashes.baseAddress.map { base throws(FirnError) in
+                try KeyTable(base, count: hashes.count, threads: 1, isChosen: nil, options: options)
+            }
+            let found = try options.each(new.count) { i throws(FirnError) -> Bool in
+                guard let bits = new[i] else { return false }
+                let same = Bits(words: bits.words.map { ~$0 }, count: bits.count).intersection(try askedRows(table, .new, i, options))
+                return try Self.hasKey(table, i, same, key, index, others, options)
+            }
+            return found.contains(true)
+        }
+    }
+
+    private static func hasKey(_ table: any Table, _ number: Int, _ rows: Bits, _ key: [ColumnPairing], _ index: KeyTable, _ others: KeyTable?,
+                               _ options: DifferenceOptions) throws(FirnError) -> Bool {
+        let scratch = UnsafeMutablePointer<UInt64>.allocate(capacity: max(rows.count, 1))
+        defer { scratch.deallocate() }
+        do throws(Damage) {
+            try hashKeys(try table.segment(number), .new, key, rows, mask: options.hashMask, into: scratch)
+        } catch { throw FirnError(error, in: options.newName) }
+        for (w, word) in rows.words.enumerated() {
+            var rest = word
+            while rest != 0 {
+                let hash = scratch[w &* 64 &+ rest.trailingZeroBitCount]
+                if index.first(hash) != KeyTable.none { return true }
+                if let others, others.first(hash) != KeyTable.none { return true }
+                rest &= rest &- 1
+            }
+        }
+        return false
     }
 
     /// The rows of a segment that may differ; nil: all.

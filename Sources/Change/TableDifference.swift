@@ -46,15 +46,16 @@ package final class TableDifference: Sendable {
 
     /// Errors: `.usage` for columns that do not exist or no key, `.duplicateKey`, `.damaged`, and whatever `options.rows` throws.
     package static func compute(old: any Table, new: any Table, options: DifferenceOptions) throws(FirnError) -> TableDifference {
-        try TableDifference(old, new, options)
+        let chosen = try ChosenColumns(old, new, options)
+        var hasty = options
+        hasty.shared = try SharedRows(old, new, key: chosen.key.map(\.name), options)
+        if !hasty.shared.isEmpty, let difference = try TableDifference(old, new, chosen, hasty) { return difference }
+        return try TableDifference(old, new, chosen, options)!
     }
 
-    private init(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
-        let chosen = try ChosenColumns(old, new, options)
+    /// Nil if a shared row has the key of one that is not: then no row may be left out.
+    private init?(_ old: any Table, _ new: any Table, _ chosen: ChosenColumns, _ options: DifferenceOptions) throws(FirnError) {
         let key = chosen.key, compared = chosen.compared
-        var options = options
-        options.shared = try SharedRows(old, new, key: key.map(\.name), options)
-        let shared = options.shared
         let hashes = try KeyHashes(of: old, .old, key: key, options: options)
         let index = try hashes.table(options)
         var repeated = DuplicateKeys(.old, old, key: key, options: options)
@@ -65,7 +66,8 @@ package final class TableDifference: Sendable {
         }
         let matching = SegmentMatching(old: old, new: new, key: key, compared: compared, hashes: hashes, index: index, options: options)
         var segments = try matching.matchAll()
-        let same = try shared.count(new, options)
+        if try options.shared.hasKeyOfOther(new, key, index, segments.flatMap(\.addedHashes), options) { return nil }
+        let same = try options.shared.count(new, options)
         var taken = Bits(count: hashes.count)
         leftOutNew = try Self.leaveOutRepeated(&segments, &taken, new, key, options)
         leftOutOld = repeated.found.count

@@ -8,12 +8,12 @@ final class StoredSegment: Segment {
     let rowCount: Int
     let live: Bits?
     private let core: SnapshotCore
-    private let type: TypeSchema
-    private let header: SegmentHeader
-    nonisolated(unsafe) private let headerBytes: UnsafeRawBufferPointer
+    let type: TypeSchema
+    let header: SegmentHeader
+    nonisolated(unsafe) let headerBytes: UnsafeRawBufferPointer
     /// Row ids less the first, where they are not consecutive.
-    private let rowIDs: [Int64]?
-    private let overlay: [Int: Patch]
+    let rowIDs: [Int64]?
+    let overlay: [Int: Patch]
     private let raws: Mutex<[Int: RawColumn]> = Mutex([:])
     private let readers: Mutex<[[Int]: any ColumnReader]> = Mutex([:])
 

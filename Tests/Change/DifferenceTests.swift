@@ -110,8 +110,13 @@ import Testing
         let result = try difference(old, after)
         #expect(try lines(result) == ["-2000", "~5 name", "+9000"])
         #expect(result.unchanged == 2998)
-        #expect(after.read.allSatisfy { $0 == 0 })
+        // Of vectors without a changed row the key alone is read.
+        #expect(after.read.filter { $0 == "1 score" || $0 == "1 name" }.isEmpty && after.read.contains("0 name"))
         #expect(try difference(old, old).unchanged == 3000)
+        // A changed row that takes the key of a shared one is a repeated key.
+        later[2000][0] = .int(7)
+        let twice = Version(table(columns, later, key: ["id"], batch: 1500), after.differing)
+        #expect(#expect(throws: FirnError.self) { try difference(old, twice) }?.code == .duplicateKey)
         // Another key than the table's own may repeat: every row counts.
         #expect(try difference(old, after) { $0.key = ["name"] }.unchanged == 2998)
     }
@@ -121,7 +126,7 @@ import Testing
 private final class Version: Table, @unchecked Sendable {
     let base: MemoryTable
     let differing: (Int) -> Bits
-    var read: [Int] = []
+    var read: [String] = []
 
     init(_ base: MemoryTable, _ differing: @escaping (Int) -> Bits) {
         self.base = base
@@ -142,20 +147,20 @@ private final class Version: Table, @unchecked Sendable {
         var live: Bits? { base.live }
         func rowID(at position: Int) throws(Damage) -> Int64 { try base.rowID(at: position) }
         func position(of rowID: Int64) throws(Damage) -> Int? { try base.position(of: rowID) }
-        func column(_ index: Int) throws(Damage) -> any ColumnReader { Reader(try base.column(index), version) }
+        func column(_ index: Int) throws(Damage) -> any ColumnReader { Reader(try base.column(index), version, version.type.columns[index].name) }
         func column(path: [Int]) throws(Damage) -> any ColumnReader { try base.column(path: path) }
         func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { version.differing(index) }
     }
 
     private final class Reader: ColumnReader, @unchecked Sendable {
-        let base: any ColumnReader, version: Version
-        init(_ base: any ColumnReader, _ version: Version) { (self.base, self.version) = (base, version) }
+        let base: any ColumnReader, version: Version, name: String
+        init(_ base: any ColumnReader, _ version: Version, _ name: String) { (self.base, self.version, self.name) = (base, version, name) }
         var type: ColumnType { base.type }
         var rowCount: Int { base.rowCount }
         func zone() -> Zone? { nil }
         func zone(ofVector vector: Int) -> Zone? { nil }
         func read(vector: Int, into column: inout Column) throws(Damage) {
-            version.read.append(vector)
+            version.read.append("\(vector) \(name)")
             try base.read(vector: vector, into: &column)
         }
         func value(at row: Int) throws(Damage) -> Value { try base.value(at: row) }
