@@ -1,12 +1,21 @@
 import FirnBytes
+import FirnDisk
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "text": TextCodecs.run(Array(arguments.dropFirst()))
 case "codecs": try benchCodecs(Array(arguments.dropFirst()))
 case "csv": try benchCSV(Array(arguments.dropFirst()))
+case "open", "commit":
+    do {
+        if arguments[0] == "open", arguments.count > 1 { try StoreFigures.open(arguments[1]) } else { try StoreFigures.commit(arguments.dropFirst().first) }
+    } catch {
+        print("firn-bench: \(error)")
+        Machine.exit(1)
+    }
 default:
     print("usage: firn-bench csv FILE.csv…")
     print("usage: firn-bench text FILE… [--profile fast|standard|small]")
+    print("       firn-bench open FILE | commit [FOLDER]")
     print("       firn-bench codecs [--profile fast|standard|small] FILE.i64|FILE.f64…")
 }
