@@ -1,197 +1,161 @@
 import FirnModel
 
-/// One aggregate of every group.
+/// One aggregate of every group. Which arrays are used follows from `form`; each holds an entry a group.
 struct Accumulator {
-    private enum State {
-        case rows
-        case counts([Int])
-        case distinct(KeyTable, WordTable, [Int])
-        case sums([Sum])
-        case wholeSums([WideInt], [Int])
-        case realSums([Double], [Int])
-        case words([Int64], [Bool])
-        case reals([Double], [Bool])
-        case values([Value])
+    private enum Form {
+        case rows, counts, distinct, sums, wholeSums, realSums, words, reals, values
     }
     private let measure: GroupPlan.Measure
-    private var state: State
+    private let form: Form
+    private var counts: [Int] = []
+    private var known: [Bool] = []
+    private var sums: [Sum] = []
+    private var wholes: [WideInt] = []
+    private var reals: [Double] = []
+    private var words: [Int64] = []
+    private var values: [Value] = []
+    private var table: KeyTable
+    /// (group, value) pairs met.
+    private var pairs = WordTable()
 
     init(_ measure: GroupPlan.Measure) {
         self.measure = measure
+        table = KeyTable(measure.operand?.type ?? ColumnType(.int))
         let kind = measure.operand?.kind ?? .int
         switch measure.function {
-        case .count:
-            state = measure.operand == nil ? .rows : measure.isDistinct ? .distinct(KeyTable(measure.operand!.type), WordTable(), []) : .counts([])
-        case .sum, .avg:
-            switch kind {
-            case .int: state = .wholeSums([], [])
-            case .float, .double: state = .realSums([], [])
-            default: state = .sums([])
-            }
-        case .min, .max:
-            switch kind {
-            case .bool, .int, .link: state = .words([], [])
-            case .float, .double: state = .reals([], [])
-            default: state = .values([])
-            }
+        case .count: form = measure.operand == nil ? .rows : measure.isDistinct ? .distinct : .counts
+        case .sum, .avg: form = kind == .int ? .wholeSums : kind == .float || kind == .double ? .realSums : .sums
+        case .min, .max: form = kind == .bool || kind == .int || kind == .link ? .words : kind == .float || kind == .double ? .reals : .values
         }
     }
 
     mutating func resize(_ count: Int) {
-        func grown<T>(_ array: [T], _ value: T) -> [T] { array.count < count ? array + repeatElement(value, count: count - array.count) : array }
-        switch state {
+        func grow<T>(_ array: inout [T], _ value: T) {
+            if array.count < count { array.append(contentsOf: repeatElement(value, count: count - array.count)) }
+        }
+        switch form {
         case .rows: break
-        case .counts(let a): if a.count < count { state = .counts(grown(a, 0)) }
-        case .distinct(let table, let pairs, let a): if a.count < count { state = .distinct(table, pairs, grown(a, 0)) }
-        case .sums(let a): if a.count < count { state = .sums(grown(a, Sum())) }
-        case .wholeSums(let a, let n): if a.count < count { state = .wholeSums(grown(a, WideInt()), grown(n, 0)) }
-        case .realSums(let a, let n): if a.count < count { state = .realSums(grown(a, 0), grown(n, 0)) }
-        case .words(let a, let b): if a.count < count { state = .words(grown(a, 0), grown(b, false)) }
-        case .reals(let a, let b): if a.count < count { state = .reals(grown(a, 0), grown(b, false)) }
-        case .values(let a): if a.count < count { state = .values(grown(a, .null)) }
+        case .counts, .distinct: grow(&counts, 0)
+        case .sums: grow(&sums, Sum())
+        case .wholeSums:
+            grow(&wholes, WideInt())
+            grow(&counts, 0)
+        case .realSums:
+            grow(&reals, 0)
+            grow(&counts, 0)
+        case .words:
+            grow(&words, 0)
+            grow(&known, false)
+        case .reals:
+            grow(&reals, 0)
+            grow(&known, false)
+        case .values: grow(&values, .null)
+        }
+    }
+
+    /// Calls `body` with the group and the row of every row that has a value.
+    @inline(__always)
+    private static func each(_ column: Column, _ rows: [Int32], _ groups: [UInt32], _ body: (Int, Int) -> Void) {
+        let present = column.present
+        for j in rows.indices {
+            let row = Int(rows[j])
+            if let present, !present[row] { continue }
+            body(Int(groups[j]), row)
         }
     }
 
     /// Adds `rows` of a column; row j belongs to `groups[j]`.
     mutating func add(_ column: Column, _ rows: [Int32], _ groups: [UInt32]) {
-        let taken = state
-        state = .rows
         let isMinimum = measure.function == .min
-        let present = column.present
-        func each(_ body: (Int, Int) -> Void) {
-            for j in rows.indices {
-                let row = Int(rows[j])
-                if let present, !present[row] { continue }
-                body(Int(groups[j]), row)
-            }
-        }
-        switch taken {
+        switch form {
         case .rows: break
-        case .counts(var counts):
-            each { group, _ in counts[group] &+= 1 }
-            state = .counts(counts)
-        case .distinct(var table, var pairs, var counts):
-            each { group, row in
+        case .counts: Accumulator.each(column, rows, groups) { group, _ in counts[group] &+= 1 }
+        case .distinct:
+            Accumulator.each(column, rows, groups) { group, row in
                 let id = table.number(column, row)
                 guard id != 0 else { return }
-                let known = pairs.keys.count
-                if Int(pairs.number(Int64(group) << 32 | Int64(id))) == known { counts[group] &+= 1 }
+                let met = pairs.keys.count
+                if Int(pairs.number(Int64(group) << 32 | Int64(id))) == met { counts[group] &+= 1 }
             }
-            state = .distinct(table, pairs, counts)
-        case .sums(var sums):
-            each { group, row in sums[group].add(column, row) }
-            state = .sums(sums)
-        case .wholeSums(var sums, var counts):
-            column.words.withUnsafeBufferPointer { words in
-                each { group, row in
-                    sums[group].add(words[row])
-                    counts[group] &+= 1
-                }
+        case .sums: Accumulator.each(column, rows, groups) { group, row in sums[group].add(column, row) }
+        case .wholeSums:
+            Accumulator.each(column, rows, groups) { group, row in
+                wholes[group].add(column.words[row])
+                counts[group] &+= 1
             }
-            state = .wholeSums(sums, counts)
-        case .realSums(var sums, var counts):
-            column.reals.withUnsafeBufferPointer { reals in
-                each { group, row in
-                    sums[group] += reals[row]
-                    counts[group] &+= 1
-                }
+        case .realSums:
+            Accumulator.each(column, rows, groups) { group, row in
+                reals[group] += column.reals[row]
+                counts[group] &+= 1
             }
-            state = .realSums(sums, counts)
-        case .words(var best, var known):
-            each { group, row in
-                let word = column.words[row]
-                if !known[group] || (isMinimum ? word < best[group] : word > best[group]) {
-                    best[group] = word
-                    known[group] = true
-                }
-            }
-            state = .words(best, known)
-        case .reals(var best, var known):
-            each { group, row in
-                let real = column.reals[row]
-                if !real.isNaN, !known[group] || (isMinimum ? real < best[group] : real > best[group]) {
-                    best[group] = real
-                    known[group] = true
-                }
-            }
-            state = .reals(best, known)
-        case .values(var best):
-            each { group, row in Accumulator.keep(&best[group], column.value(at: row), isMinimum) }
-            state = .values(best)
+        case .words: Accumulator.each(column, rows, groups) { group, row in keep(word: column.words[row], group, isMinimum) }
+        case .reals: Accumulator.each(column, rows, groups) { group, row in keep(real: column.reals[row], group, isMinimum) }
+        case .values: Accumulator.each(column, rows, groups) { group, row in keep(column.value(at: row), group, isMinimum) }
         }
     }
 
-    private static func keep(_ best: inout Value, _ value: Value, _ isMinimum: Bool) {
-        if value.isNull || value.isUnordered { return }
-        if !best.isNull, Value.order(value, best) * (isMinimum ? 1 : -1) >= 0 { return }
-        best = value
+    private mutating func keep(word: Int64, _ group: Int, _ isMinimum: Bool) {
+        if known[group], isMinimum ? word >= words[group] : word <= words[group] { return }
+        words[group] = word
+        known[group] = true
+    }
+
+    private mutating func keep(real: Double, _ group: Int, _ isMinimum: Bool) {
+        if real.isNaN || known[group] && (isMinimum ? real >= reals[group] : real <= reals[group]) { return }
+        reals[group] = real
+        known[group] = true
+    }
+
+    private mutating func keep(_ value: Value, _ group: Int, _ isMinimum: Bool) {
+        if value.isNull || value.isNotNumber { return }
+        if !values[group].isNull, Value.order(value, values[group]) * (isMinimum ? 1 : -1) >= 0 { return }
+        values[group] = value
     }
 
     /// Adds another run's groups; its group g is this one's `groupOf[g]`.
     mutating func merge(_ other: Accumulator, _ groupOf: [Int]) {
         let isMinimum = measure.function == .min
-        switch (state, other.state) {
-        case (.counts(var a), .counts(let b)):
-            for (g, n) in b.enumerated() { a[groupOf[g]] += n }
-            state = .counts(a)
-        case (.distinct(var table, var pairs, var counts), .distinct(let otherTable, let otherPairs, _)):
-            let ids = (0..<otherTable.count).map { table.number(otherTable.values, $0) }
-            for pair in otherPairs.keys {
-                let group = groupOf[Int(pair >> 32)], known = pairs.keys.count
-                if Int(pairs.number(Int64(group) << 32 | Int64(ids[Int(pair & 0xFFFF_FFFF)]))) == known { counts[group] += 1 }
+        switch form {
+        case .rows: break
+        case .counts: for (g, n) in other.counts.enumerated() { counts[groupOf[g]] += n }
+        case .distinct:
+            let ids = (0..<other.table.count).map { table.number(other.table.values, $0) }
+            for pair in other.pairs.keys {
+                let group = groupOf[Int(pair >> 32)], met = pairs.keys.count
+                if Int(pairs.number(Int64(group) << 32 | Int64(ids[Int(pair & 0xFFFF_FFFF)]))) == met { counts[group] += 1 }
             }
-            state = .distinct(table, pairs, counts)
-        case (.sums(var a), .sums(let b)):
-            for (g, sum) in b.enumerated() { a[groupOf[g]].add(sum) }
-            state = .sums(a)
-        case (.wholeSums(var a, var n), .wholeSums(let b, let m)):
-            for g in b.indices {
-                a[groupOf[g]].add(b[g])
-                n[groupOf[g]] += m[g]
+        case .sums: for (g, sum) in other.sums.enumerated() { sums[groupOf[g]].add(sum) }
+        case .wholeSums:
+            for g in other.wholes.indices {
+                wholes[groupOf[g]].add(other.wholes[g])
+                counts[groupOf[g]] += other.counts[g]
             }
-            state = .wholeSums(a, n)
-        case (.realSums(var a, var n), .realSums(let b, let m)):
-            for g in b.indices {
-                a[groupOf[g]] += b[g]
-                n[groupOf[g]] += m[g]
+        case .realSums:
+            for g in other.reals.indices {
+                reals[groupOf[g]] += other.reals[g]
+                counts[groupOf[g]] += other.counts[g]
             }
-            state = .realSums(a, n)
-        case (.words(var a, var known), .words(let b, let more)):
-            for g in b.indices where more[g] {
-                let to = groupOf[g]
-                if !known[to] || (isMinimum ? b[g] < a[to] : b[g] > a[to]) { a[to] = b[g] }
-                known[to] = true
-            }
-            state = .words(a, known)
-        case (.reals(var a, var known), .reals(let b, let more)):
-            for g in b.indices where more[g] {
-                let to = groupOf[g]
-                if !known[to] || (isMinimum ? b[g] < a[to] : b[g] > a[to]) { a[to] = b[g] }
-                known[to] = true
-            }
-            state = .reals(a, known)
-        case (.values(var a), .values(let b)):
-            for g in b.indices { Accumulator.keep(&a[groupOf[g]], b[g], isMinimum) }
-            state = .values(a)
-        default: break
+        case .words: for g in other.words.indices where other.known[g] { keep(word: other.words[g], groupOf[g], isMinimum) }
+        case .reals: for g in other.reals.indices where other.known[g] { keep(real: other.reals[g], groupOf[g], isMinimum) }
+        case .values: for g in other.values.indices { keep(other.values[g], groupOf[g], isMinimum) }
         }
     }
 
     func value(_ group: Int, _ rows: Int) -> Value {
         let isSum = measure.function == .sum
-        switch state {
+        switch form {
         case .rows: return .int(Int64(rows))
-        case .counts(let counts), .distinct(_, _, let counts): return .int(Int64(group < counts.count ? counts[group] : 0))
-        case .sums(let sums): return isSum ? sums[group].total(measure.operand?.kind ?? .any) : sums[group].average
-        case .wholeSums(let sums, let counts):
-            if isSum { return sums[group].int.map(Value.int) ?? .double(sums[group].double) }
-            return counts[group] == 0 ? .null : .double(sums[group].double / Double(counts[group]))
-        case .realSums(let sums, let counts): return isSum ? .double(sums[group]) : counts[group] == 0 ? .null : .double(sums[group] / Double(counts[group]))
-        case .words(let best, let known):
+        case .counts, .distinct: return .int(Int64(counts[group]))
+        case .sums: return isSum ? sums[group].total(measure.operand?.kind ?? .any) : sums[group].average
+        case .wholeSums:
+            if isSum { return wholes[group].int.map(Value.int) ?? .double(wholes[group].double) }
+            return counts[group] == 0 ? .null : .double(wholes[group].double / Double(counts[group]))
+        case .realSums: return isSum ? .double(reals[group]) : counts[group] == 0 ? .null : .double(reals[group] / Double(counts[group]))
+        case .words:
             guard known[group] else { return .null }
-            return measure.type.kind == .bool ? .bool(best[group] != 0) : measure.type.kind == .link ? .link(best[group]) : .int(best[group])
-        case .reals(let best, let known): return !known[group] ? .null : measure.type.kind == .float ? .float(Float(best[group])) : .double(best[group])
-        case .values(let best): return best[group]
+            return measure.type.kind == .bool ? .bool(words[group] != 0) : measure.type.kind == .link ? .link(words[group]) : .int(words[group])
+        case .reals: return !known[group] ? .null : measure.type.kind == .float ? .float(Float(reals[group])) : .double(reals[group])
+        case .values: return values[group]
         }
     }
 }

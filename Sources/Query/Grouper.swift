@@ -168,9 +168,10 @@ struct Grouper {
             for (i, id) in keys(of: group).enumerated() { columns[i].append(contentsOf: tables[i].values, range: Int(id)..<(Int(id) + 1)) }
         }
         for (i, measure) in plan.measures.enumerated() {
-            var column = Column(measure.type)
+            var column = Column(measure.type), accumulator = measures[i]
+            accumulator.resize(rowCounts.count)
             for group in rowCounts.indices {
-                guard column.append(measures[i].value(group, rowCounts[group])) else {
+                guard column.append(accumulator.value(group, rowCounts[group])) else {
                     throw FirnError(.usage, "\(measure.name) does not fit into 64 bits", advice: "take avg, or sum a double of it")
                 }
             }
