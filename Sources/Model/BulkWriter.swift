@@ -244,8 +244,9 @@ package final class BulkWriter {
         entries.append(DirectoryEntry(firstRowID: first, lastRowID: draft.rowIDs.last, rowCount: draft.rowCount, deletedCount: 0, header: try transaction.write(header.encoded)))
     }
 
-    /// Seals what is left and hands the new segments to the transaction.
+    /// Seals what is left and hands the new segments to the transaction. Committing does it for writers that have not finished.
     package func finish() throws(FirnError) {
+        guard !finished else { return }
         if buffered > 0 { try sealBuffer() }
         try endGroup()
         try transaction.addSegments(entries, type: type, rows: rowCount, nextRowID: nextRowID)
