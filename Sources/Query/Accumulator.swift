@@ -119,7 +119,7 @@ struct Accumulator {
         case .rows: break
         case .counts: for (g, n) in other.counts.enumerated() { counts[groupOf[g]] += n }
         case .distinct:
-            let ids = (0..<other.table.count).map { table.number(other.table.values, $0) }
+            let met = other.table.values, ids = (0..<met.count).map { table.number(met, $0) }
             for pair in other.pairs.keys {
                 let group = groupOf[Int(pair >> 32)], met = pairs.keys.count
                 if Int(pairs.number(Int64(group) << 32 | Int64(ids[Int(pair & 0xFFFF_FFFF)]))) == met { counts[group] += 1 }

@@ -143,7 +143,10 @@ struct Grouper {
     mutating func merge(_ other: Grouper) {
         var groupOf: [Int] = []
         if plan.keys.isEmpty { groupOf = [0] } else {
-            let numbers = other.tables.indices.map { i in (0..<other.tables[i].count).map { tables[i].number(other.tables[i].values, $0) } }
+            let numbers = other.tables.indices.map { i in
+                let values = other.tables[i].values
+                return (0..<values.count).map { tables[i].number(values, $0) }
+            }
             for group in other.rowCounts.indices {
                 var id: UInt32 = 0
                 for (i, key) in other.keys(of: group).enumerated() {
@@ -163,10 +166,11 @@ struct Grouper {
 
     /// One row a group, in the order the groups were first met.
     func result() throws(FirnError) -> Batch {
-        var columns = plan.keys.map { Column($0.type) }
+        var ids = plan.keys.map { _ in [Int]() }
         for group in rowCounts.indices where !plan.keys.isEmpty {
-            for (i, id) in keys(of: group).enumerated() { columns[i].append(contentsOf: tables[i].values, range: Int(id)..<(Int(id) + 1)) }
+            for (i, id) in keys(of: group).enumerated() { ids[i].append(Int(id)) }
         }
+        var columns = ids.enumerated().map { tables[$0.offset].values.gather($0.element) }
         for (i, measure) in plan.measures.enumerated() {
             var column = Column(measure.type), accumulator = measures[i]
             accumulator.resize(rowCounts.count)

@@ -4,8 +4,8 @@ import FirnModel
 /// Numbers the distinct values of a column from 1 in the order they come; 0 is null. Doubles: -0 is 0, all NaN are one.
 struct KeyTable: Sendable {
     let type: ColumnType
-    /// Row i is the value numbered i.
-    private(set) var values: Column
+    /// Row i is the value numbered i; row 0 a filler. Without presence bits, which appending row by row would copy each time.
+    private var store: Column
     private var words = WordTable()
     private var extras = WordTable()
     private var pairs = WordTable()
@@ -17,11 +17,29 @@ struct KeyTable: Sendable {
         var type = type
         type.isOptional = true
         self.type = type
-        values = Column(type)
-        values.append(.null)
+        store = Column(type)
+        store.append(.null)
+        store.present = nil
     }
 
-    var count: Int { values.count }
+    var count: Int { store.count }
+
+    /// Row i is the value numbered i. Made anew at each call.
+    var values: Column {
+        var out = store
+        var bits = Bits(repeating: true, count: store.count)
+        bits[0] = false
+        out.present = bits
+        return out
+    }
+
+    private mutating func keep(_ column: Column, _ row: Int) {
+        store.count += 1
+        if !column.words.isEmpty { store.words.append(column.words[row]) }
+        if !column.extra.isEmpty { store.extra.append(column.extra[row]) }
+        if !column.reals.isEmpty { store.reals.append(column.reals[row]) }
+        if column.text.count > 0 { column.text.withBytes(row) { store.text.append($0) } }
+    }
 
     /// The numbers of the given rows.
     mutating func numbers(_ column: Column, _ rows: [Int32], into out: inout [UInt32]) {
@@ -31,7 +49,7 @@ struct KeyTable: Sendable {
 
     mutating func number(_ column: Column, _ row: Int) -> UInt32 {
         if let present = column.present, !present[row] { return 0 }
-        let known = values.count
+        let known = store.count
         let id: UInt32
         switch type.kind {
         case .bool, .int, .link: id = words.number(column.words[row]) + 1
@@ -44,17 +62,16 @@ struct KeyTable: Sendable {
         case .string, .data: id = column.text.withBytes(row) { texts.number($0) } + 1
         case .any, .decimal, .embedded: return slow(column.value(at: row))
         }
-        if Int(id) == known { values.append(contentsOf: column, range: row..<(row + 1)) }
+        if Int(id) == known { keep(column, row) }
         return id
     }
 
     mutating func number(text: UnsafeRawBufferPointer) -> UInt32 {
-        let known = values.count
+        let known = store.count
         let id = texts.number(text) + 1
         if Int(id) == known {
-            values.count += 1
-            values.present?.append(true)
-            values.text.append(text)
+            store.count += 1
+            store.text.append(text)
         }
         return id
     }
@@ -63,9 +80,9 @@ struct KeyTable: Sendable {
         if value.isNull { return 0 }
         var bucket = value
         if let number = value.number { bucket = .double(number == 0 ? 0 : number.isNaN ? .nan : number) }
-        if let known = buckets[bucket]?.first(where: { Value.order(values.value(at: Int($0)), value) == 0 }) { return known }
-        let id = UInt32(values.count)
-        values.append(value)
+        if let known = buckets[bucket]?.first(where: { Value.order(store.value(at: Int($0)), value) == 0 }) { return known }
+        let id = UInt32(store.count)
+        store.append(value)
         buckets[bucket, default: []].append(id)
         return id
     }
