@@ -30,7 +30,8 @@ package final class Input {
         let first = try stream.peek(4)
         compression = Input.compression(of: first)
         source = try Input.decoder(of: compression, stream)
-        if rereadable, stream.totalSize == nil { spool = Spool() }
+        // Standard input cannot be opened a second time, even where it is a file.
+        if rereadable, stream.totalSize == nil || path == "-" { spool = Spool() }
     }
 
     /// Bytes in memory, such as a test's.
@@ -102,7 +103,7 @@ package final class Input {
         if let memory = source.memory {
             source = memory
         } else {
-            guard totalBytes != nil else { throw FirnError(.usage, "a pipe opened to be read once cannot be read again", at: .init(file: name)) }
+            guard totalBytes != nil, path != "-" else { throw FirnError(.usage, "a pipe opened to be read once cannot be read again", at: .init(file: name)) }
             source = try Input.decoder(of: compression, try StreamIn(path: path))
         }
     }

@@ -104,7 +104,7 @@ extension Binder {
 
     private mutating func pair(_ left: Operand, _ comparator: Comparator, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
         let left = try entered(left, syntax.left.position), right = try entered(right, syntax.right.position)
-        guard !(left.isMany && right.isMany) else { throw error("Ordered comparison between two primitive lists is not implemented yet", at: syntax.position.offset) }
+        guard !(left.isMany && right.isMany) else { throw error("A comparison between two primitive lists is not supported", at: syntax.position.offset) }
         guard let a = left.kind, let b = right.kind, comparable(a, b) else { throw mismatch(left.kind, right.kind, syntax) }
         try checkOperator(syntax, a)
         try checkOperator(syntax, b)

@@ -18,7 +18,12 @@ private let people = #"""
             let run = try FirnRun(["convert"] + step, in: scratch.folder)
             #expect(run.code == 0, "\(step): \(run.errors)")
         }
-        #expect(try scratch.read("a.\(format)") == scratch.read("c.\(format)"))
+        if format.hasSuffix("json") {
+            // Numbers of JSON have values, not spellings: 1.50 comes back as 1.5.
+            #expect(try values(scratch.read("a.\(format)")) == values(scratch.read("c.\(format)")))
+        } else {
+            #expect(try scratch.read("a.\(format)") == scratch.read("c.\(format)"))
+        }
         #expect(scratch.names == ["a.\(format)", "b.firn", "c.\(format)", "people.csv"])
     }
 
@@ -106,15 +111,10 @@ private let people = #"""
 
     @Test func `lossless means the same bytes, or an error with the line`() throws {
         let scratch = try Scratch()
-        let same = ["a,b\r\n1,x\r\n2,y\r\n", "a;b\n1;x\n2;y", "a,b\n\"1\",x\n\"2\",y\n", "\u{FEFF}a\n1\n"]
-        for text in same {
+        for text in ["a,b\r\n1,x\r\n2,y\r\n", "a;b\n1;x\n2;y", "a,b\n\"1\",x\n\"2\",y\n", "\u{FEFF}a\n1\n"] {
             try scratch.write("in.csv", text)
             let run = try scratch.firn("convert", "--lossless", "--force", "in.csv", "out.firn")
-            if run.code == 0 {
-                try #require(try scratch.firn("convert", "--lossless", "--force", "in.csv", "out.firn").code == 0)
-            } else {
-                #expect(run.code == 3 && run.errors.contains("in.csv:"), "\(text): \(run.code) \(run.errors)")
-            }
+            #expect(run.code == 0 || run.code == 3 && run.errors.contains("in.csv:"), "\(text): \(run.code) \(run.errors)")
         }
         try scratch.write("mixed.csv", "a,b\n\"1\",x\n2,y\n")
         #expect(try scratch.firn("convert", "--lossless", "mixed.csv", "mixed.firn").code == 3)
@@ -179,6 +179,11 @@ private let people = #"""
             #expect(try scratch.read(target) == "precious")
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path).allSatisfy { $0.hasPrefix("out.") && !$0.contains("tmp") })
         }
+    }
+
+    private func values(_ text: String) throws -> NSArray {
+        let lines = text.hasPrefix("[") ? text : "[" + text.split(separator: "\n").joined(separator: ",") + "]"
+        return try #require(try JSONSerialization.jsonObject(with: Data(lines.utf8)) as? NSArray)
     }
 
     private func shell(_ words: String...) -> Int32 {

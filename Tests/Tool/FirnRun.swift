@@ -30,7 +30,10 @@ struct FirnRun {
         process.executableURL = FirnRun.binary
         process.arguments = words
         process.currentDirectoryURL = folder
-        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"].merging(environment) { $1 }) { $1 }
+        var variables = ProcessInfo.processInfo.environment
+        for name in ["NO_COLOR", "CLICOLOR_FORCE"] { variables[name] = nil }
+        variables["SWIFT_BACKTRACE"] = "enable=no"
+        process.environment = variables.merging(environment) { $1 }
         // Files, not pipes: a pipe that nobody empties would stop the command.
         let scratch = try Scratch()
         let outFile = scratch.file("out"), errorFile = scratch.file("errors"), inFile = scratch.file("in")

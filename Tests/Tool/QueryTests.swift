@@ -48,7 +48,7 @@ import Testing
 
     @Test func `a query that cannot be understood says where and what was expected`() throws {
         let scratch = try sample()
-        for query in ["age >", "agee > 1", "name > ", "((age > 1)", "age CONTAINS 1 2", "\u{0}"] {
+        for query in ["age >", "agee > 1", "name > ", "((age > 1)", "age CONTAINS 1 2", "\u{1}"] {
             let run = try scratch.firn("query", "people.firn", query)
             #expect(run.code == 2 && run.out.isEmpty && !run.isCrash, "\(query): \(run.code) \(run.errors)")
         }

@@ -19,7 +19,6 @@ struct LosslessCheck {
         try writer.begin(snapshot.schema)
         while let (type, batch) = try reader.next() { try writer.write(batch, type: type) }
         try writer.finish()
-        try output.finish()
         do throws(FirnError) {
             try compare(copy)
             try Paths.remove(copy)
