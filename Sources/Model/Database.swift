@@ -34,6 +34,13 @@ package final class Database: Sendable {
     /// The versions that can be opened, newest first.
     package func versions() throws(FirnError) -> [VersionInfo] { try store.history() }
 
+    /// What is wrong with what carries the versions: roots, commit records, the state of space. What the versions hold is `DatabaseSnapshot.verify`'s.
+    package func verifyStructure() throws(FirnError) -> [Damage] {
+        var found: [Damage] = []
+        try store.verify { found.append($0) }
+        return found
+    }
+
     /// Begins the one transaction that may be under way; waits for another's end, or fails with `.locked`.
     package func begin(wait: Bool = true, threads: Int = Machine.cores) throws(FirnError) -> DatabaseTransaction {
         try DatabaseTransaction(self, try store.begin(wait: wait), threads: threads)

@@ -7,6 +7,11 @@ package struct Defect: Sendable, CustomStringConvertible {
     package var subject: String
     package var damage: Damage
 
+    package init(subject: String, damage: Damage) {
+        self.subject = subject
+        self.damage = damage
+    }
+
     package var description: String { "\(subject): \(damage.what) (byte \(damage.offset))" }
 }
 

@@ -19,7 +19,8 @@ final class OpenedFile {
     /// For messages.
     let name: String
 
-    init(_ operand: String, _ options: ReadingOptions, progress: Progress) throws(FirnError) {
+    /// `allowsEmpty`: a `.firn` file without a complete version is opened too.
+    init(_ operand: String, _ options: ReadingOptions, progress: Progress, allowsEmpty: Bool = false) throws(FirnError) {
         let address = Address(operand), name = address.path == "-" ? "standard input" : address.path
         self.address = address
         self.name = name
@@ -39,14 +40,19 @@ final class OpenedFile {
         }
         guard !first.isEmpty else { throw FirnError(.notThisFormat, "the file is empty", at: .init(file: name)) }
         let database = try Database.open(path: address.path)
-        content = .stored(database, try database.snapshot(version: address.version))
+        let snapshot = try database.snapshot(version: address.version)
+        // Version 0 is what stands in a file before its first commit, and what is left when the only commit is damaged.
+        guard snapshot.version > 0 || allowsEmpty else {
+            throw FirnError(.damaged, "there is no complete version in it", at: .init(file: name), advice: "'firn verify \(name)' tells what is wrong")
+        }
+        content = .stored(database, snapshot)
     }
 
     /// Opens a `.firn` file, and nothing else.
-    convenience init(stored operand: String) throws(FirnError) {
+    convenience init(stored operand: String, allowsEmpty: Bool = false) throws(FirnError) {
         var options = ReadingOptions(threads: 1)
         options.format = .firn
-        try self.init(operand, options, progress: Progress())
+        try self.init(operand, options, progress: Progress(), allowsEmpty: allowsEmpty)
     }
 
     /// The types whose rows are listed by themselves.

@@ -19,7 +19,7 @@ struct VerifyCommand {
             let started = Machine.seconds
             let file: OpenedFile
             do throws(FirnError) {
-                file = try OpenedFile(stored: operand)
+                file = try OpenedFile(stored: operand, allowsEmpty: true)
             } catch {
                 // A file so damaged that it does not open: the answer of this command, in detail the error's.
                 guard session.arguments.operands.count > 1 || error.code == .damaged else { throw error }
@@ -29,8 +29,10 @@ struct VerifyCommand {
                 worst = worse(worst, ExitCode(error.code))
                 continue
             }
-            guard case .stored(_, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
-            let defects = snapshot.verify(full: isFull) { progress.add(rows: $0) }
+            guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+            var defects = try database.verifyStructure().map { Defect(subject: "structure", damage: $0) }
+            defects += snapshot.verify(full: isFull) { progress.add(rows: $0) }
+            if snapshot.version == 0, defects.isEmpty { defects.append(Defect(subject: "structure", damage: Damage("no version was ever completed in this file"))) }
             let rows = snapshot.tables.reduce(0) { $0 + $1.rowCount }
             let summary = defects.isEmpty ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
                 : "\(Quantity.count(defects.count, "defect")) found"
