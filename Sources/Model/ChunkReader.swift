@@ -120,6 +120,7 @@ final class ChunkReader: Sendable {
         if let text {
             try text.decode(vector: vector, into: &column.text)
             guard column.text.count == count else { throw Damage("a text vector of the wrong length") }
+            if let present = column.present { column.text.empty(where: present) }
         }
         if let tags {
             let decoded: [Int64] = try Array(count: count) { (out) throws(Damage) in try tags.decode(vector: vector, into: out) }
@@ -225,5 +226,22 @@ extension Array {
             } catch { fault = error }
         }
         if let fault { throw fault }
+    }
+}
+
+extension Text {
+    /// Empties the strings whose bit is clear: where nothing is present a dictionary's code is arbitrary, and columns promise empty text there.
+    fileprivate mutating func empty(where present: Bits) {
+        var end = offsets[0], start = end
+        for row in 0..<count {
+            let next = offsets[row + 1]
+            if present[row] {
+                if end != start { for i in 0..<(next - start) { bytes[end &+ i] = bytes[start &+ i] } }
+                end += next - start
+            }
+            offsets[row + 1] = end
+            start = next
+        }
+        bytes.removeLast(bytes.count - end)
     }
 }
