@@ -20,6 +20,13 @@ package enum Paths {
         }
     }
 
+    /// Whether two paths name one file, through links too; of files that are not there yet, whether the paths are equal.
+    package static func isSame(_ a: String, _ b: String) -> Bool {
+        var one = stat(), other = stat()
+        guard stat(a, &one) == 0, stat(b, &other) == 0 else { return a == b }
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
+    }
+
     package static func exists(_ path: String) -> Bool { kind(path) != nil }
 
     package static func remove(_ path: String) throws(FirnError) {

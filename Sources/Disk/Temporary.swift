@@ -23,12 +23,19 @@ enum TemporaryPaths {
             let table = table
             guard let slot = (0..<slots).first(where: { table[$0] == nil }) else { return nil }
             table[slot] = strdup(path)
-            if !installed {
-                installed = true
-                for code in [SIGINT, SIGTERM, SIGHUP] { install(code) }
-            }
+            installHandlers(&installed)
             return slot
         }
+    }
+
+    /// From here on a request to stop ends the process with code 130, temporary files removed.
+    static func handleStops() { lock.withLock { installHandlers(&$0) } }
+
+    private static func installHandlers(_ installed: inout Bool) {
+        guard !installed else { return }
+        installed = true
+        _ = table
+        for code in [SIGINT, SIGTERM, SIGHUP] { install(code) }
     }
 
     static func forget(_ slot: Int?) {
@@ -50,6 +57,13 @@ enum TemporaryPaths {
         }
         if let before, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(code, SIG_IGN) }
     }
+}
+
+/// What a command does when it is told to stop (SIGINT, SIGTERM, SIGHUP): the first `Replacement` sees to it; a command that reads for long before it
+/// writes asks at its start.
+package enum Interruption {
+    /// From here on the process then ends with code 130 and leaves no temporary file.
+    package static func endWithCode() { TemporaryPaths.handleStops() }
 }
 
 /// Writes a file beside its target and puts it in place as the last step: the target is either the old file or the whole new

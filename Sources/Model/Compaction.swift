@@ -8,7 +8,7 @@ extension DatabaseSnapshot {
     /// Throws if the file exists, unless `overwrite`.
     package func compact(to path: String, overwrite: Bool = false, profile: Profile = .standard, threads: Int = Machine.cores,
                          progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
-        let target = try Database.create(path: path, overwrite: overwrite)
+        let target = try Database.create(path: path, overwrite: overwrite, atFirstCommit: true)
         let transaction = try target.begin(threads: threads)
         transaction.profile = profile
         try transaction.adopt(schema)

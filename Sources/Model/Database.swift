@@ -16,10 +16,14 @@ package final class Database: Sendable {
         self.keep = keep
     }
 
-    /// A new file without types. Fails if the file exists, unless `overwrite`.
-    package static func create(path: String, overwrite: Bool = false, keep: Int = 8) throws(FirnError) -> Database {
-        Database(try Store.create(path: path, overwrite: overwrite), path: path, keep: keep)
+    /// A new file without types. Fails if the file exists, unless `overwrite`. `atFirstCommit`: there is no file until the first transaction is
+    /// committed, and if that is damaged later, no empty file is seen in its place.
+    package static func create(path: String, overwrite: Bool = false, atFirstCommit: Bool = false, keep: Int = 8) throws(FirnError) -> Database {
+        Database(try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit), path: path, keep: keep)
     }
+
+    /// What is wrong, if one of the file's two roots does not hold: an interrupted commit, or damage. The version read may not be the last one: tell users.
+    package var fallback: Damage? { store.fellBack }
 
     /// - Complexity: O(1), whatever the size of the file.
     package static func open(path: String, writable: Bool = false, keep: Int = 8) throws(FirnError) -> Database {

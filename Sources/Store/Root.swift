@@ -48,6 +48,9 @@ struct Root: Equatable {
         return writer.bytes
     }
 
+    /// The slot of a version that no reader has ever seen: a file that took its name with its first commit has none to fall back to.
+    static let vacantSlot = magic + [UInt8](repeating: 0, count: slotBytes - magic.count)
+
     /// What the slot at `parity` holds. `Damage` if it is not whole.
     init(slot: UnsafeRawBufferPointer, parity: UInt64) throws(Damage) {
         var reader = ByteReader(slot)

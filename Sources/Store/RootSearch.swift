@@ -25,10 +25,11 @@ struct RootSearch {
 
     private func search() throws(FirnError) -> (root: Root, refused: Root?, why: Damage?) {
         let size = try file.size()
-        var whole: [Root] = [], fault: Damage?, looksLikeOurs = false
+        var whole: [Root] = [], fault: Damage?, looksLikeOurs = false, isVacant = false
         for parity: UInt64 in [0, 1] {
             let slot = try file.read(count: Root.slotBytes, at: Root.offset(of: parity))
             if slot.starts(with: Root.magic) { looksLikeOurs = true }
+            if slot == Root.vacantSlot { isVacant = true }
             do throws(Damage) {
                 whole.append(try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, parity: parity) })
             } catch {
@@ -46,10 +47,11 @@ struct RootSearch {
         let mapping = try Mapping(file)
         do throws(Damage) {
             try check(first, newest: true, size: size, mapping)
-            // The other slot holds the version before; if it is not whole, a commit was cut short, or it is damaged.
-            return (first, nil, first.version > 0 && whole.count < 2 ? fault : nil)
+            // The other slot holds the version before, if there is one; if it is not whole, a commit was cut short, or it is damaged.
+            return (first, nil, first.version > 0 && whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil)
         } catch {
-            guard whole.count == 2 else { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
+            // What was durable before its root was written cannot have been torn by a crash: it is damaged, and an older version is no answer.
+            guard whole.count == 2, first.listsExtents else { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
             do throws(Damage) {
                 try check(whole[1], newest: false, size: size, mapping)
             } catch { throw FirnError.damaged(path, what: error.what, byte: error.offset) }

@@ -46,7 +46,7 @@ extension Store {
         if newest.version > 0 {
             let slot = try file.read(count: Root.slotBytes, at: other == 0 ? 0 : 4096)
             do throws(Damage) { _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, parity: other) } } catch {
-                if fellBack == nil { note(error.shifted(by: other == 0 ? 0 : 4096)) }
+                if fellBack == nil, newest.version > 1 || slot != Root.vacantSlot { note(error.shifted(by: other == 0 ? 0 : 4096)) }
             }
             if try file.size() < newest.root.end * 64 { note(Damage("the file is cut short", at: Int(clamping: try file.size()))) }
         }

@@ -43,7 +43,8 @@ package final class Store: @unchecked Sendable {
     // MARK: Creating and opening
 
     /// An empty store, durable. `overwrite`: replaces what is at `path`. `atFirstCommit`: the file takes its name when the first
-    /// commit is durable, and leaves nothing behind if there is none; until then only this `Store` can reach it.
+    /// commit is durable, and leaves nothing behind if there is none; until then only this `Store` can reach it. Such a file has no empty version to
+    /// fall back to: if its first commit is damaged, it does not open.
     package static func create(
         path: String, overwrite: Bool, atFirstCommit: Bool = false, calls: (any DiskCalls)? = nil
     ) throws(FirnError) -> Store {

@@ -197,6 +197,8 @@ extension StoreTransaction {
             if !root.listsExtents { try store.file.sync() }
             try store.file.write(root.encoded(), at: Root.offset(of: root.version))
             if let replacement = store.replacement {
+                // Nobody has seen the file without this commit. An empty version to fall back to would make damage look like an empty file.
+                try store.file.write(Root.vacantSlot, at: Root.offset(of: root.version &- 1))
                 try replacement.finish()
                 store.replacement = nil
             } else {

@@ -67,6 +67,37 @@ import Testing
         #expect(try Paths.list(scratch.path) == ["a"])
     }
 
+    @Test func `what was durable before its root is damaged if it does not hold, and no older version stands in for it`() throws {
+        let scratch = Scratch()
+        let named = try Store.create(path: scratch("a"), overwrite: false, atFirstCommit: true)
+        let small = try named.begin()
+        try small.commit(catalogue: try small.write(pattern(1, 3000)))
+        #expect(try Store.open(path: scratch("a"), writable: false).fellBack == nil)
+        #expect(try named.verify { Issue.record("\($0)") } == nil)
+        try refuses(scratch("a"), spots: [4096 + 20, 4096 + 100, Int(named.newestRoot().record.offset)], in: scratch)
+        let large = try named.begin()
+        for number in 0..<10 { _ = try large.write(pattern(number, 100_001)) }
+        try large.commit(catalogue: try large.write([1]))
+        #expect(try !named.newestRoot().listsExtents)
+        try refuses(scratch("a"), spots: [Int(named.newestRoot().record.offset) + 9], in: scratch)
+    }
+
+    /// Neither a flip at one of the spots nor a cut there leaves a store that opens.
+    private func refuses(_ path: String, spots: [Int], in scratch: Scratch) throws {
+        let whole = try File(path: path, .read).readAll()
+        for spot in spots {
+            var torn = whole
+            torn[spot] ^= 0x10
+            for bytes in [torn, Array(whole[..<spot])] {
+                try place(bytes, at: scratch("b"))
+                do throws(FirnError) {
+                    _ = try Store.open(path: scratch("b"), writable: false)
+                    Issue.record("it opens, byte \(spot)")
+                } catch { #expect(error.code == .damaged) }
+            }
+        }
+    }
+
     @Test func `if any part of the newest commit is torn, the version before is read`() throws {
         let scratch = Scratch(), recorder = Recorder()
         let store = try Store.create(path: scratch("a"), overwrite: false, calls: recorder)

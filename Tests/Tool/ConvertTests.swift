@@ -195,4 +195,18 @@ private let people = #"""
         process.waitUntilExit()
         return process.terminationStatus
     }
+
+    @Test func `rejected rows never take the place of a table that is read or written`() throws {
+        let scratch = try Scratch()
+        let text = "a,b\n1,2\n3\n"
+        try scratch.write("in.csv", text)
+        try FileManager.default.createSymbolicLink(atPath: scratch.file("link.csv").path, withDestinationPath: "in.csv")
+        for name in ["in.csv", "./in.csv", "link.csv", "out.json"] {
+            let run = try scratch.firn("convert", "in.csv", "out.json", "--force", "--rejects", name)
+            #expect(run.code == 2 && run.errors.contains("--rejects"), "\(name): \(run.code) \(run.errors)")
+        }
+        #expect(try scratch.firn("query", "in.csv", "--rejects", "in.csv").code != 0)
+        #expect(try scratch.read("in.csv") == text)
+        #expect(scratch.names == ["in.csv", "link.csv"])
+    }
 }

@@ -26,7 +26,7 @@ final class FirnWriter: BatchWriter {
     }
 
     func begin(_ schema: Schema) throws(FirnError) {
-        let database = try Database.create(path: replacement.temporaryPath, overwrite: true)
+        let database = try Database.create(path: replacement.temporaryPath, overwrite: true, atFirstCommit: true)
         let transaction = try database.begin(threads: options.threads)
         transaction.profile = switch options.effort {
         case .fast: .fast

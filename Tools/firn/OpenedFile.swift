@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnCommandLine
 import FirnDisk
 import FirnExchange
 import FirnModel
@@ -19,7 +20,8 @@ final class OpenedFile {
     /// For messages.
     let name: String
 
-    /// `allowsEmpty`: a `.firn` file without a complete version is opened too.
+    /// `allowsEmpty`: for the command that reports damage itself: a `.firn` file without a complete version is opened too, and no warning is given
+    /// where an older version is read because the newest does not hold.
     init(_ operand: String, _ options: ReadingOptions, progress: Progress, allowsEmpty: Bool = false) throws(FirnError) {
         let address = Address(operand), name = address.path == "-" ? "standard input" : address.path
         self.address = address
@@ -44,6 +46,9 @@ final class OpenedFile {
         // Version 0 is what stands in a file before its first commit, and what is left when the only commit is damaged.
         guard snapshot.version > 0 || allowsEmpty else {
             throw FirnError(.damaged, "there is no complete version in it", at: .init(file: name), advice: "'firn verify \(name)' tells what is wrong")
+        }
+        if let fallback = database.fallback, !allowsEmpty {
+            Session.complain(DisplayWidth.visible("firn: \(name): a commit was interrupted, or is damaged (\(fallback.what), at byte \(fallback.offset)): version \(snapshot.version) is read") + "\n")
         }
         content = .stored(database, snapshot)
     }

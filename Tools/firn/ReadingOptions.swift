@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnCommandLine
+import FirnDisk
 import FirnExchange
 import FirnModel
 
@@ -27,7 +28,13 @@ struct ReadingOptions {
         nullWords = arguments.names("null")
         encoding = arguments.text("encoding")
         hasHeader = !arguments.has("no-header")
-        if let path = arguments.text("rejects") { rejected = try RejectedRows(path: path, force: arguments.has("force")) }
+        if let path = arguments.text("rejects") {
+            // Even --force does not mean that a table goes for the rows rejected from it.
+            for operand in arguments.operands where Paths.kind(path) != .other && (Paths.isSame(path, operand) || Paths.isSame(path, Address(operand).path)) {
+                throw FirnError(.usage, "--rejects names \(operand), which is read or written itself", advice: "name another file for the rejected rows")
+            }
+            rejected = try RejectedRows(path: path, force: arguments.has("force"))
+        }
         isLossless = arguments.has("lossless")
         if let text = arguments.text("delimiter") {
             guard let byte = ReadingOptions.delimiter(text) else {
