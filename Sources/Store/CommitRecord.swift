@@ -127,7 +127,7 @@ extension ByteReader {
         guard count > 0, gap <= ExtentRef.maximumUnit, count <= ExtentRef.maximumUnit,
               last + gap + count <= ExtentRef.maximumUnit else { throw Damage("range of space out of bounds", at: position) }
         let start = last + gap
-        guard start >= 8, start + count <= 64 || start >= Root.firstEnd else { throw Damage("range of space over a root", at: position) }
+        guard start >= 8 else { throw Damage("range of space over a root", at: position) }
         last = start + count
         return UnitRange(start: start, end: last)
     }

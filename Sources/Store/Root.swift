@@ -1,7 +1,8 @@
-// A root slot: 512 bytes at offset 0 (even versions) or 4096 (odd ones). See docs/format/store.md.
+// A root slot: 512 bytes at offset 0 (even versions) or 4096 (odd ones); in files that began alone, 176 bytes at 0 (odd versions)
+// or 4096 · second slot (even ones). See docs/format/store.md.
 //
 //   magic 8 · format 4 · length 4 · reader bits 8 · writer bits 8 · version 8 · end 8 · oldest kept 8 · time 8 · flags 8
-//   · identity 16 · record 32 · catalogue 32 · zero 8 · hash 16
+//   · identity 16 · record 32 · catalogue 32 · second slot 8 · hash 16
 
 import FirnBytes
 
@@ -10,8 +11,11 @@ struct Root: Equatable {
     static let slotBytes = 512
     static let length = 176
     static let format: UInt32 = 1
-    /// Units below this are root slots or lie between them; the first extent past the slots begins here.
+    /// The least end of an ordinary file: units below are root slots or lie between them.
     static let firstEnd: UInt64 = 72
+    /// Where the one extent of a file that began alone lies, behind the root.
+    static let aloneOffset: UInt64 = 192
+    static let mostSecondSlot: UInt64 = 32
 
     var readerFeatures: UInt64 = 0
     var writerFeatures: UInt64 = 0
@@ -23,9 +27,17 @@ struct Root: Equatable {
     var identity: Hash128
     var record: ExtentRef
     var catalogue: ExtentRef
+    /// 0 in ordinary files; in those that began alone, where the second slot is, in 4 KiB.
+    var secondSlot: UInt64 = 0
     var formatVersion = Root.format
 
-    static func offset(of version: UInt64) -> UInt64 { version & 1 == 0 ? 0 : 4096 }
+    /// The first commit of a file that began alone: no record, no second slot yet.
+    var isAlone: Bool { secondSlot > 0 && version == 1 }
+    /// Where the slot is that is not at 0.
+    var secondOffset: UInt64 { max(1, secondSlot) * 4096 }
+    /// The bytes that the file has after its commit.
+    var fileLength: UInt64 { version == 0 ? UInt64(Root.slotBytes) : isAlone ? catalogue.offset + catalogue.length : end * 64 }
+    func offset(of version: UInt64) -> UInt64 { (version & 1 == 0) == (secondSlot == 0) ? 0 : secondOffset }
 
     func encoded() -> [UInt8] {
         var writer = ByteWriter(reserving: Root.slotBytes)
@@ -42,17 +54,18 @@ struct Root: Equatable {
         writer.append(identity)
         record.encode(to: &writer)
         catalogue.encode(to: &writer)
-        writer.append(UInt64(0))
+        writer.append(secondSlot)
         writer.append(Hash128(of: writer.bytes))
-        writer.pad(to: Root.slotBytes)
+        // Behind the root of a file that began alone lies what version 1 holds: later roots leave it.
+        if secondSlot == 0 { writer.pad(to: Root.slotBytes) }
         return writer.bytes
     }
 
     /// The slot of a version that no reader has ever seen: a file that took its name with its first commit has none to fall back to.
     static let vacantSlot = magic + [UInt8](repeating: 0, count: slotBytes - magic.count)
 
-    /// What the slot at `parity` holds. `Damage` if it is not whole.
-    init(slot: UnsafeRawBufferPointer, parity: UInt64) throws(Damage) {
+    /// What the slot at `offset` holds. `Damage` if it is not whole.
+    init(slot: UnsafeRawBufferPointer, at offset: UInt64) throws(Damage) {
         var reader = ByteReader(slot)
         let magic = try reader.read(count: 8)
         guard magic.elementsEqual(Root.magic) else { throw Damage("not a root") }
@@ -71,9 +84,17 @@ struct Root: Equatable {
         identity = try reader.readHash()
         record = try ExtentRef(from: &reader)
         catalogue = try ExtentRef(from: &reader)
-        guard version & 1 == parity else { throw Damage("root in the other slot's place", at: 32) }
-        guard version <= ExtentRef.maximumVersion, oldestKept <= version, end >= Root.firstEnd, end <= ExtentRef.maximumUnit,
-              record.isNone == (version == 0) else { throw Damage("root contradicts itself", at: 32) }
+        secondSlot = try reader.read()
+        guard secondSlot <= Root.mostSecondSlot, self.offset(of: version) == offset else { throw Damage("root in another place than it says", at: 32) }
+        guard version <= ExtentRef.maximumVersion, oldestKept <= version, end <= ExtentRef.maximumUnit else { throw Damage("root contradicts itself", at: 32) }
+        if isAlone {
+            guard record.isNone, catalogue.offset == Root.aloneOffset, catalogue.length <= secondOffset - Root.aloneOffset,
+                  end == catalogue.units.upperBound else { throw Damage("root contradicts itself", at: 32) }
+        } else {
+            guard end >= secondOffset / 64 + 8, record.isNone == (version == 0), version > 0 || secondSlot == 0 else {
+                throw Damage("root contradicts itself", at: 32)
+            }
+        }
     }
 
     init(version: UInt64, end: UInt64, oldestKept: UInt64, time: Int64, listsExtents: Bool, identity: Hash128, record: ExtentRef, catalogue: ExtentRef) {

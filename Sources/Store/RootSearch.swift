@@ -19,23 +19,48 @@ struct RootSearch {
         throw FirnError(.locked, "the file changes too fast to be opened", at: .init(file: path))
     }
 
-    private func slots() throws(FirnError) -> [[UInt8]] {
-        [try file.read(count: Root.slotBytes, at: 0), try file.read(count: Root.slotBytes, at: 4096)]
+    private struct Slot: Equatable {
+        var offset: UInt64
+        var bytes: [UInt8]
+
+        func root() throws(Damage) -> Root {
+            do throws(Damage) { return try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: offset) } } catch {
+                throw error.shifted(by: offset)
+            }
+        }
+    }
+
+    /// The slot at 0 and the one it names (a vacant one: the ordinary place); if it is not whole, every place where the second may be.
+    private func slots() throws(FirnError) -> [Slot] {
+        let first = Slot(offset: 0, bytes: try file.read(count: Root.slotBytes, at: 0))
+        var places = (1...Root.mostSecondSlot).map { $0 * 4096 }
+        if first.bytes == Root.vacantSlot { places = [4096] }
+        if let root = try? first.root() { places = [root.secondOffset] }
+        var slots = [first]
+        for offset in places { slots.append(Slot(offset: offset, bytes: try file.read(count: Root.slotBytes, at: offset))) }
+        return slots
     }
 
     private func search() throws(FirnError) -> (root: Root, refused: Root?, why: Damage?) {
         let size = try file.size()
-        var whole: [Root] = [], fault: Damage?, looksLikeOurs = false, isVacant = false
-        for parity: UInt64 in [0, 1] {
-            let slot = try file.read(count: Root.slotBytes, at: Root.offset(of: parity))
-            if slot.starts(with: Root.magic) { looksLikeOurs = true }
-            if slot == Root.vacantSlot { isVacant = true }
+        var whole: [Root] = [], fault: Damage?, looksLikeOurs = false
+        let slots = try slots(), isVacant = slots[0].bytes == Root.vacantSlot
+        for slot in slots {
+            if slot.bytes.starts(with: Root.magic) { looksLikeOurs = true }
             do throws(Damage) {
-                whole.append(try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, parity: parity) })
+                let root = try slot.root()
+                if slots.count == 2, let first = whole.first, first.identity != root.identity || first.secondSlot != root.secondSlot {
+                    throw Damage("the roots are not of one store", at: Int(slot.offset))
+                }
+                whole.append(root)
             } catch {
-                fault = error.shifted(by: Root.offset(of: parity))
+                // Of many places most hold no root: what is wrong is the slot at 0.
+                if fault == nil || slots.count == 2 { fault = error }
             }
         }
+        // What lies at a place where the second slot may be can be anything, even a root; if several do, nothing says which is ours.
+        if slots.count > 2, whole.count > 1 { throw FirnError.damaged(path, what: "the first root is damaged, and there are several second ones", byte: 0) }
+        if let alone = whole.first, alone.isAlone, slots[1].bytes.allSatisfy({ $0 == 0 }) { fault = nil }
         whole.sort { $0.version > $1.version }
         guard let first = whole.first else {
             guard looksLikeOurs else {
@@ -61,6 +86,10 @@ struct RootSearch {
 
     private func check(_ root: Root, newest: Bool, size: UInt64, _ mapping: Mapping) throws(Damage) {
         guard root.version > 0 else { return }
+        if root.isAlone {
+            if size < root.fileLength { throw Damage("the file is cut short", at: Int(clamping: size)) }
+            return
+        }
         if newest, size < root.end * 64 { throw Damage("the file is cut short", at: Int(clamping: size)) }
         let bytes = try read(root.record, size, mapping)
         let record: CommitRecord

@@ -9,7 +9,9 @@ struct SpaceState: Sendable {
     /// The version this is the state of.
     private(set) var version: UInt64 = 0
     private(set) var free = FreeSpace()
-    var end = Root.firstEnd
+    var end: UInt64
+    /// The first unit of the slot that is not at 0.
+    private let secondSlot: UInt64
     /// Dead ranges by their first unit.
     private(set) var pending: [UInt64: DeadRange] = [:]
     private(set) var pendingUnits: UInt64 = 0
@@ -24,8 +26,21 @@ struct SpaceState: Sendable {
     /// Set when a hostile file's dead ranges turn out to overlap: nothing may be written then.
     private(set) var contradiction: Damage?
 
-    /// The empty store's.
-    init() { _ = free.insert(UnitRange(start: 8, end: 64)) }
+    /// The empty store's: all between the two slots is free.
+    init(secondOffset: UInt64) {
+        secondSlot = secondOffset / 64
+        end = secondSlot + 8
+        _ = free.insert(UnitRange(start: 8, end: secondSlot))
+    }
+
+    /// Steps to the first version of a file that began alone, which has no record: units up to `end` are its.
+    mutating func beginAlone(end used: UInt64) {
+        precondition(version == 0 && used <= secondSlot, "only a file's first commit stands alone, before the second slot")
+        if used > 8 { _ = free.remove(UnitRange(start: 8, end: used)) }
+        version = 1
+    }
+
+    private func touchesRoot(_ range: UnitRange) -> Bool { range.start < 8 || (range.start < secondSlot + 8 && range.end > secondSlot) }
 
     // MARK: Life of a transaction
 
@@ -110,22 +125,23 @@ struct SpaceState: Sendable {
         return writer.bytes
     }
 
-    init(checkpoint bytes: UnsafeRawBufferPointer, version: UInt64) throws(Damage) {
+    init(checkpoint bytes: UnsafeRawBufferPointer, version: UInt64, secondOffset: UInt64) throws(Damage) {
         var reader = ByteReader(bytes)
         guard try reader.read(UInt32.self) == SpaceState.tag else { throw Damage("not a space checkpoint") }
         _ = try reader.read(UInt32.self)
         guard try reader.read(UInt64.self) == version else { throw Damage("space checkpoint of another version", at: 8) }
         self.version = version
+        secondSlot = secondOffset / 64
         end = try reader.read()
-        guard end >= Root.firstEnd, end <= ExtentRef.maximumUnit else { throw Damage("end out of bounds", at: 16) }
+        guard end >= secondSlot + 8, end <= ExtentRef.maximumUnit else { throw Damage("end out of bounds", at: 16) }
         for range in try reader.readRanges() {
-            guard range.end <= end, free.insert(range) else { throw Damage("free space out of bounds", at: reader.position) }
+            guard range.end <= end, !touchesRoot(range), free.insert(range) else { throw Damage("free space out of bounds", at: reader.position) }
         }
         var last: UInt64 = 0, all: [DeadRange] = []
         for _ in 0..<(try reader.readCount(limit: reader.remaining / 4)) {
             let range = try reader.readRange(after: &last)
             let birth = try reader.readVarint(), age = try reader.readVarint()
-            guard range.end <= end, birth <= version, age > 0, age <= version - birth, !free.map.overlaps(range) else {
+            guard range.end <= end, !touchesRoot(range), birth <= version, age > 0, age <= version - birth, !free.map.overlaps(range) else {
                 throw Damage("dead space out of bounds", at: reader.position)
             }
             all.append(DeadRange(start: range.start, end: range.end, birth: birth, death: birth + age))
@@ -150,7 +166,7 @@ struct SpaceState: Sendable {
         }
         end = record.end
         for dead in record.freed {
-            guard dead.end <= end, pending[dead.start] == nil, !free.map.overlaps(UnitRange(start: dead.start, end: dead.end)) else {
+            guard dead.end <= end, !touchesRoot(UnitRange(start: dead.start, end: dead.end)), pending[dead.start] == nil, !free.map.overlaps(UnitRange(start: dead.start, end: dead.end)) else {
                 throw Damage("a commit frees space that was not in use")
             }
             addPending(dead)

@@ -14,6 +14,7 @@ extension Store {
     package func history() throws(FirnError) -> [VersionInfo] {
         let newest = try snapshot()
         defer { newest.release() }
+        if newest.root.isAlone { return [VersionInfo(version: newest.version, time: newest.time, catalogue: newest.catalogue)] }
         var list: [VersionInfo] = []
         try walkRecords(from: newest) { record, _ in
             guard record.version >= newest.root.oldestKept else { return false }
@@ -24,6 +25,7 @@ extension Store {
     }
 
     /// Calls `body` with the records of `snapshot` and the versions before it, newest first, down to the oldest that is there or until it says false.
+    /// A file of one commit has no record.
     func walkRecords(from snapshot: StoreSnapshot, _ body: (CommitRecord, ExtentRef) throws(FirnError) -> Bool) throws(FirnError) {
         var ref = snapshot.root.record, expected = snapshot.version, oldest: UInt64?
         while !ref.isNone, expected > 0 {
@@ -68,7 +70,9 @@ extension Store {
             return true
         }
         do throws(Damage) {
-            var space = checkpoint.version == 0 ? SpaceState() : try SpaceState(checkpoint: try snapshot.read(checkpoint.ref), version: checkpoint.version)
+            var space = checkpoint.version == 0 ? SpaceState(secondOffset: snapshot.root.secondOffset)
+                : try SpaceState(checkpoint: try snapshot.read(checkpoint.ref), version: checkpoint.version, secondOffset: snapshot.root.secondOffset)
+            if snapshot.root.isAlone { space.beginAlone(end: snapshot.root.end) }
             for record in log.reversed() { try space.apply(record) }
             guard space.version == snapshot.version else { throw Damage("commit records are missing") }
             space.settleQueue()

@@ -22,6 +22,10 @@ extension Store {
         defer { newest.release() }
         let size = try file.size()
         guard newest.version > 0 else { return SpaceReport(fileLength: size, live: 0, pending: 0, free: 0, bookkeeping: min(size, 512), slack: size - min(size, 512)) }
+        if newest.root.isAlone {
+            return SpaceReport(fileLength: size, live: newest.catalogue.length, pending: 0, free: 0, bookkeeping: Root.aloneOffset,
+                               slack: size &- Root.aloneOffset &- newest.catalogue.length)
+        }
         let (space, records, checkpoint, _) = try loadSpace(newest)
         let own = (records.map(\.ref) + (checkpoint.ref.isNone ? [] : [checkpoint.ref])).reduce(1024) { $0 + ExtentRef.units(of: $1.length) * 64 }
         let used = space.end * 64, free = space.free.units * 64, pending = space.pendingUnits * 64
@@ -42,11 +46,11 @@ extension Store {
         if let fellBack { note(fellBack) }
         let newest = try snapshot()
         defer { newest.release() }
-        let other = (newest.version & 1) ^ 1
-        if newest.version > 0 {
-            let slot = try file.read(count: Root.slotBytes, at: other == 0 ? 0 : 4096)
-            do throws(Damage) { _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, parity: other) } } catch {
-                if fellBack == nil, newest.version > 1 || slot != Root.vacantSlot { note(error.shifted(by: other == 0 ? 0 : 4096)) }
+        let other = newest.root.offset(of: newest.version &+ 1)
+        if newest.version > 0, !newest.root.isAlone {
+            let slot = try file.read(count: Root.slotBytes, at: other)
+            do throws(Damage) { _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: other) } } catch {
+                if fellBack == nil, newest.version > 1 || slot != Root.vacantSlot { note(error.shifted(by: other)) }
             }
             if try file.size() < newest.root.end * 64 { note(Damage("the file is cut short", at: Int(clamping: try file.size()))) }
         }
@@ -63,7 +67,7 @@ extension Store {
             damages.forEach(note)
             let state = try loadSpace(newest)
             guard let live else { return nil }
-            return account(live, state.space, state.records.map(\.ref) + (state.checkpoint.ref.isNone ? [] : [state.checkpoint.ref]), note, found: { found })
+            return account(live, newest.root, state.space, state.records.map(\.ref) + (state.checkpoint.ref.isNone ? [] : [state.checkpoint.ref]), note, found: { found })
         } catch {
             guard error.code == .damaged else { throw error }
             note(Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
@@ -71,15 +75,20 @@ extension Store {
         }
     }
 
-    private func account(_ live: [ExtentRef], _ space: SpaceState, _ own: [ExtentRef], _ note: (Damage) -> Void, found: () -> Bool) -> UInt64? {
+    private func account(_ live: [ExtentRef], _ root: Root, _ space: SpaceState, _ own: [ExtentRef], _ note: (Damage) -> Void, found: () -> Bool) -> UInt64? {
         var used = RangeMap()
         for range in space.free.ranges { used.insert(range) }
         for dead in space.pending.values where used.insert(UnitRange(start: dead.start, end: dead.end)) == nil {
             note(Damage("dead space overlaps other space", at: Int(clamping: dead.start * 64)))
         }
         for ref in Set(live + own) where !ref.isNone {
-            let units = UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound)
-            if units.start < 8 || (units.start < Root.firstEnd && units.end > 64) || units.end > space.end || used.insert(units) == nil {
+            var units = UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound)
+            if root.isAlone, ref == root.catalogue {
+                units.start = 8             // what lies before is the first slot's, and nobody else's
+                if units.end <= 8 { continue }
+            }
+            let second = root.secondOffset / 64
+            if units.start < 8 || (units.start < second + 8 && units.end > second) || units.end > space.end || used.insert(units) == nil {
                 note(Damage("an extent lies where another does, or in free space", at: Int(clamping: ref.offset)))
             }
         }

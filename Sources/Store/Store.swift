@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import Synchronization
 
 /// Versions of extents in one file: one writer at a time and any number of readers, in this and other processes.
 /// A commit is durable when it returns. Safe to use from any thread.
@@ -20,6 +21,8 @@ package final class Store: @unchecked Sendable {
 
     let file: File
     let verified = VerifiedExtents()
+    /// Where the slot is that is not at 0. Changes once at most: when a file is committed alone.
+    let secondOffset: Atomic<UInt64>
     /// The root that was refused at opening; seen again, it is refused again.
     private let refused: Root?
 
@@ -74,6 +77,7 @@ package final class Store: @unchecked Sendable {
         self.fellBack = fellBack
         self.isWritable = isWritable
         identity = root.identity
+        secondOffset = Atomic(root.secondOffset)
         mapping = try Mapping(file)
     }
 
@@ -87,10 +91,10 @@ package final class Store: @unchecked Sendable {
     func newestRoot() throws(FirnError) -> Root {
         for _ in 0..<100 {
             var newest: Root?
-            for parity: UInt64 in [0, 1] {
-                let bytes = try file.read(count: Root.slotBytes, at: Root.offset(of: parity))
-                let root = bytes.withUnsafeBytes { try? Root(slot: $0, parity: parity) }
-                guard let root, root != refused else { continue }
+            for offset in [0, secondOffset.load(ordering: .relaxed)] {
+                let bytes = try file.read(count: Root.slotBytes, at: offset)
+                let root = bytes.withUnsafeBytes { try? Root(slot: $0, at: offset) }
+                guard let root, root.identity == identity, root != refused else { continue }
                 if newest == nil || root.version > newest!.version { newest = root }
             }
             if let newest {

@@ -40,7 +40,7 @@ package final class StoreSnapshot: ExtentSource, Sendable {
     }
 
     package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
-        guard ref.offset >= UInt64(Root.slotBytes), ref.length <= limit, ref.offset <= limit &- ref.length else {
+        guard ref.offset >= Root.aloneOffset, ref.length <= limit, ref.offset <= limit &- ref.length else {
             throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
         }
         let bytes = UnsafeRawBufferPointer(start: mapping.base + Int(truncatingIfNeeded: ref.offset), count: Int(truncatingIfNeeded: ref.length))

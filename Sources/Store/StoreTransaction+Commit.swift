@@ -57,8 +57,7 @@ extension Store {
         guard mine else { return 0 }
         defer { endWriting() }
         guard try file.lock(.exclusive, at: Store.writerLock) else { return 0 }
-        let root = try newestRoot(), size = try file.size()
-        let end = root.version == 0 ? UInt64(Root.slotBytes) : root.end * 64
+        let size = try file.size(), end = try newestRoot().fileLength
         guard size > end else { return 0 }
         try file.truncate(to: end)
         return size - end
@@ -71,6 +70,7 @@ extension Store {
     @discardableResult
     package func shrink() throws(FirnError) -> UInt64 {
         let before = try file.size()
+        if try newestRoot().isAlone { return try truncateTail() }
         // The first frees the old records; two more, and no kept version sees them; the next releases them and moves off the tail.
         for _ in 0..<4 {
             let transaction = try begin()
@@ -113,8 +113,13 @@ extension StoreTransaction {
 
         // Records older than both what is kept and what the next writer must replay are dead, and so is the checkpoint before.
         let oldestRecord = min(max(oldestKept, 1), max(checkpointVersion, 1), version)
-        let keptFrom = store.records.firstIndex { $0.version >= oldestRecord } ?? store.records.count
-        var dead = freed + store.records[..<keptFrom].map(\.ref)
+        var records = store.records, previous = base.root.record
+        if base.root.isAlone {
+            previous = recordFirstVersion(replacedBy: catalogue)
+            records = [(1, previous)]
+        }
+        let keptFrom = records.firstIndex { $0.version >= oldestRecord } ?? records.count
+        var dead = freed + records[..<keptFrom].map(\.ref)
         if writesCheckpoint, !store.checkpoint.ref.isNone { dead.append(store.checkpoint.ref) }
         let freedRanges = try checkedFrees(dead)
 
@@ -127,7 +132,7 @@ extension StoreTransaction {
         let checkpointPlace = writesCheckpoint ? reserve(store.space!.encoded(version: version, freed: freedRanges).count + 128) : nil
         var record = CommitRecord(
             version: version, time: time, oldestKept: oldestKept, oldestRecord: oldestRecord, end: 0, checkpointVersion: checkpointVersion,
-            previous: base.root.record, catalogue: catalogue, checkpoint: store.checkpoint.ref, listed: singleBarrier ? listed : [],
+            previous: previous, catalogue: catalogue, checkpoint: store.checkpoint.ref, listed: singleBarrier ? listed : [],
             released: store.space!.releasedUnsaved.sorted { $0.start < $1.start }, taken: taken.ranges, holes: holes.ranges, freed: freedRanges)
         let recordPlace = reserve(record.encoded().count + (writesCheckpoint ? 32 : 0) + 48)
         record.end = store.space!.end
@@ -139,13 +144,15 @@ extension StoreTransaction {
             if singleBarrier { record.listed.append(record.checkpoint) }
         }
         let recordRef = put(record.encoded(), at: recordPlace)
-        let root = Root(version: version, end: record.end, oldestKept: oldestKept, time: time, listsExtents: singleBarrier,
+        var root = Root(version: version, end: record.end, oldestKept: oldestKept, time: time, listsExtents: singleBarrier,
                         identity: store.identity, record: recordRef, catalogue: catalogue)
+        root.secondSlot = base.root.secondSlot
         try writeOut(root)
 
         store.space!.committed(version, freed: freedRanges)
-        store.records.removeFirst(keptFrom)
-        store.records.append((version, recordRef))
+        records.removeFirst(keptFrom)
+        records.append((version, recordRef))
+        store.records = records
         if writesCheckpoint {
             store.checkpoint = (version, record.checkpoint)
             store.logBytes = 0
@@ -160,9 +167,14 @@ extension StoreTransaction {
     private func checkedFrees(_ dead: [ExtentRef]) throws(FirnError) -> [DeadRange] {
         var ranges: [DeadRange] = []
         ranges.reserveCapacity(dead.count)
+        let second = base.root.secondOffset / 64
         for ref in dead {
-            let units = ref.units
-            guard ref.birth <= base.version, units.lowerBound >= 8, units.upperBound <= 64 || units.lowerBound >= Root.firstEnd, units.upperBound <= baseEnd,
+            var units = ref.units
+            if base.root.isAlone, ref == base.catalogue {
+                if units.upperBound <= 8 { continue }
+                units = 8..<units.upperBound            // the first slot's units are never anybody else's
+            }
+            guard ref.birth <= base.version, units.lowerBound >= 8, units.upperBound <= second || units.lowerBound >= second + 8, units.upperBound <= baseEnd,
                   store.space!.pending[units.lowerBound] == nil,
                   !store.space!.free.map.overlaps(UnitRange(start: units.lowerBound, end: units.upperBound)) else {
                 throw FirnError.damaged(store.path, what: "freed space was not in use", byte: ref.offset)
@@ -174,6 +186,18 @@ extension StoreTransaction {
             throw FirnError.damaged(store.path, what: "freed space overlaps", byte: next.start * 64)
         }
         return ranges
+    }
+
+    /// The record that a file of one commit went without. Its one extent is dead from now on: the commit after this one rewrites the slot before it.
+    private func recordFirstVersion(replacedBy catalogue: ExtentRef) -> ExtentRef {
+        precondition(catalogue.birth == version, "the second commit of a file that began alone writes everything anew")
+        if !freed.contains(base.catalogue) { freed.append(base.catalogue) }
+        let used = base.root.end
+        let record = CommitRecord(
+            version: 1, time: base.time, oldestKept: base.root.oldestKept, oldestRecord: 1, end: base.root.secondOffset / 64 + 8, checkpointVersion: 0,
+            previous: .none, catalogue: base.catalogue, checkpoint: .none, taken: used > 8 ? [UnitRange(start: 8, end: used)] : [])
+        let bytes = record.encoded()
+        return put(bytes, at: reserve(bytes.count))
     }
 
     private func reserve(_ bytes: Int) -> (range: UnitRange, bytes: Int) { (allocate(ExtentRef.units(of: UInt64(bytes))), bytes) }
@@ -195,10 +219,10 @@ extension StoreTransaction {
             // An extent written on its own does not fill its last unit.
             if try store.file.size() < root.end * 64 { try store.file.truncate(to: root.end * 64) }
             if !root.listsExtents { try store.file.sync() }
-            try store.file.write(root.encoded(), at: Root.offset(of: root.version))
+            try store.file.write(root.encoded(), at: root.offset(of: root.version))
             if let replacement = store.replacement {
                 // Nobody has seen the file without this commit. An empty version to fall back to would make damage look like an empty file.
-                try store.file.write(Root.vacantSlot, at: Root.offset(of: root.version &- 1))
+                try store.file.write(Root.vacantSlot, at: root.offset(of: root.version &- 1))
                 try replacement.finish()
                 store.replacement = nil
             } else {

@@ -124,7 +124,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
             for range in holes.ranges { store.space!.takeHole(range) }
             store.space!.end = baseEnd
             for range in taken.ranges { store.space!.giveBack(range) }
-            let length = base.version == 0 ? UInt64(Root.slotBytes) : base.root.end * 64
+            let length = base.root.fileLength
             if !store.hasFailed, let size = try? store.file.size(), size > length { try? store.file.truncate(to: length) }
             close()
         }

@@ -90,26 +90,7 @@ import Testing
             for stop in acknowledged[0]...calls.count {
                 let synced = calls[..<stop].lastIndex(of: .sync)! + 1
                 let base = Recorder.image(calls[..<synced]), loose = Array(calls[synced..<stop])
-                var images = [Recorder.image(loose, from: base), base]                          // all of it, none of it
-                for index in loose.indices {
-                    var some = loose
-                    some.remove(at: index)
-                    images.append(Recorder.image(some, from: base))                             // one lost
-                    images.append(Recorder.image([loose[index]], from: base))                   // one survived
-                    if case .write(let offset, let bytes) = loose[index] {
-                        for _ in 0..<2 {                                                         // one torn, or with garbage in a sector
-                            let cut = min(bytes.count, 512 * (1 + random.next(max(bytes.count / 512, 1))))
-                            some = loose
-                            some[index] = .write(offset, Array(bytes[..<cut]))
-                            images.append(Recorder.image(some, from: base))
-                            var garbled = bytes
-                            let sector = random.next((bytes.count + 511) / 512) * 512
-                            for place in sector..<min(sector + 512, bytes.count) { garbled[place] = random.next(2) == 0 ? 0 : 0xA5 }
-                            some[index] = .write(offset, garbled)
-                            images.append(Recorder.image(some, from: base))
-                        }
-                    }
-                }
+                let images = Recorder.crashImages(loose, from: base, &random)
                 let least = acknowledged.lastIndex { $0 <= stop }!
                 for image in images {
                     try place(image, at: scratch("b"))
@@ -199,7 +180,7 @@ import Testing
                     guard let record = try? CommitRecord(raw) else { return }
                     var space = state.space
                     try? space.apply(record)
-                } else if var space = try? SpaceState(checkpoint: raw, version: state.checkpoint.version) {
+                } else if var space = try? SpaceState(checkpoint: raw, version: state.checkpoint.version, secondOffset: 4096) {
                     space.release(protected: state.checkpoint.version, pins: [3])
                     _ = space.allocate(10)
                 }

@@ -39,6 +39,30 @@ final class Recorder: DiskCalls, @unchecked Sendable {
 
     func clear() { lock.withLock { calls = [] } }
 
+    /// What a disk may hold if power fails before any of the calls was synced: all of them, none, one lost, one alone, one torn or garbled.
+    static func crashImages(_ loose: [Call], from base: [UInt8], _ random: inout Seeded) -> [[UInt8]] {
+        var images = [image(loose, from: base), base]
+        for index in loose.indices {
+            var some = loose
+            some.remove(at: index)
+            images.append(image(some, from: base))
+            images.append(image([loose[index]], from: base))
+            guard case .write(let offset, let bytes) = loose[index] else { continue }
+            for _ in 0..<2 {
+                let cut = min(bytes.count, 512 * (1 + random.next(max(bytes.count / 512, 1))))
+                some = loose
+                some[index] = .write(offset, Array(bytes[..<cut]))
+                images.append(image(some, from: base))
+                var garbled = bytes
+                let sector = random.next((bytes.count + 511) / 512) * 512
+                for place in sector..<min(sector + 512, bytes.count) { garbled[place] = random.next(2) == 0 ? 0 : 0xA5 }
+                some[index] = .write(offset, garbled)
+                images.append(image(some, from: base))
+            }
+        }
+        return images
+    }
+
     /// The file after some of the calls.
     static func image(_ calls: some Sequence<Call>, from start: [UInt8] = []) -> [UInt8] {
         var image = start

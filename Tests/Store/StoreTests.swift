@@ -42,7 +42,8 @@ func catalogueBytes(_ refs: [ExtentRef]) -> [UInt8] {
 }
 
 func refs(_ snapshot: StoreSnapshot) throws -> [ExtentRef] {
-    if snapshot.catalogue.isNone { return [] }
+    // What a file began alone with is no list of references.
+    if snapshot.catalogue.isNone || snapshot.catalogue.offset == 192 { return [] }
     var reader = ByteReader(try snapshot.read(snapshot.catalogue)), all: [ExtentRef] = []
     while !reader.isAtEnd { all.append(try ExtentRef(from: &reader)) }
     return all

@@ -1,0 +1,212 @@
+import FirnBytes
+import FirnDisk
+import Foundation
+import Testing
+@testable import FirnStore
+
+/// Files of one commit: sizes around what changes with them (the first sector, a unit, the places of the second slot).
+private let sizes = [0, 1, 100, 320, 321, 3840, 3904, 3905, 4500, 8000, 8001, 50_000, StoreTransaction.mostAlone]
+
+private func begin(alone size: Int, at path: String, calls: (any DiskCalls)? = nil) throws -> Store {
+    let store = try Store.create(path: path, overwrite: true, atFirstCommit: true, calls: calls)
+    let transaction = try store.begin()
+    _ = try transaction.write(pattern(3, 90_000))           // what the model wrote before it saw how little it was
+    try transaction.commitAlone(pattern(size, size))
+    return store
+}
+
+private func story(_ seed: UInt64) -> Story {
+    var story = Story(seed: seed)
+    story.contents.append([])                               // version 1 has no references
+    return story
+}
+
+@Suite struct AloneTests {
+    @Test func `a file of one commit is a root and its extent, to the byte`() throws {
+        let scratch = Scratch()
+        for size in sizes {
+            let store = try begin(alone: size, at: scratch("a"))
+            let bytes = try File(path: scratch("a"), .read).readAll()
+            #expect(bytes.count == 192 + size)
+            #expect(Array(bytes[192...]) == pattern(size, size))
+            #expect(bytes[32] == 1 && bytes[88..<120].allSatisfy { $0 == 0 })
+            #expect(Int(bytes[152]) == max(1, (192 + size + 4095) / 4096))
+            #expect(try Paths.list(scratch.path) == ["a"])
+            for store in [store, try Store.open(path: scratch("a"), writable: false)] {
+                #expect(store.fellBack == nil)
+                let snapshot = try store.snapshot()
+                #expect(snapshot.version == 1)
+                #expect(try snapshot.readVerifying(snapshot.catalogue).elementsEqual(pattern(size, size)))
+                #expect(try store.history().map(\.version) == [1])
+                #expect(try store.verify(live: [snapshot.catalogue]) { Issue.record("\($0)") } == 0)
+                let report = try store.spaceReport()
+                #expect(report.live == UInt64(size) && report.slack == 0 && report.fileLength == UInt64(192 + size))
+            }
+            try store.begin().cancel()
+            try store.shrink()
+            #expect(try File(path: scratch("a"), .read).readAll() == bytes)
+        }
+    }
+
+    @Test func `later commits follow, and the first stays readable while it is pinned`() throws {
+        for size in sizes {
+            let scratch = Scratch()
+            var store = try begin(alone: size, at: scratch("a")), history = story(UInt64(size))
+            let reader = try Store.open(path: scratch("a"), writable: false)
+            let first = try reader.snapshot()
+            for step in 0..<40 {
+                try history.commit(store, keep: 2 + step % 4)
+                #expect(try history.holds(store.snapshot()))
+                if step < 3 {
+                    let again = try store.snapshot(version: 1)
+                    if step < 1 { #expect(try again.readVerifying(again.catalogue).elementsEqual(pattern(size, size))) }
+                }
+                if step % 7 == 0 { store = try Store.open(path: scratch("a"), writable: true) }
+                #expect(store.fellBack == nil)
+                let found = try faults(store)
+                #expect(found.isEmpty, "size \(size), step \(step): \(found)")
+            }
+            #expect(try first.readVerifying(first.catalogue).elementsEqual(pattern(size, size)))
+            first.release()
+            for _ in 0..<10 { try history.commit(store, keep: 2) }
+            #expect(try faults(store).isEmpty)
+            try store.shrink()
+            #expect(try history.contents.last! == refs(store.snapshot()).map { Array(try store.snapshot().read($0)) })
+            #expect(try faults(store).isEmpty)
+        }
+    }
+
+    @Test func `a crash at any point after it leaves the last acknowledged commit or the next`() throws {
+        for size in [10, 2000, 3904, 9000] {
+            let scratch = Scratch(), recorder = Recorder()
+            var random = Seeded(UInt64(size) &* 31)
+            let store = try begin(alone: size, at: scratch("a"), calls: recorder)
+            var history = story(UInt64(size))
+            let start = try File(path: scratch("a"), .read).readAll()
+            recorder.clear()
+            var acknowledged = [0, 0]
+            for _ in 0..<5 {
+                try history.commit(store)
+                acknowledged.append(recorder.calls.count)
+            }
+            let calls = recorder.calls
+            for stop in 0...calls.count {
+                let synced = calls[..<stop].lastIndex(of: .sync).map { $0 + 1 } ?? 0
+                let base = Recorder.image(calls[..<synced], from: start), loose = Array(calls[synced..<stop])
+                var images = Recorder.crashImages(loose, from: base, &random)
+                // A root's write may take the whole sector with it, what lies behind the root included.
+                if loose.contains(where: { if case .write(0, _) = $0 { true } else { false } }) {
+                    var torn = base
+                    for place in 0..<512 { torn[place] = 0xA5 }
+                    images.append(torn)
+                }
+                let least = acknowledged.lastIndex { $0 <= stop }!
+                for image in images {
+                    try place(image, at: scratch("b"))
+                    let copy = try Store.open(path: scratch("b"), writable: true), snapshot = try copy.snapshot()
+                    let version = Int(snapshot.version)
+                    #expect(version == least || version == least + 1, "size \(size), after \(stop) calls")
+                    #expect(try history.holds(snapshot), "size \(size), after \(stop) calls")
+                    if version == 1 { #expect(try snapshot.readVerifying(snapshot.catalogue).elementsEqual(pattern(size, size))) }
+                    snapshot.release()
+                    if random.next(4) == 0 {
+                        var next = history
+                        try next.commit(copy)
+                        try next.commit(copy)
+                        #expect(try next.holds(copy.snapshot()))
+                        #expect(try faults(copy).allSatisfy { !$0.contains("lies") && !$0.contains("unaccounted") })
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `without the first slot the second is found wherever it is`() throws {
+        for size in sizes {
+            let scratch = Scratch()
+            let store = try begin(alone: size, at: scratch("a"))
+            var history = story(UInt64(size))
+            for version in 2...5 {
+                try history.commit(store)
+                var bytes = try File(path: scratch("a"), .read).readAll()
+                bytes[40] ^= 1
+                try place(bytes, at: scratch("b"))
+                let copy = try Store.open(path: scratch("b"), writable: true)
+                #expect(copy.fellBack != nil)
+                #expect(try copy.latestVersion() == UInt64(version & ~1))
+                #expect(try history.holds(copy.snapshot()))
+                var again = history
+                for _ in 0..<3 { try again.commit(copy) }
+                #expect(try again.holds(Store.open(path: scratch("b"), writable: false).snapshot()))
+            }
+        }
+    }
+
+    @Test func `of two second slots neither is believed`() throws {
+        let scratch = Scratch()
+        let store = try begin(alone: 100, at: scratch("a"))
+        var history = story(8)
+        try history.commit(store, largest: 20_000)
+        var bytes = try File(path: scratch("a"), .read).readAll(), root = try store.newestRoot()
+        root.secondSlot = 5
+        bytes += [UInt8](repeating: 0, count: max(0, 5 * 4096 + 512 - bytes.count))
+        bytes.replaceSubrange(5 * 4096..<5 * 4096 + 176, with: root.encoded())
+        try place(bytes, at: scratch("b"))
+        #expect(try history.holds(Store.open(path: scratch("b"), writable: false).snapshot()))
+        bytes[40] ^= 1
+        try place(bytes, at: scratch("b"))
+        do throws(FirnError) {
+            _ = try Store.open(path: scratch("b"), writable: false)
+            Issue.record("it opened")
+        } catch { #expect(error.code == .damaged) }
+    }
+
+    @Test func `cut short or with a flipped bit it is an error or intact data`() throws {
+        for (size, commits) in [(0, 0), (75, 0), (4000, 0), (75, 1), (75, 2), (4500, 2)] {
+            let scratch = Scratch()
+            let store = try begin(alone: size, at: scratch("a"))
+            var history = story(77)
+            for _ in 0..<commits { try history.commit(store, largest: 500) }
+            let whole = try File(path: scratch("a"), .read).readAll()
+            func probe(_ bytes: [UInt8], _ what: String) throws {
+                try place(bytes, at: scratch("b"))
+                do {
+                    let copy = try Store.open(path: scratch("b"), writable: true), snapshot = try copy.snapshot()
+                    #expect(try history.holds(snapshot), "\(what)")
+                    if snapshot.version == 1 { #expect(try snapshot.read(snapshot.catalogue).elementsEqual(pattern(size, size)), "\(what)") }
+                    snapshot.release()
+                    _ = try copy.history()
+                    try copy.begin().cancel()
+                } catch is FirnError {} catch is Damage {}
+            }
+            for length in stride(from: 0, to: whole.count, by: commits == 0 ? 1 : 64) { try probe(Array(whole[..<length]), "size \(size), cut at \(length)") }
+            var random = Seeded(4)
+            for place in whole.indices {
+                var flipped = whole
+                flipped[place] ^= 1 << UInt8(random.next(8))
+                try probe(flipped, "size \(size), flipped byte \(place)")
+            }
+        }
+    }
+
+    @Test func `whichever call fails, the file is there whole or not at all`() throws {
+        for nth in 0..<40 {
+            let scratch = Scratch(), recorder = Recorder(failing: nth)
+            var done = false
+            do {
+                _ = try begin(alone: 5000, at: scratch("a"), calls: recorder)
+                done = true
+            } catch is FirnError {}
+            if Paths.exists(scratch("a")) {
+                let store = try Store.open(path: scratch("a"), writable: true), snapshot = try store.snapshot()
+                #expect(try snapshot.readVerifying(snapshot.catalogue).elementsEqual(pattern(5000, 5000)))
+                #expect(try Paths.list(scratch.path) == ["a"])
+            } else {
+                #expect(!done)
+                #expect(try Paths.list(scratch.path).isEmpty)
+            }
+            if recorder.failed == nil { return }
+        }
+        Issue.record("40 calls for one commit")
+    }
+}
