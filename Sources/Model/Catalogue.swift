@@ -25,6 +25,8 @@ struct Catalogue {
         var delta: ExtentRef = .none
         /// Which sealed segments the delta says something about; empty: none.
         var touched: [UInt8] = []
+        /// In a small file of one commit, its one segment: header and all lie in the catalogue itself, and `directory` is none.
+        var inner: (entry: DirectoryEntry, header: InnerBytes)?
 
         func touches(_ segment: Int) -> Bool { segment / 8 < touched.count && touched[segment / 8] >> UInt8(segment % 8) & 1 == 1 }
 

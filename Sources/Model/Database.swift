@@ -17,7 +17,7 @@ package final class Database: Sendable {
     }
 
     /// A new file without types. Fails if the file exists, unless `overwrite`. `atFirstCommit`: there is no file until the first transaction is
-    /// committed, and if that is damaged later, no empty file is seen in its place.
+    /// committed, and if that is damaged later, no empty file is seen in its place; where it holds little, the file is a root and one extent.
     package static func create(path: String, overwrite: Bool = false, atFirstCommit: Bool = false, keep: Int = 8) throws(FirnError) -> Database {
         Database(try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit), path: path, keep: keep)
     }

@@ -37,6 +37,10 @@ package final class DatabaseTransaction {
         }
         schema = base.schema
         states = base.catalogue.types
+        if states.contains(where: { $0.inner != nil }) || (store.base.catalogue != .none && base.catalogue.schemaRef == .none) {
+            schemaIsNew = true
+            try writeOutInner()
+        }
     }
 
     deinit {
@@ -317,6 +321,11 @@ package final class DatabaseTransaction {
             try finishBulk()
             for type in states.indices { try writePending(type) }
             for type in states.indices { try flush(type) }
+            if let alone = try aloneCatalogue() {
+                let version = try store.commitAlone(alone)
+                ended = true
+                return version
+            }
             var schemaRef = base.catalogue.schemaRef
             if schemaIsNew {
                 if schemaRef != .none { store.free(schemaRef) }

@@ -29,7 +29,13 @@ final class SnapshotCore: Sendable {
     }
 
     convenience init(_ store: any ExtentSource & Sendable, catalogueRef: ExtentRef) throws(Damage) {
-        let catalogue = catalogueRef == .none ? .empty : try Catalogue(try store.read(catalogueRef))
+        let bytes = catalogueRef == .none ? nil : try store.read(catalogueRef)
+        if let bytes, Catalogue.isAlone(bytes) {
+            let (catalogue, schema) = try Catalogue.decodeAlone(bytes)
+            self.init(store, catalogue: catalogue, schema: schema)
+            return
+        }
+        let catalogue = try bytes.map { (bytes) throws(Damage) in try Catalogue(bytes) } ?? .empty
         let schema = catalogue.schemaRef == .none ? Schema() : try Schema(encoded: try store.read(catalogue.schemaRef))
         guard schema.types.count == catalogue.types.count else { throw Damage("schema and catalogue disagree") }
         self.init(store, catalogue: catalogue, schema: schema)
@@ -47,9 +53,16 @@ final class SnapshotCore: Sendable {
     func directoryEntry(type: Int, index: Int) throws(Damage) -> DirectoryEntry {
         let state = catalogue.types[type]
         guard index < state.segmentCount else { throw Damage("segment outside the directory") }
+        if let inner = state.inner { return inner.entry }
         let entry = try DirectoryEntry(try store.read(state.directory), index)
         guard entry.lastRowID < state.nextRowID else { throw Damage("a segment holds row ids that were never given") }
         return entry
+    }
+
+    /// The bytes of a segment's header, and what keeps them where they are.
+    func header(type: Int, _ entry: DirectoryEntry) throws(Damage) -> (bytes: UnsafeRawBufferPointer, owner: any AnyObject & Sendable) {
+        if let inner = catalogue.types[type].inner { return (inner.header.bytes, inner.header) }
+        return (try store.read(entry.header), store)
     }
 
     func segment(type: Int, index: Int) throws(Damage) -> StoredSegment {

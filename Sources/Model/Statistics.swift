@@ -65,7 +65,7 @@ extension SnapshotCore {
                     out.columns[place].sharedBytes += Int(blob.ref.length)
                 }
             }
-            out.overheadBytes += Int(entry.header.length) - inside
+            out.overheadBytes += segment.headerBytes.count - inside
         }
         for i in out.columns.indices { out.columns[i].encodings.sort { ($0.segments, $1.name) > ($1.segments, $0.name) } }
         return out

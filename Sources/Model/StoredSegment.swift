@@ -11,6 +11,7 @@ final class StoredSegment: Segment {
     let type: TypeSchema
     let header: SegmentHeader
     nonisolated(unsafe) let headerBytes: UnsafeRawBufferPointer
+    private let headerOwner: any AnyObject & Sendable
     /// Row ids less the first, where they are not consecutive.
     let rowIDs: [Int64]?
     let overlay: [Int: Patch]
@@ -21,7 +22,7 @@ final class StoredSegment: Segment {
         self.core = core
         self.type = core.schema.types[type]
         let state = core.catalogue.types[type]
-        headerBytes = try core.store.read(entry.header)
+        (headerBytes, headerOwner) = try core.header(type: type, entry)
         let header = try SegmentHeader(headerBytes)
         guard header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID else { throw Damage("segment header and directory disagree") }
         self.header = header
@@ -112,7 +113,8 @@ final class StoredSegment: Segment {
                                     sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys))
         var patch = try entry.patch.map { (ref) throws(Damage) in try Patch(try core.store.read(ref), type: column.type, rowCount: rowCount) }
         if let delta { patch = patch?.overlaid(by: delta) ?? delta }
-        return RawColumn(type: column.type, rowCount: rowCount, chunk: chunk, patch: patch, zone: delta == nil ? entry.zone : nil, owner: core.store)
+        return RawColumn(type: column.type, rowCount: rowCount, chunk: chunk, patch: patch, zone: delta == nil ? entry.zone : nil,
+                         owner: entry.packed != nil ? headerOwner : core.store)
     }
 
     private func shared(_ place: Int, _ stream: StreamKind) throws(Damage) -> [SharedText] {

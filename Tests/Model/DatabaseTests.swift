@@ -39,7 +39,7 @@ func stripped(_ value: Value) -> Value {
         let type = schema.types.last!
         let rows = random.rows(random.chance(10) ? 3000 : random.number(0...300), of: type, in: schema)
         let folder = TemporaryFolder()
-        let database = try Database.create(path: folder.file("a.firn"))
+        let database = try Database.create(path: folder.file("a.firn"), atFirstCommit: seed.isMultiple(of: 2))
         let transaction = try database.begin()
         try transaction.extendSchema(schema.types)
         let writer = try transaction.bulkWriter("Thing")
@@ -71,7 +71,7 @@ func stripped(_ value: Value) -> Value {
         let type = schema.types.last!
         let folder = TemporaryFolder()
         let path = folder.file("a.firn")
-        var database = try Database.create(path: path)
+        var database = try Database.create(path: path, atFirstCommit: seed.isMultiple(of: 2))
         var model: [Int64: [Value]] = [:]
         let first = try database.begin()
         try first.extendSchema(schema.types)
