@@ -149,8 +149,18 @@ package final class File: Sendable {
 
     /// Which file this is, whatever its names: device and inode.
     package func identity() throws(FirnError) -> [UInt64] {
-        let status = try status()
-        return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
+        File.identity(try status())
+    }
+
+    /// Whether a path leads to it: not if the file was renamed, removed or replaced since.
+    package func isAt(_ path: String) -> Bool {
+        var there = stat()
+        guard stat(path, &there) == 0, let here = try? status() else { return false }
+        return File.identity(there) == File.identity(here)
+    }
+
+    private static func identity(_ status: stat) -> [UInt64] {
+        [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
     }
 
     func status() throws(FirnError) -> stat {

@@ -45,6 +45,12 @@ package final class Database: Sendable {
         return found
     }
 
+    /// Bytes of the file that the newest version does not use.
+    package func space() throws(FirnError) -> FileSpace {
+        let report = try store.spaceReport()
+        return FileSpace(dead: Int(clamping: report.pending), free: Int(clamping: report.free + report.slack))
+    }
+
     /// Begins the one transaction that may be under way; waits for another's end, or fails with `.locked`.
     package func begin(wait: Bool = true, threads: Int = Machine.cores) throws(FirnError) -> DatabaseTransaction {
         try DatabaseTransaction(self, try store.begin(wait: wait), threads: threads)
@@ -52,6 +58,14 @@ package final class Database: Sendable {
 
     /// An error of the file's contents, as users see it.
     func failure(_ damage: Damage) -> FirnError { .damaged(path, what: damage.what, byte: damage.offset) }
+}
+
+/// Bytes of a file that its newest version does not use.
+package struct FileSpace: Sendable {
+    /// Of older versions that are kept or pinned.
+    package var dead: Int
+    /// Ready to be written again.
+    package var free: Int
 }
 
 /// A file at one version: immutable, usable from any thread, pinned until the last reference goes.

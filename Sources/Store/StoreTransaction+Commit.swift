@@ -24,6 +24,10 @@ extension Store {
             guard try file.lock(.exclusive, at: Store.writerLock, wait: wait) else {
                 throw FirnError(.locked, "the file is being written by another process", at: .init(file: path))
             }
+            // Whoever compacts holds the lock until the new file has the name: what is written here after that would be lost.
+            guard replacement != nil || file.isAt(path) else {
+                throw FirnError(.inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
+            }
             let base = try snapshot()
             guard base.version < ExtentRef.maximumVersion else { throw FirnError(.unsupported, "no version numbers are left", at: .init(file: path)) }
             if space?.version != base.version { (space, records, checkpoint, logBytes) = try loadSpace(base) }

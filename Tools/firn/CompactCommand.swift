@@ -11,14 +11,18 @@ struct CompactCommand {
 
     func run() throws(FirnError) -> ExitCode {
         let source = arguments.operands[0], isInPlace = arguments.operands.count == 1, isDry = arguments.has("dry-run")
-        let file = try OpenedFile(stored: source)
+        var file = try OpenedFile(stored: source)
+        if isInPlace, file.address.version != nil { throw FirnError(.usage, "an old version is compacted to another file, not in place", advice: "name OUT too") }
+        // In place nobody may commit between the copy and the rename: that commit would go with the old file.
+        let guardian = isInPlace && !isDry ? try Database.open(path: file.address.path, writable: true).begin(wait: false) : nil
+        defer { guardian?.cancel() }
+        if guardian != nil { file = try OpenedFile(stored: source) }
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         if isInPlace, let fallback = database.fallback {
             // What the newest commit still holds would be gone for good.
             throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: source, byte: UInt64(clamping: fallback.offset)),
                             advice: "compact to another file, and keep this one")
         }
-        if isInPlace, file.address.version != nil { throw FirnError(.usage, "an old version is compacted to another file, not in place", advice: "name OUT too") }
         let target = isInPlace ? file.address.path : arguments.operands[1]
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }

@@ -20,22 +20,24 @@ struct InfoCommand {
         }
         let versions = try database.versions().map { (number: $0.version, time: $0.time) }.sorted { $0.number < $1.number }
         if session.arguments.has("json") {
-            try session.out.write(json(file, snapshot.version, types, size, used, versions).object + "\n")
+            try session.out.write(json(file, snapshot.version, types, size, used, versions, try database.space()).object + "\n")
             return .done
         }
-        try header(file, snapshot.version, size, used, versions)
+        try header(file, snapshot.version, size, used, versions, try database.space())
         for type in types { try print(type) }
         return .done
     }
 
-    private func header(_ file: OpenedFile, _ version: UInt64, _ size: Int, _ used: Int, _ versions: [(number: UInt64, time: Int64)]) throws(FirnError) {
+    private func header(_ file: OpenedFile, _ version: UInt64, _ size: Int, _ used: Int, _ versions: [(number: UInt64, time: Int64)],
+                        _ space: FileSpace) throws(FirnError) {
         let style = session.outStyle, out = session.out
         try out.write("\(style.strong(file.name)): \(Quantity.bytes(size)), version \(version)")
         if let time = versions.first(where: { $0.number == version })?.time { try out.write(" of \(InfoCommand.date(time))") }
         try out.write("\n")
         let others = versions.filter { $0.number != version }.map { String($0.number) }
         if !others.isEmpty { try out.write("other versions that can be read: \(others.joined(separator: ", "))\n") }
-        try out.write("\(Quantity.bytes(used)) hold this version's rows, \(Quantity.bytes(max(0, size - used))) are structure, other versions and free space\n")
+        try out.write("\(Quantity.bytes(used)) hold this version's rows, \(Quantity.bytes(space.dead)) older versions, "
+            + "\(Quantity.bytes(space.free)) are free, \(Quantity.bytes(max(0, size - used - space.dead - space.free))) are structure\n")
     }
 
     private func print(_ type: TypeStatistics) throws(FirnError) {
@@ -63,14 +65,15 @@ struct InfoCommand {
     }
 
     private func json(_ file: OpenedFile, _ version: UInt64, _ types: [TypeStatistics], _ size: Int, _ used: Int,
-                      _ versions: [(number: UInt64, time: Int64)]) -> JSONLine {
+                      _ versions: [(number: UInt64, time: Int64)], _ space: FileSpace) -> JSONLine {
         var line = JSONLine()
         line.add("v", 1)
         line.add("file", file.name)
         line.add("bytes", size)
         line.add("version", Int(clamping: version))
         line.add("liveBytes", used)
-        line.add("otherBytes", max(0, size - used))
+        line.add("deadBytes", space.dead)
+        line.add("freeBytes", space.free)
         line.add("versions", versions.map { each in
             var inner = JSONLine()
             inner.add("version", Int(clamping: each.number))
