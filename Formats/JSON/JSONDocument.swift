@@ -1,7 +1,10 @@
-import CSimdJSON
-import FirnBytes
-
-/// A small JSON document as a tree: settings, schemas, envelopes. Members keep their order. For bulk data there is `JSONReader`.
+/// A small JSON document as a tree: settings, schemas, what surrounds the rows of a document. Members keep their order, numbers their text.
+/// It is read and printed through json-c; bulk data goes through `JSONReader`.
+///
+/// Reading is strict: RFC 8259, UTF-8, at most 512 levels. json-c alone is more lenient and would change some texts silently; here they are
+/// - kept, though json-c has no integer for them: integers beyond 64 bits and `-0`;
+/// - refused with their place: U+0000 in a key (json-c would cut the key), half a surrogate pair, a byte order mark;
+/// - refused: two members of one name in an object (json-c would drop the first). json-c does not say where.
 package indirect enum JSONDocument: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -10,43 +13,6 @@ package indirect enum JSONDocument: Sendable, Equatable {
     case string(String)
     case array([JSONDocument])
     case object([(String, JSONDocument)])
-
-    /// Parses a document, strictly. Throws `.rejected` with the line and byte of the fault. (Through simdjson like everything here:
-    /// json-c would clamp integers beyond 64 bits and cut keys at a NUL.)
-    package init(_ text: String, file: String = "JSON") throws(FirnError) { try self.init(bytes: Array(text.utf8), file: file) }
-
-    package init(bytes: [UInt8], file: String = "JSON") throws(FirnError) {
-        let parser = JSONParser()
-        let base = try parser.reserve(max(bytes.count, 1))
-        bytes.withUnsafeBytes { if let start = $0.baseAddress { base.copyMemory(from: start, byteCount: $0.count) } }
-        let tape = parser.parseDocument(try dropMark(base, bytes.count, file))
-        if let fault = tape.fault {
-            let place = parser.place(fault.offset)
-            throw FirnError(.rejected, fault.message, at: .init(file: file, line: place.line + 1, column: place.column + 1))
-        }
-        self.init(tape, 0)
-    }
-
-    /// A value of a tape.
-    init(_ tape: Tape, _ index: Int) {
-        let item = tape.items[index]
-        switch item.tag {
-        case Tag.no: self = .bool(false)
-        case Tag.yes: self = .bool(true)
-        case Tag.int: self = .number(String(item.integer))
-        case Tag.double: self = .number(JSONText.plain(item.double))
-        case Tag.numberText: self = .number(item.string)
-        case Tag.string: self = .string(item.string)
-        case Tag.array, Tag.object:
-            var members: [(String, JSONDocument)] = [], at = index + 1
-            for _ in 0..<item.size {
-                members.append((item.tag == Tag.object ? tape.parser.keyText(tape.items[at].key) : "", JSONDocument(tape, at)))
-                at += tape.items[at].step
-            }
-            self = item.tag == Tag.object ? .object(members) : .array(members.map(\.1))
-        default: self = .null
-        }
-    }
 
     package static func == (a: JSONDocument, b: JSONDocument) -> Bool {
         switch (a, b) {
@@ -71,49 +37,13 @@ package indirect enum JSONDocument: Sendable, Equatable {
     package var elements: [JSONDocument]? { if case .array(let elements) = self { elements } else { nil } }
     package var members: [(String, JSONDocument)]? { if case .object(let members) = self { members } else { nil } }
 
-    /// On one line, without spaces.
-    package var compact: String {
-        var out = JSONBytes()
-        write(to: &out, indent: nil)
-        return out.string
-    }
-
-    /// Indented by two spaces; no newline at the end.
-    package var pretty: String {
-        var out = JSONBytes()
-        write(to: &out, indent: 0)
-        return out.string
-    }
-
-    func write(to out: inout JSONBytes, indent: Int?) {
+    /// Whether it prints as itself and is read back: no key holds U+0000, and none is twice in its object.
+    package var isPrintable: Bool {
         switch self {
-        case .null: out.append("null")
-        case .bool(let truth): out.append(truth ? "true" : "false")
-        case .number(let text): out.append(text)
-        case .string(let text): out.append(quoted: text)
-        case .array(let elements):
-            if elements.isEmpty { return out.append("[]") }
-            out.append(UInt8(ascii: "["))
-            for (index, element) in elements.enumerated() {
-                if index > 0 { out.append(UInt8(ascii: ",")) }
-                if let indent { out.breakLine(indent + 1) }
-                element.write(to: &out, indent: indent.map { $0 + 1 })
-            }
-            if let indent { out.breakLine(indent) }
-            out.append(UInt8(ascii: "]"))
+        case .null, .bool, .number, .string: return true
+        case .array(let elements): return elements.allSatisfy(\.isPrintable)
         case .object(let members):
-            if members.isEmpty { return out.append("{}") }
-            out.append(UInt8(ascii: "{"))
-            for (index, member) in members.enumerated() {
-                if index > 0 { out.append(UInt8(ascii: ",")) }
-                if let indent { out.breakLine(indent + 1) }
-                out.append(quoted: member.0)
-                out.append(UInt8(ascii: ":"))
-                if indent != nil { out.append(UInt8(ascii: " ")) }
-                member.1.write(to: &out, indent: indent.map { $0 + 1 })
-            }
-            if let indent { out.breakLine(indent) }
-            out.append(UInt8(ascii: "}"))
+            return Set(members.map { Array($0.0.utf8) }).count == members.count && members.allSatisfy { !$0.0.utf8.contains(0) && $0.1.isPrintable }
         }
     }
 }

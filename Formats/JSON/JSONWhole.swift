@@ -115,7 +115,8 @@ final class JSONWhole: JSONRows {
                 item += items[item].step
             }
             envelope.document = .object(members)
-            return envelope
+            // What json-c could not read back stays whole: the document is one row.
+            return envelope.document!.isPrintable ? envelope : Envelope(.one, isPretty: isPretty)
         }
         return Envelope(objects > 0 && objects == root.size ? .keyed : .one, isPretty: isPretty)
     }

@@ -82,18 +82,6 @@ struct Dice: RandomNumberGenerator {
     }
 }
 
-@Suite struct DocumentTests {
-    @Test func `documents are read and written in order`() throws {
-        let document = try JSONDocument(#"{"b":[1,2.50,{"c":null}],"a":"x\u0000y","big":123456789012345678901234567890,"e":{},"f":[]}"#)
-        #expect(document.compact == #"{"b":[1,2.5,{"c":null}],"a":"x\u0000y","big":123456789012345678901234567890,"e":{},"f":[]}"#)
-        #expect(document["b"]?.elements?[0].int == 1)
-        #expect(document.pretty.hasPrefix("{\n  \"b\": [\n    1,\n    2.5,\n    {\n      \"c\": null\n    }\n  ],\n  \"a\""))
-        #expect(try JSONDocument(document.pretty) == document)
-        let error = #expect(throws: FirnError.self) { try JSONDocument("{\n  \"a\": tru\n}", file: "s.json") }
-        #expect(error?.place == .init(file: "s.json", line: 2, column: 8))
-    }
-}
-
 @Suite struct WriterTests {
     @Test func `kinds that JSON lacks are written as text, numbers or null`() throws {
         let kinds: [(Value, ColumnType, String)] = [

@@ -1,23 +1,18 @@
-import FirnBytes
-import FirnCommandLine
+import FirnJSON
 import FirnModel
 
 /// Schemas as lines of JSON, one a type: what `firn schema --json` prints and `firn convert --schema` takes.
 enum SchemaText {
-    static func line(_ type: TypeSchema) -> JSONLine {
-        var line = JSONLine()
-        line.add("v", 1)
-        line.add("type", type.name)
-        if type.isEmbedded { line.add("embedded", true) }
-        line.add("key", type.key.map { type.columns[$0].name })
-        line.add("columns", type.columns.map { column in
-            var inner = JSONLine()
-            inner.add("name", column.name)
-            inner.add("type", column.type.name)
-            if let notation = name(of: column.notation) { inner.add("notation", notation) }
-            return inner
-        })
-        return line
+    static func document(_ type: TypeSchema) -> JSONDocument {
+        var members: [(String, JSONDocument)] = [("v", .number("1")), ("type", .string(type.name))]
+        if type.isEmbedded { members.append(("embedded", .bool(true))) }
+        members.append(("key", .array(type.key.map { .string(type.columns[$0].name) })))
+        members.append(("columns", .array(type.columns.map { column in
+            var members: [(String, JSONDocument)] = [("name", .string(column.name)), ("type", .string(column.type.name))]
+            if let notation = name(of: column.notation) { members.append(("notation", .string(notation))) }
+            return .object(members)
+        })))
+        return .object(members)
     }
 
     /// The type that a name as in `int?`, `list<string?>` or `map<string, any>` stands for; nil if it stands for none. Embedded and linked types are

@@ -1,0 +1,52 @@
+import CJSON
+
+extension JSONDocument {
+    /// On one line, without spaces. Only for documents that are printable: see `isPrintable`.
+    package var compact: String { printed(JSON_C_TO_STRING_PLAIN) }
+
+    /// Indented by two spaces; no newline at the end. Only for documents that are printable: see `isPrintable`.
+    package var pretty: String { printed(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED) }
+
+    /// The same, to follow something at a level of indentation; nil: compact.
+    func write(to out: inout JSONBytes, indent: Int?) {
+        guard let indent else { return out.append(compact) }
+        // Strings hold no raw newlines: each one begins a line of the layout.
+        for (number, line) in pretty.split(separator: "\n").enumerated() {
+            if number > 0 { out.breakLine(indent) }
+            out.append(String(line))
+        }
+    }
+
+    private func printed(_ flags: Int32) -> String {
+        precondition(isPrintable, "documents with U+0000 in a key or a key twice are not printed: ask isPrintable first")
+        // json-c has no object for null.
+        guard let tree = makeTree() else { return "null" }
+        defer { json_object_put(tree) }
+        var length = 0
+        guard let text = json_object_to_json_string_length(tree, flags | JSON_C_TO_STRING_NOSLASHESCAPE, &length) else { preconditionFailure("no memory") }
+        return String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
+    }
+
+    /// A tree of json-c, owned by the caller; nil is null.
+    private func makeTree() -> OpaquePointer? {
+        switch self {
+        case .null: return nil
+        case .bool(let truth): return json_object_new_boolean(truth ? 1 : 0)
+        // A double with a text of its own prints as that text, so no number is rounded or clamped.
+        case .number(let text): return json_object_new_double_s(Double(text) ?? 0, text)
+        case .string(let text):
+            var text = text
+            return text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { json_object_new_string_len($0.baseAddress ?? UnsafePointer(bitPattern: 1)!, Int32($0.count)) }
+            }
+        case .array(let elements):
+            let array = json_object_new_array_ext(Int32(clamping: elements.count))
+            for element in elements { json_object_array_add(array, element.makeTree()) }
+            return array
+        case .object(let members):
+            let object = json_object_new_object()
+            for (key, value) in members { json_object_object_add_ex(object, key, value.makeTree(), UInt32(JSON_C_OBJECT_ADD_KEY_IS_NEW)) }
+            return object
+        }
+    }
+}
