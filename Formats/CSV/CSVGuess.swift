@@ -7,6 +7,10 @@ struct CSVGuess: Sendable {
     var mostDigits = Int.min
     var cells = 0
     var nulls = 0
+    /// Bits of the null words that occur: see `CSVNulls.bit`.
+    var nullWords: UInt64 = 0
+    /// A quoted cell holds nothing.
+    var hasQuotedNothing = false
     var quoted = 0
     /// Quoted though nothing in them asks for it.
     var quotedNeedlessly = 0
@@ -17,6 +21,8 @@ struct CSVGuess: Sendable {
         mostDigits = max(mostDigits, other.mostDigits)
         cells += other.cells
         nulls += other.nulls
+        nullWords |= other.nullWords
+        hasQuotedNothing = hasQuotedNothing || other.hasQuotedNothing
         quoted += other.quoted
         quotedNeedlessly += other.quotedNeedlessly
     }
@@ -53,8 +59,10 @@ struct CSVGuess: Sendable {
 struct CSVNulls: Sendable {
     let emptyIsNull: Bool
     let words: [[UInt8]]
+    private let all: [[UInt8]]
 
     init(_ words: [String]) {
+        all = words.map { Array($0.utf8) }
         emptyIsNull = words.contains("")
         self.words = words.filter { !$0.isEmpty }.map { Array($0.utf8) }
     }
@@ -63,6 +71,13 @@ struct CSVNulls: Sendable {
     func contains(_ memory: UnsafePointer<UInt8>, _ count: Int) -> Bool {
         if count == 0 { return emptyIsNull }
         return words.isEmpty ? false : isWord(memory, count)
+    }
+
+    /// A bit that tells which word a null cell holds, by its position in the list (the last bit is that of all from the 64th on).
+    @inline(never)
+    func bit(_ memory: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
+        let cell = UnsafeBufferPointer(start: memory, count: count)
+        return all.firstIndex { $0.count == count && cell.elementsEqual($0) }.map { 1 &<< UInt64(min($0, 63)) } ?? 0
     }
 
     @inline(never)
@@ -76,7 +91,7 @@ extension CSVGuess {
     mutating func see(_ index: CSVIndex, column: Int, memory: UnsafePointer<UInt8>, marks: CSVMarks, nulls: CSVNulls) {
         let width = index.width, rows = index.rows
         var cell = UnsafePointer(index.cells) + column
-        var shape = shape, fewest = fewestDigits, most = mostDigits, nullCount = 0
+        var shape = shape, fewest = fewestDigits, most = mostDigits, nullCount = 0, words: UInt64 = 0
         for _ in 0..<rows {
             let entry = cell.pointee
             cell += width
@@ -85,11 +100,13 @@ extension CSVGuess {
                 quoted &+= 1
                 if !needsQuotes(memory + start, count, marks), count > 0 { quotedNeedlessly &+= 1 }
                 if count == 0 {
+                    hasQuotedNothing = true
                     shape = .none
                     continue
                 }
             } else if nulls.contains(memory + start, count) {
                 nullCount &+= 1
+                if !nulls.words.isEmpty { words |= nulls.bit(memory + start, count) }
                 continue
             } else if count == 0 {
                 shape = .none
@@ -105,6 +122,8 @@ extension CSVGuess {
         mostDigits = most
         cells &+= rows
         self.nulls &+= nullCount
+        // Without words, only the empty cell is null.
+        if nullCount > 0 { nullWords |= nulls.words.isEmpty ? nulls.bit(memory, 0) : words }
     }
 }
 

@@ -33,9 +33,6 @@ struct CSVHeader {
         dialect.delimiter = delimiter
         marks = CSVMarks(delimiter: delimiter, quote: quote, newline: newline)
         if let nullText = options.nullWords.first { dialect.nullText = nullText }
-        if options.nullWords.count > 1 {
-            remarks.append("several texts stand for null; all are written back as \"\(dialect.nullText)\"")
-        }
 
         var finder = CSVRecordFinder(marks)
         // Blank lines before the header are no header.
@@ -68,19 +65,24 @@ struct CSVHeader {
     }
 
     private mutating func makeNamesUnique() {
-        var taken = Set(names.filter { !$0.isEmpty }), used = Set<String>()
+        var taken = Set(names.filter { !$0.isEmpty }), used = Set<String>(), nextNumber: [String: Int] = [:], unnamed = 0, doubled = 0
         for (i, name) in names.enumerated() {
             if !name.isEmpty, used.insert(name).inserted { continue }
             let stem = name.isEmpty ? "column" : name
-            var number = name.isEmpty ? i + 1 : 2
+            var number = name.isEmpty ? i + 1 : nextNumber[name] ?? 2
             while taken.contains("\(stem)_\(number)") { number += 1 }
+            if !name.isEmpty { nextNumber[name] = number + 1 }
             let unique = "\(stem)_\(number)"
             taken.insert(unique)
             used.insert(unique)
             dialect.headerNames[i] = name
             names[i] = unique
-            remarks.append(name.isEmpty ? "column \(i + 1) has no name; it is called \"\(unique)\"" : "column \(i + 1) is named \"\(name)\" like another; it is called \"\(unique)\"")
+            if name.isEmpty { unnamed += 1 } else { doubled += 1 }
+            if unnamed + doubled <= 3 {
+                remarks.append(name.isEmpty ? "column \(i + 1) has no name; it is called \"\(unique)\"" : "column \(i + 1) is named \"\(name)\" like another; it is called \"\(unique)\"")
+            }
         }
+        if unnamed + doubled > 3 { remarks.append("of the columns behind it, \(unnamed + doubled - 3) more have no name or that of another") }
     }
 
     private struct Cell {

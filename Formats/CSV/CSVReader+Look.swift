@@ -78,6 +78,15 @@ extension CSVReader {
         return whole
     }
 
+    /// The text that stands for null in the input, if it is always the same one and could not be taken for a cell that holds nothing.
+    static func nullText(_ found: CSVGuesses, _ options: CSVOptions) -> (text: String?, isMixed: Bool) {
+        let seen = found.columns.reduce(0) { $0 | $1.nullWords }
+        guard seen.nonzeroBitCount == 1, seen.leadingZeroBitCount > 0 else { return (nil, seen != 0) }
+        let word = options.nullWords[seen.trailingZeroBitCount]
+        let isClear = word.isEmpty || !found.columns.contains(where: \.hasQuotedNothing)
+        return (isClear ? word : nil, !isClear)
+    }
+
     /// What the dialect does not cover.
     static func losses(_ found: CSVGuesses, _ header: CSVHeader, _ cells: [Int], _ options: CSVOptions) -> [String] {
         var losses: [String] = []
@@ -89,7 +98,7 @@ extension CSVReader {
         if ends.blankLines > 0 { losses.append("blank lines are not kept") }
         if found.bad != nil { losses.append("rejected rows are not kept") }
         if cells != Array(0..<header.width) { losses.append("columns were left out") }
-        if options.nullWords.count > 1 { losses.append("several texts stand for null") }
+        if nullText(found, options).isMixed { losses.append("several texts stand for null") }
         for (i, guess) in found.columns.enumerated() where guess.isQuotedAtRandom {
             losses.append("column \"\(header.names[cells[i]])\" is quoted in some rows only")
         }

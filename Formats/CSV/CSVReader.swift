@@ -69,6 +69,9 @@ package final class CSVReader: BatchReader {
             if guess.isAlwaysQuoted { dialect.quotedColumns.append(i) }
         }
         losses = CSVReader.losses(found, header, cells, options)
+        let words = CSVReader.nullText(found, options)
+        if let text = words.text { dialect.nullText = text }
+        if words.isMixed { remarks.append("several texts stand for null; all are written back as \"\(dialect.nullText)\"") }
         if found.ends.endsOpen { dialect.endsWithNewline = false }
         if found.ends.blankLines > 0 { remarks.append("\(found.ends.blankLines) blank lines were skipped") }
         if text.encoding != .utf8 { remarks.append("text was converted from \(text.encoding.rawValue)") }

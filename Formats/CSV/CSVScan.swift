@@ -164,14 +164,15 @@ final class CSVIndex {
     func fill(_ memory: UnsafeMutablePointer<UInt8>, from start: Int, to end: Int, marks: CSVMarks) -> Int {
         let width = width, cells = cells, extents = extents, capacity = capacity
         let delimiter = marks.delimiter, quote = marks.quote, newline = marks.newline
-        rows = 0
-        bad.removeAll(keepingCapacity: true)
         // Locals: each use of a stored property of a class is checked for exclusive access.
-        var returns = 0, bare = 0, stray = 0
+        var returns = 0, bare = 0, stray = 0, blank = 0, isOpen = false, refused: [CSVBadRecord] = []
         defer {
             carriageReturns &+= returns
             bareNewlines &+= bare
             bareQuotes &+= stray
+            blankLines &+= blank
+            endsOpen = endsOpen || isOpen
+            bad = refused
         }
         var row = 0, column = 0
         var recordStart = start, fieldStart = start, at = start
@@ -182,17 +183,17 @@ final class CSVIndex {
         @inline(__always)
         func endRecord(_ next: Int, _ lineEnd: Int) -> Bool {
             if column == width, fault == nil {
-                if rowEscapes { unescape(memory, out, width, quote) }
+                if rowEscapes { CSVIndex.unescape(memory, out, width, quote) }
                 extents[row &* 2] = recordStart
                 extents[row &* 2 &+ 1] = next
                 row &+= 1
                 out = cells + row &* width
             } else if column == 1, lineEnd == recordStart {
-                blankLines &+= 1
+                blank &+= 1
             } else if let found = fault {
-                bad.append(CSVBadRecord(range: recordStart..<next, place: found.place, fault: found.fault))
+                refused.append(CSVBadRecord(range: recordStart..<next, place: found.place, fault: found.fault))
             } else {
-                bad.append(CSVBadRecord(range: recordStart..<next, place: lineEnd, fault: column < width ? .tooFew(column) : .tooMany(column)))
+                refused.append(CSVBadRecord(range: recordStart..<next, place: lineEnd, fault: column < width ? .tooFew(column) : .tooMany(column)))
             }
             column = 0
             recordStart = next
@@ -254,7 +255,7 @@ final class CSVIndex {
                         while next < end, memory[next] != delimiter, memory[next] != newline { next &+= 1 }
                     }
                     if next >= end {
-                        endsOpen = true
+                        isOpen = true
                         _ = endRecord(end, end)
                         at = end
                         break outer
@@ -283,7 +284,7 @@ final class CSVIndex {
         if row < capacity, recordStart < end {
             // The text ends without a line end.
             note(fieldStart, end, 0)
-            endsOpen = true
+            isOpen = true
             _ = endRecord(end, end)
         }
         rows = row
@@ -291,7 +292,7 @@ final class CSVIndex {
     }
 
     /// Makes doubled quotes single in the quoted cells of a record.
-    private func unescape(_ memory: UnsafeMutablePointer<UInt8>, _ cells: UnsafeMutablePointer<UInt64>, _ width: Int, _ quote: UInt8) {
+    private static func unescape(_ memory: UnsafeMutablePointer<UInt8>, _ cells: UnsafeMutablePointer<UInt64>, _ width: Int, _ quote: UInt8) {
         for column in 0..<width where cells[column] & CSVIndex.quotedBit != 0 {
             let start = Int(cells[column] & CSVIndex.startMask), end = Int(cells[column] &>> 32)
             var from = start, to = start

@@ -56,10 +56,13 @@ func shape(_ memory: UnsafePointer<UInt8>, _ count: Int, wanted: CSVShape) -> (s
 private func otherShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVShape, digits: Int) {
     let bytes = UnsafeRawBufferPointer(start: memory, count: count)
     if count == 4 || count == 5 {
-        if bytes.elementsEqual("true".utf8) || bytes.elementsEqual("false".utf8) { return (.bool, 0) }
-        if bytes.elementsEqual("True".utf8) || bytes.elementsEqual("False".utf8) { return (.boolCapitalised, 0) }
-        if bytes.elementsEqual("TRUE".utf8) || bytes.elementsEqual("FALSE".utf8) { return (.boolUpper, 0) }
-        return (.none, 0)
+        // Four letters as one number: memory behind the text may be read.
+        switch (UInt32(littleEndian: bytes.baseAddress!.loadUnaligned(as: UInt32.self)), count == 5 ? memory[4] : 0) {
+        case (0x6575_7274, 0), (0x736C_6166, UInt8(ascii: "e")): return (.bool, 0)              // true, false
+        case (0x6575_7254, 0), (0x736C_6146, UInt8(ascii: "e")): return (.boolCapitalised, 0)   // True, False
+        case (0x4555_5254, 0), (0x534C_4146, UInt8(ascii: "E")): return (.boolUpper, 0)         // TRUE, FALSE
+        default: return (.none, 0)
+        }
     }
     guard count >= 10 else { return (.none, 0) }
     if memory[4] == UInt8(ascii: "-"), let reading = DateText.parse(bytes) {

@@ -31,7 +31,8 @@ final class CSVText {
         case .latin1: head = CSVText.fromLatin1(body[...])
         case .utf16LittleEndian, .utf16BigEndian:
             // A pair cut by the end of the look is left out.
-            head = CSVText.fromUTF16(body[..<(body.count & ~1)], big: encoding == .utf16BigEndian)?.bytes ?? []
+            guard let (text, _) = CSVText.fromUTF16(body[..<(body.count & ~1)], big: encoding == .utf16BigEndian) else { throw CSVText.notUTF16(input, byte: 0) }
+            head = text
         }
     }
 
@@ -88,15 +89,21 @@ final class CSVText {
             pending = CSVText.fromLatin1(piece[...])
             return
         }
-        let place = FirnError.Place(file: input.name, byte: input.position)
-        if piece.isEmpty, !odd.isEmpty { throw FirnError(.rejected, "UTF-16 text ends within a character", at: place) }
+        if piece.isEmpty, !odd.isEmpty {
+            throw FirnError(.rejected, "UTF-16 text ends within a character", at: .init(file: input.name, byte: input.position))
+        }
         let units = odd + piece
         guard let (bytes, used) = CSVText.fromUTF16(units[...], big: encoding == .utf16BigEndian) else {
-            throw FirnError(.rejected, "text is not UTF-16", at: place, advice: "name the encoding with --encoding")
+            throw CSVText.notUTF16(input, byte: input.position - UInt64(piece.count))
         }
         pending = bytes
         odd = Array(units[used...])
         if pending.isEmpty, !piece.isEmpty { try refill() }
+    }
+
+    /// `byte`: where the piece begins that is not.
+    private static func notUTF16(_ input: Input, byte: UInt64) -> FirnError {
+        FirnError(.rejected, "text is not UTF-16", at: .init(file: input.name, byte: byte), advice: "name the encoding with --encoding")
     }
 
     private static func fromLatin1(_ bytes: ArraySlice<UInt8>) -> [UInt8] {

@@ -1,0 +1,107 @@
+import FirnBytes
+import FirnCSV
+import FirnExchange
+import FirnModel
+import Foundation
+import Testing
+
+/// Texts at the edges: encodings, widths, lengths, headers of all kinds.
+@Suite struct CSVExtremesTests {
+    private func utf16(_ text: String, big: Bool) -> [UInt8] {
+        ([0xFEFF] + Array(text.utf16)).flatMap { big ? [UInt8($0 >> 8), UInt8($0 & 255)] : [UInt8($0 & 255), UInt8($0 >> 8)] }
+    }
+
+    @Test func `UTF-16 is read by its mark, or by its name without one`() throws {
+        // More than the pieces that are read, with characters of two units on every border.
+        let rows = (0..<20_000).map { "\($0),naïve 日本 😀😀\($0 % 3 == 0 ? "x" : "")" }
+        let text = "id,\"größe, 😀\"\n" + rows.joined(separator: "\n") + "\n"
+        for big in [false, true] {
+            let bytes = utf16(text, big: big)
+            let table = try Table(bytes)
+            #expect(table.names == ["id", "größe, 😀"] && table.types == ["int", "string"])
+            #expect(table.rows.count == 20_000 && table.rows[1] == [.int(1), .string("naïve 日本 😀😀")])
+            #expect(table.reader.remarks.contains("text was converted from \(big ? "utf-16be" : "utf-16le")"))
+            var options = CSVOptions()
+            options.encoding = big ? .utf16BigEndian : .utf16LittleEndian
+            #expect(try Table(Array(bytes[2...]), options).rows == table.rows)
+            var same = CSVWriterOptions()
+            same.isExact = true
+            #expect(try table.written(same) == bytes, "in its dialect byte for byte")
+        }
+    }
+
+    @Test func `UTF-16 that is cut or wrongly paired is refused with a place`() throws {
+        for bytes in [utf16("a,b\n1,2\n", big: false) + [0x31], [0xFF, 0xFE, 0x61, 0, 0x0A, 0, 0, 0xDC, 0x0A, 0], [0xFF, 0xFE, 0, 0xDC, 0x0A, 0], utf16("a\n1\n", big: true) + [0xD8, 0x00]] {
+            let error = #expect(throws: FirnError.self) { try Table(bytes) }
+            #expect(error?.message.contains("UTF-16") == true && error?.place != nil, "\(String(describing: error))")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `ten thousand columns are read and written`() throws {
+        let width = 10_000
+        var text = (0..<width).map { "c\($0)" }.joined(separator: ",") + "\n"
+        for row in 0..<20 { text += (0..<width).map { $0 % 3 == 0 ? "w\($0 ^ row)" : $0 % 3 == 1 ? "\($0 &* row)" : "\($0).5" }.joined(separator: ",") + "\n" }
+        let start = ContinuousClock.now
+        let table = try Table(text)
+        #expect(table.types.count == width && table.types[..<3] == ["string", "int", "double"])
+        #expect(table.rows.count == 20 && table.rows[7][9_999] == .string("w\(9_999 ^ 7)"))
+        #expect(String(decoding: try table.written(), as: UTF8.self) == text)
+        print("10,000 columns × 20 rows: \(ContinuousClock.now - start)")
+        // A row that is short or long by one among so many.
+        let error = #expect(throws: FirnError.self) { try Table(text + String(repeating: ",", count: width) + "\n") }
+        #expect(error?.message == "expected 10000 cells, found 10001" && error?.place?.line == 22)
+    }
+
+    @Test func `ten thousand columns of one name get names of their own`() throws {
+        let text = Array(repeating: "x", count: 10_000).joined(separator: ",") + "\n" + Array(repeating: "1", count: 10_000).joined(separator: ",") + "\n"
+        let table = try Table(text)
+        #expect(Set(table.names).count == 10_000 && table.names[9_999] == "x_10000")
+        #expect(table.reader.remarks.count < 10)
+        #expect(String(decoding: try table.written(), as: UTF8.self) == text)
+    }
+
+    @Test(arguments: [1 << 16, 1 << 20, 5 << 20]) func `a field longer than every buffer is read whole`(length: Int) throws {
+        let long = String(repeating: "0123456789abcde ", count: length / 16)
+        for text in ["a,b\n1,\(long)\n2,y\n", "a,b\n1,\"\(long),\n\"\"\(long)\"\n2,y\n", "a,b\n1,\(long)", "a,\"\(long)\n\"\n1,2\n"] {
+            let table = try Table(text)
+            #expect(table.rows.count == (text.hasSuffix("\n") && !text.hasSuffix("1,2\n") ? 2 : 1))
+            #expect(String(decoding: try table.written(), as: UTF8.self) == text)
+        }
+        #expect(throws: FirnError.self) { try Table("a,b\n1,\"\(long)") }
+    }
+
+    @Test func `headers that name a column twice or not at all are kept as they stand`() throws {
+        let text = "a,,a,a_2,\"a\",\n1,2,3,4,5,6\n"
+        let table = try Table(text)
+        #expect(table.names == ["a", "column_2", "a_3", "a_2", "a_4", "column_6"])
+        #expect(table.reader.remarks.contains("column 3 is named \"a\" like another; it is called \"a_3\""))
+        #expect(table.reader.remarks.contains("column 2 has no name; it is called \"column_2\""))
+        #expect(plainCells(try table.written()).map { $0.map { $0 ?? [] } } == plainCells(Array(text.utf8)).map { $0.map { $0 ?? [] } })
+        let plain = "id,name,name\n1,x,y\n"
+        #expect(String(decoding: try Table(plain).written(), as: UTF8.self) == plain)
+    }
+
+    @Test(arguments: ["a,b\n", "a,b", "a,b\r\n", "\u{FEFF}a,b\n", "a\n", "a;b\n"]) func `a header alone is a table without rows`(text: String) throws {
+        let table = try Table(text)
+        #expect(table.rows.isEmpty && table.names.first == "a" && table.types.allSatisfy { $0 == "string?" })
+        #expect(try table.written() == Array(text.utf8), "\(text.debugDescription)")
+    }
+
+    @Test(arguments: ["", "\n", "\r\n\r\n", "\u{FEFF}"]) func `nothing at all is refused`(text: String) throws {
+        let error = #expect(throws: FirnError.self) { try Table(text) }
+        #expect(error?.message == "the input is empty: there is no header and no row" && error?.code == .rejected)
+    }
+
+    @Test func `rows of another width are refused in words that help`() throws {
+        let cases: [(String, String)] = [
+            ("a,b\n1,2\n3\n", "test.csv:3:2: expected 2 cells, found 1"), ("a,b\n1,2,3\n4,5\n", "test.csv:2:6: expected 2 cells, found 3"),
+            ("a,b,c\n\"x\ny\",2\n", "test.csv:3:5: expected 3 cells, found 2"), ("a,b\n1,\"x\"y\n", "test.csv:2:6: expected a delimiter or the end of the line after a closing quote"),
+            ("a,b\n1,\"x\n", "test.csv:2:3: a quote is opened here and never closed"), ("a,b\r\n1,2\r\n1\r\n", "test.csv:3:2: expected 2 cells, found 1"),
+        ]
+        for (text, words) in cases {
+            let error = #expect(throws: FirnError.self, "\(text.debugDescription)") { try Table(text) }
+            #expect(error?.description == words)
+            #expect(error?.advice == "correct the row, or set bad rows aside with --rejects FILE" && error?.code == .rejected)
+        }
+    }
+}
