@@ -43,7 +43,7 @@ struct ConvertCommand {
         guard format == .firn, files.count == 1, let file = files.first else {
             throw FirnError(.usage, "--lossless is for one input and a .firn target", advice: "other formats cannot tell how their input was written")
         }
-        guard file.format == .csv || file.format == .tsv else { return nil }
+        guard file.isCSV else { return nil }
         guard file.address.path != "-" else { throw FirnError(.usage, "--lossless reads its input again, and a pipe cannot be", advice: "save it to a file first") }
         guard !["columns", "where", "limit", "rejects"].contains(where: arguments.has) else {
             throw FirnError(.usage, "--lossless is for whole inputs", advice: "leave out --columns, --where, --limit and --rejects")
@@ -65,6 +65,8 @@ struct ConvertCommand {
     private func readingOptions() throws(FirnError) -> ReadingOptions {
         var options = try ReadingOptions(arguments, threads: session.threads())
         if let path = arguments.text("schema") { options.forced = try FormatShelf.schema(of: path) }
+        // A condition may speak of columns that are not kept.
+        if !arguments.has("where") { options.columns = arguments.names("columns") }
         return options
     }
 
@@ -77,7 +79,17 @@ struct ConvertCommand {
 
     private func open(_ inputs: [String], _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> [OpenedFile] {
         let files = try inputs.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
+        if !files.contains(where: \.isCSV), let flag = ["schema", "null", "rejects", "delimiter", "encoding", "no-header"].first(where: arguments.has) {
+            throw FirnError(.usage, "--\(flag) is for CSV, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is")",
+                            advice: "leave it out, or say --from csv if it is")
+        }
         guard files.count > 1 else { return files }
+        if !options.columns.isEmpty, files.contains(where: \.isCSV), !files.allSatisfy(\.isCSV) {
+            // Only CSV is read by column: where it meets other formats, all of it must agree with them first.
+            var whole = options
+            whole.columns = []
+            return try open(inputs, whole, progress)
+        }
         return try SchemaUnion(files).opened(options: options, progress: progress)
     }
 
@@ -90,7 +102,9 @@ struct ConvertCommand {
         }
         var reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
         if let condition = arguments.text("where") { reader = try FilteredReader(reader, condition, threads: options.threads) }
-        let columns = arguments.names("columns"), key = arguments.names("key"), limit = try arguments.count("limit")
+        // CSV was read with the wanted columns only, and its dialect knows them.
+        let areChosen = !arguments.has("where") && files.allSatisfy(\.isCSV)
+        let columns = areChosen ? [] : arguments.names("columns"), key = arguments.names("key"), limit = try arguments.count("limit")
         guard given != nil || !columns.isEmpty || !key.isEmpty || limit != nil else { return reader }
         return try ShapedReader(reader, columns: columns, name: given, key: key, limit: limit)
     }

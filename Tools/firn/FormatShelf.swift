@@ -26,6 +26,7 @@ enum FormatShelf {
         csv.nullWords += options.nullWords
         csv.encoding = options.encoding.flatMap(CSVEncoding.init(rawValue:))
         csv.typeName = typeName
+        if !options.columns.isEmpty { csv.columns = options.columns }
         csv.types = options.forced
         csv.threads = options.threads
         csv.progress = progress
@@ -50,6 +51,19 @@ enum FormatShelf {
             return JSONWriter(output, options: json)
         case .firn: preconditionFailure("FirnWriter writes .firn files")
         }
+    }
+
+    /// A type as a line of JSON: what `firn schema --json` prints and `firn convert --schema` takes.
+    static func line(_ type: TypeSchema) -> String {
+        var members: [(String, JSONDocument)] = [("v", .number("1")), ("type", .string(type.name))]
+        if type.isEmbedded { members.append(("embedded", .bool(true))) }
+        members.append(("key", .array(type.key.map { .string(type.columns[$0].name) })))
+        members.append(("columns", .array(type.columns.map { column in
+            var members: [(String, JSONDocument)] = [("name", .string(column.name)), ("type", .string(column.type.name))]
+            if let notation = SchemaText.name(of: column.notation) { members.append(("notation", .string(notation))) }
+            return .object(members)
+        })))
+        return JSONDocument.object(members).compact
     }
 
     /// The type that a file of `firn schema --json` describes.

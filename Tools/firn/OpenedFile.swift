@@ -60,6 +60,8 @@ final class OpenedFile {
         try self.init(operand, options, progress: Progress(), allowsEmpty: allowsEmpty)
     }
 
+    var isCSV: Bool { format == .csv || format == .tsv }
+
     /// The types whose rows are listed by themselves.
     var schema: Schema {
         switch content {

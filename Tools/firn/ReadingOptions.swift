@@ -17,6 +17,8 @@ struct ReadingOptions {
     var rejected: RejectedRows?
     var isLossless = false
     var threads: Int
+    /// Columns of CSV to read, in this order; empty: all.
+    var columns: [String] = []
     /// The type's columns, where they are known beforehand.
     var forced: TypeSchema?
 

@@ -18,7 +18,7 @@ struct SchemaCommand {
             schema = schema.reachable(from: name)
         }
         if session.arguments.has("json") {
-            for type in schema.types { try session.out.write(SchemaText.document(type).compact + "\n") }
+            for type in schema.types { try session.out.write(FormatShelf.line(type) + "\n") }
             return .done
         }
         for (i, type) in schema.types.enumerated() {

@@ -1,20 +1,7 @@
-import FirnJSON
 import FirnModel
 
-/// Schemas as lines of JSON, one a type: what `firn schema --json` prints and `firn convert --schema` takes.
+/// The words of schemas in JSON: see `FormatShelf.line` and `FormatShelf.schema`.
 enum SchemaText {
-    static func document(_ type: TypeSchema) -> JSONDocument {
-        var members: [(String, JSONDocument)] = [("v", .number("1")), ("type", .string(type.name))]
-        if type.isEmbedded { members.append(("embedded", .bool(true))) }
-        members.append(("key", .array(type.key.map { .string(type.columns[$0].name) })))
-        members.append(("columns", .array(type.columns.map { column in
-            var members: [(String, JSONDocument)] = [("name", .string(column.name)), ("type", .string(column.type.name))]
-            if let notation = name(of: column.notation) { members.append(("notation", .string(notation))) }
-            return .object(members)
-        })))
-        return .object(members)
-    }
-
     /// The type that a name as in `int?`, `list<string?>` or `map<string, any>` stands for; nil if it stands for none. Embedded and linked types are
     /// named by their own names.
     static func columnType(_ text: String, embedded: [String]) -> ColumnType? {

@@ -57,7 +57,7 @@ struct SchemaUnion {
         same.isOptional = merged.type.isOptional
         same.elementIsOptional = merged.type.elementIsOptional
         if same == merged.type, a.notation == b.notation { return merged }
-        guard files.allSatisfy({ $0.format == .csv || $0.format == .tsv }) else {
+        guard files.allSatisfy(\.isCSV) else {
             throw FirnError(.schema, "column \"\(a.name)\" is \(b.type.name) here and \(a.type.name) in \(files[0].name)", at: .init(file: file.name),
                             advice: "convert each input by itself")
         }
