@@ -26,6 +26,16 @@ private final class Nowhere: ExtentSource, Sendable {
         return database
     }
 
+    /// The catalogue without its zstd frame.
+    private func plain(_ catalogue: [UInt8]) throws -> [UInt8] {
+        if catalogue[0] == 2 { return catalogue }
+        return try [2] + catalogue.withUnsafeBytes { raw in
+            var reader = ByteReader(raw, at: 1)
+            let size = try reader.readCount()
+            return try Frame.expand(try reader.read(count: reader.remaining), size: size)
+        }
+    }
+
     @Test func `a file of few rows has few bytes`() throws {
         let folder = TemporaryFolder()
         for (count, most) in [(0, 250), (2, 320), (100, 1200), (2000, 4000)] {
@@ -37,6 +47,36 @@ private final class Nowhere: ExtentSource, Sendable {
             #expect(snapshot.verify(full: true).isEmpty)
             #expect(try snapshot.statistics()[0].rows == count)
         }
+    }
+
+    @Test func `the catalogue is laid out as the format says, to the byte`() throws {
+        let folder = TemporaryFolder()
+        let types = [TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true))]),
+                     TypeSchema("U", columns: [ColumnSchema("x", ColumnType(.double))])]
+        let database = try Database.create(path: folder.file("a.firn"), atFirstCommit: true)
+        let transaction = try database.begin()
+        try transaction.extendSchema(types)
+        let writer = try transaction.bulkWriter("T")
+        try writer.append(RandomTables.batch([[.int(5), .string("ä")], [.int(9), .null]], of: types[0], in: Schema(types)))
+        try transaction.commit()
+        let schema = try database.snapshot().schema.encoded
+        let words = [Int64(5), 9].withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }
+        let present = BitsEncoder.encode(Bits(words: [1], count: 2), profile: .standard)
+        let group = TextGroupEncoder(profile: .standard)
+        var text = Text()
+        text.append(Array("ä".utf8))
+        text.append([])
+        group.add(text, present: Bits(words: [1], count: 2))
+        let strings = group.takeReady().map(\.1) + group.finish().rest.map(\.1)
+        let chunk = [2, 1, UInt8(present.count), 8, UInt8(strings[0].count)] + present + strings[0]
+        var expected: [UInt8] = [2, UInt8(schema.count)] + schema
+        expected += [2, 2 << 1, 0, UInt8(words.count) << 3 | 4]             // next row id, two rows in sequence, the first is 0; a bare stream, no nulls
+        var last = ByteWriter()
+        last.appendVarint(chunk.count << 3 | 1)                             // a chunk of two streams, which may hold nulls
+        expected += last.bytes + words + chunk
+        expected += [0, 0]                                                  // U: no row, none ever given
+        let file = [UInt8](try Data(contentsOf: URL(fileURLWithPath: folder.file("a.firn"))))
+        #expect(try plain(Array(file[192...])) == expected)
     }
 
     @Test func `it is changed as any other, and its first version stays there`() throws {
@@ -103,11 +143,7 @@ private final class Nowhere: ExtentSource, Sendable {
                 return try #require(Catalogue.encodedAlone(schema, types, profile: .standard))
             }
             #expect(again == catalogue, "the same rows give the same bytes")
-            let plain = try catalogue[0] == 2 ? catalogue : [2] + catalogue.withUnsafeBytes { raw in
-                var reader = ByteReader(raw, at: 1)
-                let size = try reader.readCount()
-                return try Frame.expand(try reader.read(count: reader.remaining), size: size)
-            }
+            let plain = try plain(catalogue)
             #expect(try plain.withUnsafeBytes { raw in try Catalogue.decodeAlone(raw).1 }.types.count == 1)
             var random = RandomTables(seed: UInt64(count) + 5)
             for cut in plain.indices {
