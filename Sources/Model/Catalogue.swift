@@ -94,6 +94,7 @@ struct Catalogue {
             type.deltaBytes = Int(try reader.read(UInt32.self))
             type.directory = try ExtentRef(from: &reader)
             type.delta = try ExtentRef(from: &reader)
+            guard UInt64(type.segmentCount) * UInt64(DirectoryEntry.size) <= type.directory.length else { throw Damage("more segments than the directory holds", at: place) }
             type.touched = Array(try reader.read(count: Int(try reader.read(UInt32.self))))
             types.append(type)
         }

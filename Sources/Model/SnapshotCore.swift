@@ -68,7 +68,7 @@ final class SnapshotCore: Sendable {
     func segment(type: Int, index: Int) throws(Damage) -> StoredSegment {
         let key = type << 32 | index
         if let segment = caches.withLock({ $0.segments[key] }) { return segment }
-        let segment = try StoredSegment(self, type: type, index: index, entry: try directoryEntry(type: type, index: index))
+        let segment = try StoredSegment.open(self, type: type, segment: index, entry: try directoryEntry(type: type, index: index))
         caches.withLock { caches in
             guard caches.isOpen, caches.segments[key] == nil else { return }
             if caches.order.count >= SnapshotCore.most { caches.segments[caches.order.removeFirst()] = nil }

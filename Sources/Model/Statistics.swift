@@ -34,16 +34,18 @@ package struct TypeStatistics: Sendable {
 extension DatabaseSnapshot {
     /// Measures every type. Reads all headers and the beginnings of all chunks.
     package func statistics() throws(FirnError) -> [TypeStatistics] {
-        var out: [TypeStatistics] = []
-        for type in schema.types.indices {
-            do throws(Damage) { out.append(try core.statistics(type)) } catch { throw .damaged(path, what: error.what, byte: error.offset) }
-        }
-        return out
+        do throws(Damage) { return try core.statistics() } catch { throw .damaged(path, what: error.what, byte: error.offset) }
     }
 }
 
 extension SnapshotCore {
-    fileprivate func statistics(_ type: Int) throws(Damage) -> TypeStatistics {
+    func statistics() throws(Damage) -> [TypeStatistics] {
+        var out: [TypeStatistics] = []
+        for type in schema.types.indices { out.append(try statistics(type)) }
+        return out
+    }
+
+    private func statistics(_ type: Int) throws(Damage) -> TypeStatistics {
         let state = catalogue.types[type], schema = schema.types[type]
         var out = TypeStatistics(name: schema.name, isEmbedded: schema.isEmbedded, rows: state.liveRows, segments: state.segmentCount,
                                  deltaRows: state.deltaRows, deltaChanges: state.deltaChanges)

@@ -18,39 +18,51 @@ final class StoredSegment: Segment {
     private let raws: Mutex<[Int: RawColumn]> = Mutex([:])
     private let readers: Mutex<[[Int]: any ColumnReader]> = Mutex([:])
 
-    init(_ core: SnapshotCore, type: Int, index: Int, entry: DirectoryEntry) throws(Damage) {
+    private init(_ core: SnapshotCore, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer, headerOwner: any AnyObject & Sendable,
+                 rowIDs: [Int64]?, overlay: [Int: Patch], live: Bits?) {
         self.core = core
-        self.type = core.schema.types[type]
-        let state = core.catalogue.types[type]
-        (headerBytes, headerOwner) = try core.header(type: type, entry)
+        self.type = type
+        self.header = header
+        self.headerBytes = headerBytes
+        self.headerOwner = headerOwner
+        self.rowIDs = rowIDs
+        self.overlay = overlay
+        self.live = live
+        rowCount = header.rowCount
+    }
+
+    /// Not an initialiser: one that throws between its fields was measured to release what it had not yet set (Swift 6.3, a `Mutex` among the fields).
+    static func open(_ core: SnapshotCore, type index: Int, segment: Int, entry: DirectoryEntry) throws(Damage) -> StoredSegment {
+        let type = core.schema.types[index], state = core.catalogue.types[index]
+        let (headerBytes, headerOwner) = try core.header(type: index, entry)
         let header = try SegmentHeader(headerBytes)
         guard header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID else { throw Damage("segment header and directory disagree") }
-        self.header = header
-        rowCount = header.rowCount
-        rowIDs = try header.decodeRowIDs()
+        let rowIDs = try header.decodeRowIDs()
+        if let last = rowIDs?.last, last > entry.lastRowID - entry.firstRowID { throw Damage("row ids beyond those of the directory") }
         var deleted = try header.decodeDeletes()
         var overlay: [Int: Patch] = [:]
-        if state.touches(index) {
-            let lastRowID = header.firstRowID + (rowIDs?.last ?? Int64(rowCount - 1))
-            let changes = try DeltaChanges(core, type: type, rows: header.firstRowID...lastRowID)
+        if state.touches(segment) {
+            let lastRowID = header.firstRowID + (rowIDs?.last ?? Int64(header.rowCount - 1))
+            let changes = try DeltaChanges(core, type: index, rows: header.firstRowID...lastRowID)
             for (rowID, record) in changes.records {
                 guard let position = StoredSegment.position(of: rowID, header, rowIDs) else { throw Damage("a delta record for a row that does not exist") }
                 switch record.kind {
                 case .deletion:
-                    if deleted == nil { deleted = Bits(repeating: false, count: rowCount) }
+                    if deleted == nil { deleted = Bits(repeating: false, count: header.rowCount) }
                     deleted![position] = true
                 case .update:
                     for entry in record.values {
-                        guard let column = self.type.columns.firstIndex(where: { $0.id == entry.column }) else { continue }
-                        overlay[column, default: Patch(positions: [], values: Column(self.type.columns[column].type.stored))].positions.append(position)
+                        guard let column = type.columns.firstIndex(where: { $0.id == entry.column }) else { continue }
+                        guard overlay[column]?.positions.last != position else { throw Damage("a delta record sets a column twice") }
+                        overlay[column, default: Patch(positions: [], values: Column(type.columns[column].type.stored))].positions.append(position)
                         if !overlay[column]!.values.append(entry.value) { throw Damage("a delta value of the wrong type") }
                     }
                 case .row: throw Damage("a delta row within a sealed segment")
                 }
             }
         }
-        self.overlay = overlay
-        live = deleted.map { bits in Bits(words: bits.words.map { ~$0 }, count: bits.count) }
+        let live = deleted.map { bits in Bits(words: bits.words.map { ~$0 }, count: bits.count) }
+        return StoredSegment(core, type: type, header: header, headerBytes: headerBytes, headerOwner: headerOwner, rowIDs: rowIDs, overlay: overlay, live: live)
     }
 
     func rowID(at position: Int) throws(Damage) -> Int64 { header.firstRowID + (rowIDs?[position] ?? Int64(position)) }

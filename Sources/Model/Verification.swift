@@ -19,7 +19,13 @@ extension DatabaseSnapshot {
     /// Reads every extent of this version, so that every hash is checked; `full` also decodes every value and checks what values must
     /// obey: counts, ascending row ids, order within sets and maps, links that lead to rows, unique keys. Returns what is wrong.
     package func verify(full: Bool, progress: (_ rows: Int) -> Void = { _ in }) -> [Defect] {
-        let verifier = Verifier(core: core, full: full)
+        core.verify(full: full, progress: progress)
+    }
+}
+
+extension SnapshotCore {
+    func verify(full: Bool, progress: (_ rows: Int) -> Void) -> [Defect] {
+        let verifier = Verifier(core: self, full: full)
         for type in schema.types.indices { verifier.check(type, progress) }
         return verifier.defects
     }
@@ -46,6 +52,8 @@ private final class Verifier {
         let state = core.catalogue.types[type], schema = core.schema.types[type]
         var live = 0
         var last: Int64 = -1
+        // A directory that cannot be read is one defect, not one for each of the segments it is said to list.
+        if state.segmentCount > 0, state.inner == nil, attempt("\(schema.name), directory", { () throws(Damage) in try core.store.read(state.directory) }) == nil { return }
         for index in 0..<state.segmentCount {
             let subject = "\(schema.name), segment \(index)"
             guard let entry = attempt(subject, { () throws(Damage) in try core.directoryEntry(type: type, index: index) }) else { continue }
