@@ -113,10 +113,6 @@ final class EmbeddedColumn: ColumnReader {
     }
 
     var rowCount: Int { raw.rowCount }
-    func zone() -> Zone? { nil }
-    func zone(ofVector vector: Int) -> Zone? { nil }
-    func dictionary() throws(Damage) -> Text? { nil }
-    func readCodes(vector: Int, into column: inout Column) throws(Damage) { preconditionFailure("this segment has no dictionary: ask dictionary() first") }
 
     func read(vector: Int, into column: inout Column) throws(Damage) {
         var links = Column(raw.type)
@@ -172,10 +168,6 @@ final class PathColumn: ColumnReader {
     }
 
     var rowCount: Int { raw.rowCount }
-    func zone() -> Zone? { nil }
-    func zone(ofVector vector: Int) -> Zone? { nil }
-    func dictionary() throws(Damage) -> Text? { nil }
-    func readCodes(vector: Int, into column: inout Column) throws(Damage) { preconditionFailure("this segment has no dictionary: ask dictionary() first") }
 
     func read(vector: Int, into column: inout Column) throws(Damage) {
         var links = Column(raw.type)

@@ -61,15 +61,9 @@ package final class MemoryColumnReader: ColumnReader {
 
     package var type: ColumnType { column.type }
     package var rowCount: Int { column.count }
-    package func zone() -> Zone? { nil }
-    package func zone(ofVector vector: Int) -> Zone? { nil }
     package func read(vector: Int, into out: inout Column) throws(Damage) {
         out.removeAll()
         out.append(contentsOf: column, range: vector * vectorSize..<min((vector + 1) * vectorSize, column.count))
     }
     package func value(at row: Int) throws(Damage) -> Value { column.value(at: row) }
-    package func dictionary() throws(Damage) -> Text? { nil }
-    package func readCodes(vector: Int, into column: inout Column) throws(Damage) {
-        preconditionFailure("this segment has no dictionary: ask dictionary() first")
-    }
 }

@@ -86,3 +86,13 @@ package protocol Table: AnyObject, Sendable {
     /// Which segment holds (or would hold) a row id; nil if it lies outside every segment.
     func segmentIndex(of rowID: Int64) throws(Damage) -> Int?
 }
+
+/// What most readers answer: nothing is known of the values, and they are no codes.
+extension ColumnReader {
+    package func zone() -> Zone? { nil }
+    package func zone(ofVector vector: Int) -> Zone? { nil }
+    package func dictionary() throws(Damage) -> Text? { nil }
+    package func readCodes(vector: Int, into column: inout Column) throws(Damage) {
+        preconditionFailure("this segment has no dictionary: ask dictionary() first")
+    }
+}
