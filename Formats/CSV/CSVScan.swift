@@ -162,52 +162,10 @@ final class CSVIndex {
 
     /// Fills the index with the records from `start` on; returns where the next one begins. Doubled quotes are made single in the text itself.
     func fill(_ memory: UnsafeMutablePointer<UInt8>, from start: Int, to end: Int, marks: CSVMarks) -> Int {
-        let width = width, cells = cells, extents = extents, capacity = capacity
-        let delimiter = marks.delimiter, quote = marks.quote, newline = marks.newline
-        // Locals: each use of a stored property of a class is checked for exclusive access.
-        var returns = 0, bare = 0, stray = 0, blank = 0, isOpen = false, refused: [CSVBadRecord] = []
-        defer {
-            carriageReturns &+= returns
-            bareNewlines &+= bare
-            bareQuotes &+= stray
-            blankLines &+= blank
-            endsOpen = endsOpen || isOpen
-            bad = refused
-        }
-        var row = 0, column = 0
-        var recordStart = start, fieldStart = start, at = start
-        var rowEscapes = false, fault: CSVBadRecord?
-        var out = cells
-
-        /// Ends the record whose last cell has been noted; `next` is where the next one begins. False if the index is full.
-        @inline(__always)
-        func endRecord(_ next: Int, _ lineEnd: Int) -> Bool {
-            if column == width, fault == nil {
-                if rowEscapes { CSVIndex.unescape(memory, out, width, quote) }
-                extents[row &* 2] = recordStart
-                extents[row &* 2 &+ 1] = next
-                row &+= 1
-                out = cells + row &* width
-            } else if column == 1, lineEnd == recordStart {
-                blank &+= 1
-            } else if let found = fault {
-                refused.append(CSVBadRecord(range: recordStart..<next, place: found.place, fault: found.fault))
-            } else {
-                refused.append(CSVBadRecord(range: recordStart..<next, place: lineEnd, fault: column < width ? .tooFew(column) : .tooMany(column)))
-            }
-            column = 0
-            recordStart = next
-            fieldStart = next
-            rowEscapes = false
-            fault = nil
-            return row < capacity
-        }
-
-        @inline(__always)
-        func note(_ from: Int, _ to: Int, _ flags: UInt64) {
-            if column < width { out[column] = UInt64(truncatingIfNeeded: from) | flags | UInt64(truncatingIfNeeded: to) &<< 32 }
-            column &+= 1
-        }
+        let capacity = capacity, delimiter = marks.delimiter, quote = marks.quote, newline = marks.newline
+        // Locals: each use of a stored property of a class, or of a variable that a local function shares, is checked for exclusive access.
+        var returns = 0, bare = 0, stray = 0, isOpen = false, at = start
+        var filling = CSVFilling(memory, self, quote: quote, start: start)
 
         outer: while at < end {
             var hits = marks64(memory + at, delimiter, quote, newline)
@@ -217,21 +175,21 @@ final class CSVIndex {
                 hits &= hits &- 1
                 let byte = memory[place]
                 if byte == delimiter {
-                    note(fieldStart, place, 0)
-                    fieldStart = place &+ 1
+                    filling.note(filling.fieldStart, place, 0)
+                    filling.fieldStart = place &+ 1
                 } else if byte == newline {
                     var lineEnd = place
                     if newline == 10 {
-                        if place > fieldStart, memory[place &- 1] == 13 {
+                        if place > filling.fieldStart, memory[place &- 1] == 13 {
                             returns &+= 1
                             lineEnd = place &- 1
                         } else {
                             bare &+= 1
                         }
                     }
-                    note(fieldStart, lineEnd, 0)
-                    if !endRecord(place &+ 1, lineEnd) { break outer }
-                } else if place == fieldStart {
+                    filling.note(filling.fieldStart, lineEnd, 0)
+                    if !filling.endRecord(place &+ 1, lineEnd) { break outer }
+                } else if place == filling.fieldStart {
                     // A quoted cell: find its closing quote, then the delimiter or line end behind it.
                     var close = find(quote, memory, place &+ 1, end), escapes = false
                     while close &+ 1 < end, memory[close &+ 1] == quote {
@@ -239,29 +197,29 @@ final class CSVIndex {
                         close = find(quote, memory, close &+ 2, end)
                     }
                     if close >= end {
-                        fault = fault ?? CSVBadRecord(range: 0..<0, place: place, fault: .unclosedQuote)
-                        note(place &+ 1, end, CSVIndex.quotedBit)
-                        _ = endRecord(end, end)
+                        filling.fault = filling.fault ?? CSVBadRecord(range: 0..<0, place: place, fault: .unclosedQuote)
+                        filling.note(place &+ 1, end, CSVIndex.quotedBit)
+                        _ = filling.endRecord(end, end)
                         at = end
                         break outer
                     }
-                    note(place &+ 1, close, CSVIndex.quotedBit)
+                    filling.note(place &+ 1, close, CSVIndex.quotedBit)
                     // Marked by an end that lies beyond the text; `unescape` looks for doubled quotes only where needed.
-                    if escapes { rowEscapes = true }
+                    if escapes { filling.rowEscapes = true }
                     var next = close &+ 1
                     if next < end, memory[next] != delimiter, memory[next] != newline,
                        !(memory[next] == 13 && newline == 10 && next &+ 1 < end && memory[next &+ 1] == 10) {
-                        fault = fault ?? CSVBadRecord(range: 0..<0, place: next, fault: .afterQuote)
+                        filling.fault = filling.fault ?? CSVBadRecord(range: 0..<0, place: next, fault: .afterQuote)
                         while next < end, memory[next] != delimiter, memory[next] != newline { next &+= 1 }
                     }
                     if next >= end {
                         isOpen = true
-                        _ = endRecord(end, end)
+                        _ = filling.endRecord(end, end)
                         at = end
                         break outer
                     }
                     if memory[next] == delimiter {
-                        fieldStart = next &+ 1
+                        filling.fieldStart = next &+ 1
                         at = next &+ 1
                         // A delimiter that ends the text: an empty cell follows.
                         continue outer
@@ -273,7 +231,7 @@ final class CSVIndex {
                         bare &+= 1
                     }
                     at = next &+ 1
-                    if !endRecord(next &+ 1, next) { break outer }
+                    if !filling.endRecord(next &+ 1, next) { break outer }
                     continue outer
                 } else {
                     stray &+= 1
@@ -281,18 +239,24 @@ final class CSVIndex {
             }
             at = min(at &+ 64, end)
         }
-        if row < capacity, recordStart < end {
+        if filling.row < capacity, filling.recordStart < end {
             // The text ends without a line end.
-            note(fieldStart, end, 0)
+            filling.note(filling.fieldStart, end, 0)
             isOpen = true
-            _ = endRecord(end, end)
+            _ = filling.endRecord(end, end)
         }
-        rows = row
-        return recordStart
+        rows = filling.row
+        bad = filling.refused
+        blankLines &+= filling.blankLines
+        carriageReturns &+= returns
+        bareNewlines &+= bare
+        bareQuotes &+= stray
+        endsOpen = endsOpen || isOpen
+        return filling.recordStart
     }
 
     /// Makes doubled quotes single in the quoted cells of a record.
-    private static func unescape(_ memory: UnsafeMutablePointer<UInt8>, _ cells: UnsafeMutablePointer<UInt64>, _ width: Int, _ quote: UInt8) {
+    fileprivate static func unescape(_ memory: UnsafeMutablePointer<UInt8>, _ cells: UnsafeMutablePointer<UInt64>, _ width: Int, _ quote: UInt8) {
         for column in 0..<width where cells[column] & CSVIndex.quotedBit != 0 {
             let start = Int(cells[column] & CSVIndex.startMask), end = Int(cells[column] &>> 32)
             var from = start, to = start
@@ -304,5 +268,72 @@ final class CSVIndex {
             }
             cells[column] = UInt64(start) | CSVIndex.quotedBit | UInt64(to) &<< 32
         }
+    }
+}
+
+/// What a run over the text has put into an index so far.
+private struct CSVFilling {
+    let memory: UnsafeMutablePointer<UInt8>
+    let cells: UnsafeMutablePointer<UInt64>
+    let extents: UnsafeMutablePointer<Int>
+    let width: Int
+    let capacity: Int
+    let quote: UInt8
+    /// The cells of the record at hand.
+    var out: UnsafeMutablePointer<UInt64>
+    var row = 0, column = 0
+    var recordStart: Int, fieldStart: Int
+    var rowEscapes = false
+    var fault: CSVBadRecord?
+    var refused: [CSVBadRecord] = []
+    var blankLines = 0
+
+    init(_ memory: UnsafeMutablePointer<UInt8>, _ index: CSVIndex, quote: UInt8, start: Int) {
+        self.memory = memory
+        cells = index.cells
+        extents = index.extents
+        width = index.width
+        capacity = index.capacity
+        self.quote = quote
+        out = index.cells
+        recordStart = start
+        fieldStart = start
+    }
+
+    @inline(__always)
+    mutating func note(_ from: Int, _ to: Int, _ flags: UInt64) {
+        if column < width { out[column] = UInt64(truncatingIfNeeded: from) | flags | UInt64(truncatingIfNeeded: to) &<< 32 }
+        column &+= 1
+    }
+
+    /// Ends the record whose last cell has been noted; `next` is where the next one begins. False if the index is full.
+    @inline(__always)
+    mutating func endRecord(_ next: Int, _ lineEnd: Int) -> Bool {
+        if column == width, fault == nil {
+            if rowEscapes { CSVIndex.unescape(memory, out, width, quote) }
+            extents[row &* 2] = recordStart
+            extents[row &* 2 &+ 1] = next
+            row &+= 1
+            out = cells + row &* width
+        } else {
+            passOver(next, lineEnd)
+        }
+        column = 0
+        recordStart = next
+        fieldStart = next
+        rowEscapes = false
+        return row < capacity
+    }
+
+    @inline(never)
+    private mutating func passOver(_ next: Int, _ lineEnd: Int) {
+        if column == 1, lineEnd == recordStart {
+            blankLines &+= 1
+        } else if let found = fault {
+            refused.append(CSVBadRecord(range: recordStart..<next, place: found.place, fault: found.fault))
+        } else {
+            refused.append(CSVBadRecord(range: recordStart..<next, place: lineEnd, fault: column < width ? .tooFew(column) : .tooMany(column)))
+        }
+        fault = nil
     }
 }
