@@ -34,6 +34,10 @@ extension Command {
         detail: """
             QUERY is a predicate, which may end with SORT(name ASC), DISTINCT(name) and LIMIT(10); the flags say the same and are joined to it with AND.
             FILE is a .firn file, or a CSV or JSON file that is read first. FILE:Type names a type within it, FILE@5 the file as it was at version 5.
+
+            Predicates: == != < <= > >= · BEGINSWITH ENDSWITH CONTAINS LIKE (with * and ?), [c] behind them ignores case · IN {1, 2} · BETWEEN {1, 10} · \
+            AND OR NOT · == nil · + - * / · `any name` in back-quotes · object.field · ANY ALL NONE list · list.@count .@min .@max .@sum .@avg · list[0] · map['key']. \
+            Text is in quotes, either kind; dates are 2016-09-29@10:30:00. All of it: docs/guide/query.md.
             """,
         examples: [
             .init("firn query people.firn 'age > 30'", "rows that match"),
