@@ -27,6 +27,19 @@ package enum Paths {
         return one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 
+    /// What a path names once symbolic links at its end are followed, whether or not something is there yet. A circle of links is left as it is.
+    package static func linkEnd(_ path: String) -> String {
+        var at = path
+        var bytes = [CChar](repeating: 0, count: 4096)
+        for _ in 0..<40 {
+            let count = readlink(at, &bytes, bytes.count)
+            guard count > 0, count < bytes.count else { return at }
+            let next = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            at = next.utf8.first == UInt8(ascii: "/") ? next : directory(of: at) + "/" + next
+        }
+        return path
+    }
+
     package static func exists(_ path: String) -> Bool { kind(path) != nil }
 
     package static func remove(_ path: String) throws(FirnError) {

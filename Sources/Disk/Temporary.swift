@@ -67,20 +67,24 @@ package enum Interruption {
 }
 
 /// Writes a file beside its target and puts it in place as the last step: the target is either the old file or the whole new
-/// one, at any moment. Released without `finish`, it leaves the target untouched and removes what it wrote.
+/// one, at any moment. Released without `finish`, it leaves the target untouched and removes what it wrote. A symbolic link stays
+/// what it is: the file that it leads to is replaced.
 package final class Replacement {
     package let target: String
     package let temporaryPath: String
     /// The file being written.
     package let file: File
     private let overwrite: Bool
+    /// The target with links followed.
+    private let place: String
     private var slot: Int?
     private var done = false
 
     /// Error `.exists` if the target is there and `overwrite` is false.
     package init(of target: String, overwrite: Bool, calls: (any DiskCalls)? = nil) throws(FirnError) {
         try Replacement.check(target, overwrite: overwrite)
-        let temporaryPath = target + ".tmp-" + String(UInt32(truncatingIfNeeded: Machine.random), radix: 16)
+        let place = Paths.linkEnd(target)
+        let temporaryPath = place + ".tmp-" + String(UInt32(truncatingIfNeeded: Machine.random), radix: 16)
         let slot = TemporaryPaths.add(temporaryPath)
         do throws(FirnError) {
             file = try File(path: temporaryPath, .createNew, calls: calls)
@@ -92,6 +96,7 @@ package final class Replacement {
             throw named
         }
         self.target = target
+        self.place = place
         self.temporaryPath = temporaryPath
         self.overwrite = overwrite
         self.slot = slot
@@ -112,20 +117,20 @@ package final class Replacement {
         precondition(!done, "finish a replacement once")
         try file.sync()
         if overwrite {
-            try Paths.rename(temporaryPath, to: target)
+            try Paths.rename(temporaryPath, to: place)
         } else {
             // link refuses to replace, so a file that appeared meanwhile is safe; media without links fall back.
-            if link(temporaryPath, target) == 0 {
+            if link(temporaryPath, place) == 0 {
                 unlink(temporaryPath)
             } else if errno == EEXIST {
                 throw systemError(EEXIST, "the file is there already", target)
             } else {
-                try Paths.rename(temporaryPath, to: target)
+                try Paths.rename(temporaryPath, to: place)
             }
         }
         done = true
         TemporaryPaths.forget(slot)
-        try Paths.syncDirectory(of: target)
+        try Paths.syncDirectory(of: place)
     }
 
     /// Removes what was written.
