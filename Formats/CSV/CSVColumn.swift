@@ -9,6 +9,8 @@ struct CSVPlan: Sendable {
     var type: ColumnType
     /// The type was asked for, not found in the cells: they may not fit.
     var isForced: Bool
+    /// The column, if cells of its type may come back in another spelling: which is to be told, and must not mean another number.
+    var spelling: ColumnSchema?
 }
 
 /// Gathers the values of one column while a block is read.
@@ -66,6 +68,14 @@ final class CSVColumn {
         let failed: Int?
         switch plan.type.kind {
         case .int, .link: failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) }
+        case .double where plan.spelling != nil: failed = appendReals(index, memory, nulls) { bytes in
+            NumberText.parseDouble(bytes).flatMap { CSVColumn.isSame($0, bytes, written: $0.description, surely: 15) ? $0 : nil }
+        }
+        case .float where plan.spelling != nil: failed = appendReals(index, memory, nulls) { bytes in
+            NumberText.parseDouble(bytes).flatMap { value in
+                CSVColumn.isSame(value, bytes, written: Float(value).description, surely: 6) ? Double(Float(value)) : nil
+            }
+        }
         case .double: failed = appendReals(index, memory, nulls) { NumberText.parseDouble($0) }
         case .float: failed = appendReals(index, memory, nulls) { bytes in
             NumberText.parseDouble(bytes).flatMap { value in Float(value).isFinite || !value.isFinite ? Double(Float(value)) : nil }
@@ -101,6 +111,17 @@ final class CSVColumn {
         while let last = nulls.last, Int(last) >= count { nulls.removeLast() }
         self.count = count
         if usesText { textCount = count > 0 ? ends![count - 1] : 0 }
+    }
+
+    /// Whether what is written for a number is the number of the cell. Texts of so few bytes that their digits surely come back are not looked into.
+    private static func isSame(_ value: Double, _ bytes: UnsafeRawBufferPointer, written: @autoclosure () -> String, surely: Int) -> Bool {
+        if bytes.count <= surely, value == 0 || (abs(value) > 1e-30 && abs(value) < 1e30) || value.isNaN {
+            // A zero may be a small number that was lost.
+            if value != 0 || !bytes.contains(where: { $0 | 32 == UInt8(ascii: "e") }) { return true }
+        }
+        if value.isNaN { return true }
+        guard let read = Decimal(String(decoding: bytes, as: UTF8.self)), let back = Decimal(written()) else { return false }
+        return read.compare(back) == 0
     }
 
     private static func bool(_ bytes: UnsafeRawBufferPointer) -> Int64? {

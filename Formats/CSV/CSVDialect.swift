@@ -20,6 +20,8 @@ package struct CSVDialect: Hashable, Sendable {
     package var quotesHeader = false
     /// What a null cell holds.
     package var nullText = ""
+    /// By column position, where it is another text.
+    package var ownNullTexts: [Int: String] = [:]
     /// Column positions whose cells are all quoted.
     package var quotedColumns: [Int] = []
     /// Header names where they differ from the columns' names.
@@ -42,6 +44,7 @@ package struct CSVDialect: Hashable, Sendable {
         if !hasHeader { lines.append("no-header") }
         if quotesHeader { lines.append("quoted-header") }
         if !nullText.isEmpty { lines.append("null \(CSVDialect.escaped(nullText))") }
+        for (position, text) in ownNullTexts.sorted(by: { $0.key < $1.key }) { lines.append("null-of \(position) \(CSVDialect.escaped(text))") }
         if !quotedColumns.isEmpty { lines.append("quoted " + quotedColumns.map(String.init).joined(separator: " ")) }
         for (position, name) in headerNames.sorted(by: { $0.key < $1.key }) { lines.append("name \(position) \(CSVDialect.escaped(name))") }
         return lines.joined(separator: "\n")
@@ -64,6 +67,9 @@ package struct CSVDialect: Hashable, Sendable {
             case "quoted-header": quotesHeader = true
             case "null": nullText = CSVDialect.unescaped(rest)
             case "quoted": quotedColumns = rest.split(separator: " ").compactMap { Int($0) }
+            case "null-of":
+                let parts = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+                if parts.count == 2, let position = Int(parts[0]) { ownNullTexts[position] = CSVDialect.unescaped(String(parts[1])) }
             case "name":
                 let parts = rest.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
                 if parts.count == 2, let position = Int(parts[0]) { headerNames[position] = CSVDialect.unescaped(String(parts[1])) }

@@ -166,6 +166,10 @@ func badRecord(_ fault: CSVFault, width: Int, cell: (text: String, column: Strin
     case .unclosedQuote: return FirnError(.rejected, "a quote is opened here and never closed", at: place, advice: advice)
     case .cell:
         guard let cell else { return FirnError(.rejected, "a cell does not fit its column's type", at: place, advice: advice) }
+        if cell.type.kind == .double || cell.type.kind == .float, Double(cell.text) != nil {
+            return FirnError(.rejected, "the number \"\(cell.text)\" does not fit into \(cell.type.kind == .float ? "a float" : "a double") unchanged (column \"\(cell.column)\")",
+                             at: place, advice: "ask for decimal or string in its schema, or set such rows aside with --rejects FILE")
+        }
         let found = cell.text.isEmpty ? "nothing" : "\"\(cell.text)\""
         return FirnError(.rejected, "expected \(cell.type.words), found \(found) (column \"\(cell.column)\")", at: place, advice: advice)
     }

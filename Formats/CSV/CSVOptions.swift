@@ -24,6 +24,8 @@ package struct CSVOptions: Sendable {
     package var columns: [String]?
     /// Columns found here get this type instead of an inferred one; cells that do not fit are bad input.
     package var types: TypeSchema?
+    /// Finds among names the one that a word was meant to be, for advice.
+    package var nearest: @Sendable (_ word: String, _ names: [String]) -> String? = { _, _ in nil }
     /// Every column is text, as it stands.
     package var allText = false
     /// Bad rows go here as they stand in the input, and reading goes on; nil: the first bad row is an error.

@@ -49,6 +49,14 @@ extension CSVReader {
         return cells
     }
 
+    /// A type asked for must find its columns.
+    static func checkTypes(_ header: CSVHeader, _ options: CSVOptions, _ text: CSVText) throws(FirnError) {
+        guard let types = options.types, let unknown = types.columns.first(where: { !header.names.contains($0.name) }) else { return }
+        let advice = options.nearest(unknown.name, header.names).map { "did you mean \"\($0)\"?" }
+            ?? "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : "")
+        throw FirnError(.usage, "the schema names a column \"\(unknown.name)\" that the input does not have", at: .init(file: text.input.name), advice: advice)
+    }
+
     /// Reads the whole text and merges what its blocks say.
     static func look(_ text: CSVText, _ setting: CSVSetting, _ header: CSVHeader, _ options: CSVOptions) throws(FirnError) -> CSVGuesses {
         let cutter = CSVCutter(text, header.marks)
@@ -78,15 +86,6 @@ extension CSVReader {
         return whole
     }
 
-    /// The text that stands for null in the input, if it is always the same one and could not be taken for a cell that holds nothing.
-    static func nullText(_ found: CSVGuesses, _ options: CSVOptions) -> (text: String?, isMixed: Bool) {
-        let seen = found.columns.reduce(0) { $0 | $1.nullWords }
-        guard seen.nonzeroBitCount == 1, seen.leadingZeroBitCount > 0 else { return (nil, seen != 0) }
-        let word = options.nullWords[seen.trailingZeroBitCount]
-        let isClear = word.isEmpty || !found.columns.contains(where: \.hasQuotedNothing)
-        return (isClear ? word : nil, !isClear)
-    }
-
     /// What the dialect does not cover.
     static func losses(_ found: CSVGuesses, _ header: CSVHeader, _ cells: [Int], _ options: CSVOptions) -> [String] {
         var losses: [String] = []
@@ -98,7 +97,7 @@ extension CSVReader {
         if ends.blankLines > 0 { losses.append("blank lines are not kept") }
         if found.bad != nil { losses.append("rejected rows are not kept") }
         if cells != Array(0..<header.width) { losses.append("columns were left out") }
-        if nullText(found, options).isMixed { losses.append("several texts stand for null") }
+        if !CSVNullTexts(found.columns, options).mixed.isEmpty { losses.append("several texts stand for null") }
         for (i, guess) in found.columns.enumerated() where guess.isQuotedAtRandom {
             losses.append("column \"\(header.names[cells[i]])\" is quoted in some rows only")
         }

@@ -6,7 +6,7 @@ import FirnModel
 /// twice: once to look at every cell, once to take the values. Blocks are worked on by several threads; a few blocks are in memory at a time.
 package final class CSVReader: BatchReader {
     package let schema: Schema
-    package private(set) var remarks: [String]
+    package var remarks: [String] { otherRemarks + respellings.sorted { $0.key < $1.key }.map { $0.value.remark(schema.types[0].columns[$0.key], at: firstLines[$0.key]) } }
     /// How the input is written, as far as one rule covers it; also in the type's `envelope`.
     package let dialect: CSVDialect
     /// What of the input's bytes writing the rows in its dialect would not give back: a sentence each, empty if nothing is known to be lost.
@@ -14,6 +14,10 @@ package final class CSVReader: BatchReader {
     /// Rows in the input (known once opened, unless no look at the cells was needed).
     package private(set) var rowCount: Int?
 
+    private var otherRemarks: [String]
+    /// By column.
+    private var respellings: [Int: CSVRespelling] = [:]
+    private var firstLines: [Int: Int] = [:]
     private let text: CSVText
     private let options: CSVOptions
     private let setting: CSVSetting
@@ -43,6 +47,7 @@ package final class CSVReader: BatchReader {
         var remarks = header.remarks
         let cells = try CSVReader.chosenCells(header, options, text)
         let nulls = CSVNulls(options.nullWords)
+        try CSVReader.checkTypes(header, options, text)
 
         // First reading: what the cells have in common.
         let forced = cells.map { cell in options.types.flatMap { types in types.index(of: header.names[cell]).map { types.columns[$0] } } }
@@ -69,15 +74,16 @@ package final class CSVReader: BatchReader {
             if guess.isAlwaysQuoted { dialect.quotedColumns.append(i) }
         }
         losses = CSVReader.losses(found, header, cells, options)
-        let words = CSVReader.nullText(found, options)
-        if let text = words.text { dialect.nullText = text }
-        if words.isMixed { remarks.append("several texts stand for null; all are written back as \"\(dialect.nullText)\"") }
+        let words = CSVNullTexts(found.columns, options)
+        if let text = words.common { dialect.nullText = text }
+        dialect.ownNullTexts = words.own
+        remarks += words.remarks(cells.map { header.names[$0] })
         if found.ends.endsOpen { dialect.endsWithNewline = false }
         if found.ends.blankLines > 0 { remarks.append("\(found.ends.blankLines) blank lines were skipped") }
         if text.encoding != .utf8 { remarks.append("text was converted from \(text.encoding.rawValue)") }
         dialect.headerNames = Dictionary(uniqueKeysWithValues: cells.enumerated().compactMap { i, cell in dialect.headerNames[cell].map { (i, $0) } })
         self.dialect = dialect
-        self.remarks = remarks
+        otherRemarks = remarks
         let name = options.typeName ?? CSVReader.typeName(input.path)
         var type = TypeSchema(name, columns: columns, envelope: dialect.envelope)
         for i in type.columns.indices { type.columns[i].id = UInt32(i + 1) }
@@ -90,7 +96,11 @@ package final class CSVReader: BatchReader {
         empty = type.columns.map { Column($0, in: schema) }
 
         // Second reading.
-        let plans = zip(cells, columns).enumerated().map { i, pair in CSVPlan(cell: pair.0, type: pair.1.type, isForced: forced[i] != nil) }
+        let plans = zip(cells, columns).enumerated().map { i, pair in
+            // A type that was found gives every text back; one that was asked for may not.
+            let isFound = forced[i] == nil || pair.1.type.kind == .string || found.columns[i].type == (pair.1.type.kind, pair.1.notation)
+            return CSVPlan(cell: pair.0, type: pair.1.type, isForced: forced[i] != nil, spelling: isFound ? nil : pair.1)
+        }
         let reading = CSVSetting(marks: header.marks, width: header.width, nulls: nulls, plans: plans, checksText: false)
         setting = reading
         try text.rewind()
@@ -142,6 +152,7 @@ package final class CSVReader: BatchReader {
         bumpProgress()
         guard let rows = try queue.next() else { return nil }
         for bad in rows.bad { try reject(bad) }
+        for (i, part) in rows.respelled { respellings[i] = respellings[i].map { $0.merged(part) } ?? part }
         return rows
     }
 
@@ -169,7 +180,8 @@ package final class CSVReader: BatchReader {
         if let rowCount, options.types == nil, rowCount != taken {
             throw FirnError(.inputOutput, "the input changed while it was read: \(rowCount) rows at first, then \(taken)", at: .init(file: text.input.name))
         }
-        if rejected > 0 { remarks.append("\(rejected) rows were rejected") }
+        for (i, respelling) in respellings { firstLines[i] = try cutter.locate(respelling.place).line }
+        if rejected > 0 { otherRemarks.append("\(rejected) rows were rejected") }
     }
 
     private func bumpProgress() {

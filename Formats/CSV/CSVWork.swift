@@ -55,6 +55,8 @@ struct CSVRows: Sendable {
     /// Records not taken, in order: where in the text, why, their bytes, and the cell's text if that is why.
     var bad: [(place: UInt64, fault: CSVFault, bytes: [UInt8], cell: String)] = []
     var invalidText: UInt64?
+    /// By column.
+    var respelled: [Int: CSVRespelling] = [:]
 }
 
 extension CSVSetting {
@@ -111,10 +113,12 @@ extension CSVSetting {
             ? block.copy() : block
         let index = CSVIndex(width: width)
         let columns = plans.map(CSVColumn.init)
+        var spellings = CSVSpellings(plans)
         var at = 0
         while at < block.count {
             at = index.fill(block.memory, from: at, to: block.count, marks: marks)
             append(index, to: columns, block)
+            spellings.append(index, block, nulls)
             for bad in index.bad {
                 var cell = ""
                 if case .cell(let column) = bad.fault { cell = CSVSetting.cellText(original, bad.range, bad.place, column, self) }
@@ -125,6 +129,7 @@ extension CSVSetting {
         rows.ends.add(index)
         rows.count = columns.first?.count ?? 0
         rows.columns = columns.map { $0.finish() }
+        rows.respelled = spellings.compare(rows.columns)
         if rows.bad.count > 1 { rows.bad.sort { $0.place < $1.place } }
         return rows
     }

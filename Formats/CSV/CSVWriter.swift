@@ -64,12 +64,12 @@ package final class CSVWriter: BatchWriter {
         }
         if let delimiter = options.delimiter { dialect.delimiter = delimiter }
         if let hasHeader = options.hasHeader { dialect.hasHeader = hasHeader }
-        if let nullText = options.nullText { dialect.nullText = nullText }
+        if let nullText = options.nullText { (dialect.nullText, dialect.ownNullTexts) = (nullText, [:]) }
         let quote = dialect.quote ?? UInt8(ascii: "\"")
         let marks = CSVMarks(delimiter: dialect.delimiter, quote: quote, newline: dialect.newlineByte)
         let quoted = Set(dialect.quotedColumns)
         for (i, column) in type.columns.enumerated() {
-            styles.append(CSVLane.Style(marks: marks, nullText: Array(dialect.nullText.utf8), isAlwaysQuoted: quoted.contains(i), description: column, schema: schema))
+            styles.append(CSVLane.Style(marks: marks, nullText: Array((dialect.ownNullTexts[i] ?? dialect.nullText).utf8), isAlwaysQuoted: quoted.contains(i), description: column, schema: schema))
             lanes.append(CSVLane(rows: CSVWriter.rowsAtATime))
             if column.type.isCollection || column.type.kind == .embedded || column.type.kind == .any {
                 remarks.append("column \"\(column.name)\" (\(column.type.name)) is written as JSON in one cell")

@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnCSV
+import FirnCommandLine
 import FirnExchange
 import FirnJSON
 import FirnModel
@@ -28,6 +29,7 @@ enum FormatShelf {
         csv.typeName = typeName
         if !options.columns.isEmpty { csv.columns = options.columns }
         csv.types = options.forced
+        csv.nearest = { Suggestion.nearest(to: $0, among: $1) }
         csv.threads = options.threads
         csv.progress = progress
         if let rejected = options.rejected { csv.rejects = CSVRejects { (row) throws(FirnError) in try rejected.add(row) } }

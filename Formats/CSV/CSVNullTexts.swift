@@ -1,0 +1,33 @@
+/// Which texts stand for null in the columns of an input, and which of them can be written back.
+struct CSVNullTexts {
+    /// The one text of all columns; nil if there are several, or none.
+    private(set) var common: String?
+    /// By column, where no text is common to all: the one text other than nothing that stands for null there.
+    private(set) var own: [Int: String] = [:]
+    /// Columns whose nulls are written back as empty cells though they were written otherwise: their nulls, the texts, and whether one text could
+    /// not be kept because quoted cells that hold nothing stand beside it.
+    private(set) var mixed: [(column: Int, nulls: Int, texts: [String], hasQuotedNothing: Bool)] = []
+
+    init(_ guesses: [CSVGuess], _ options: CSVOptions) {
+        for (i, guess) in guesses.enumerated() where guess.nulls > 0 {
+            let bits = guess.nullWords, texts = options.nullWords.indices.filter { $0 < 63 && bits &>> UInt64($0) & 1 == 1 }.map { options.nullWords[$0] }
+            let isOne = bits.nonzeroBitCount == 1 && texts.count == 1
+            if isOne, texts[0].isEmpty || !guess.hasQuotedNothing { own[i] = texts[0] } else { mixed.append((i, guess.nulls, texts, isOne)) }
+        }
+        let all = Set(own.values)
+        if mixed.isEmpty, all.count <= 1, all.first?.isEmpty ?? true || !guesses.contains(where: \.hasQuotedNothing) {
+            common = all.first
+            own = [:]
+        } else {
+            own = own.filter { !$0.value.isEmpty }
+        }
+    }
+
+    func remarks(_ names: [String]) -> [String] {
+        mixed.map { column, nulls, texts, hasQuotedNothing in
+            let cells = nulls == 1 ? "1 cell" : "\(nulls) cells", list = texts.map { "\"\($0)\"" }.joined(separator: ", ")
+            let what = hasQuotedNothing ? "\(list) stands for null in \(cells), beside quoted cells that hold nothing" : "several texts stand for null in \(cells) (\(list))"
+            return "column \"\(names[column])\": \(what); in CSV they are written back as empty cells"
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import FirnBytes
+import FirnModel
+
+/// Cells of a column, of a type that was asked for, whose text is not what writing their values gives.
+struct CSVRespelling: Sendable {
+    var count: Int
+    /// Where in the text the row of the first one begins.
+    var place: UInt64
+    var text: String
+    var written: String
+
+    /// With those of a later part of the text.
+    func merged(_ later: CSVRespelling) -> CSVRespelling {
+        var both = self
+        both.count += later.count
+        return both
+    }
+
+    func remark(_ column: ColumnSchema, at line: Int?) -> String {
+        let cells = count == 1 ? "1 cell comes back" : "\(count) cells come back"
+        let first = count == 1 ? "" : "the first "
+        return "column \"\(column.name)\" (\(column.type.name)): \(cells) in another spelling: \(first)\"\(text)\" as \"\(written)\"" + (line.map { " in line \($0)" } ?? "")
+    }
+}
+
+/// Keeps the texts of the cells while a block is read, to compare them with what would be written.
+struct CSVSpellings {
+    private let texts: [(column: Int, spelling: ColumnSchema, cells: CSVColumn)]
+    /// Where in the text each row begins.
+    private var places: [UInt64] = []
+
+    init(_ plans: [CSVPlan]) {
+        texts = plans.enumerated().compactMap { i, plan in
+            plan.spelling.map { (i, $0, CSVColumn(CSVPlan(cell: plan.cell, type: ColumnType(.string, optional: true), isForced: false))) }
+        }
+    }
+
+    mutating func append(_ index: CSVIndex, _ block: CSVBlock, _ nulls: CSVNulls) {
+        guard !texts.isEmpty else { return }
+        for (_, _, cells) in texts { _ = cells.append(index, memory: block.memory, nulls: nulls) }
+        for row in 0..<index.rows { places.append(block.offset + UInt64(index.extents[row * 2])) }
+    }
+
+    func compare(_ columns: [Column]) -> [Int: CSVRespelling] {
+        var found: [Int: CSVRespelling] = [:]
+        for (i, spelling, cells) in texts { found[i] = compare(columns[i], cells.finish(), spelling) }
+        return found
+    }
+
+    private func compare(_ column: Column, _ cells: Column, _ spelling: ColumnSchema) -> CSVRespelling? {
+        // No mark of a text makes quotes here: the cells were freed of theirs.
+        let none = CSVMarks(delimiter: CSVMarks.noQuote, quote: CSVMarks.noQuote, newline: 10)
+        let style = CSVLane.Style(marks: none, nullText: [], isAlwaysQuoted: false, description: spelling, schema: Schema())
+        var lane = CSVLane(rows: 512), found: CSVRespelling?, start = 0
+        defer { lane.free() }
+        while start < column.count {
+            let rows = start..<min(start + 512, column.count)
+            lane.fill(column, rows, style)
+            var from = 0
+            for row in rows {
+                let written = UnsafeBufferPointer(start: lane.bytes + from, count: lane.ends[row - start] - from)
+                from = lane.ends[row - start]
+                let text = cells.text.bytes[cells.text.offsets[row]..<cells.text.offsets[row + 1]]
+                if text.elementsEqual(written) { continue }
+                found = found?.merged(CSVRespelling(count: 1, place: 0, text: "", written: ""))
+                    ?? CSVRespelling(count: 1, place: places[row], text: String(decoding: text.prefix(60), as: UTF8.self), written: String(decoding: written, as: UTF8.self))
+            }
+            start = rows.upperBound
+        }
+        return found
+    }
+}
