@@ -31,6 +31,23 @@ package enum FormatName: String, Sendable, CaseIterable {
         return bytes.starts(with: magic) || bytes.dropFirst(4096).starts(with: magic)
     }
 
+    /// What the first bytes of a file that is not read here say it is, such as "a Parquet file"; nil if they are nobody's known to us.
+    package static func foreign(_ bytes: [UInt8]) -> String? {
+        func begins(_ magic: String) -> Bool { bytes.starts(with: magic.utf8) }
+        // Letters alone could begin a text: what follows them in these formats could not.
+        if begins("PAR1"), bytes.count > 4, bytes[4] < 0x20, !"\t\r\n".utf8.contains(bytes[4]) { return "a Parquet file" }
+        if begins("ARROW1\0\0") { return "an Arrow file" }
+        if begins("SQLite format 3\0") { return "an SQLite database" }
+        if begins("BZh"), bytes.dropFirst(4).starts(with: [0x31, 0x41, 0x59, 0x26, 0x53, 0x59]) { return "a file compressed with bzip2" }
+        if bytes.starts(with: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]) { return "a file compressed with xz" }
+        if bytes.starts(with: [0x50, 0x4B, 0x03, 0x04]) { return "a ZIP archive (as Excel's .xlsx files are)" }
+        if bytes.dropFirst(16).starts(with: "T-DB".utf8) && bytes.count > 23 && bytes[20] < 0x20 && bytes[21] < 0x20 { return "a Realm database" }
+        return nil
+    }
+
+    /// Whether the name says that the file is compressed.
+    package static func isCompressed(_ path: String) -> Bool { [".gz", ".zst"].contains { path.lowercased().hasSuffix($0) } }
+
     private static func guess(_ bytes: [UInt8]) -> FormatName {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
         guard let first = text.first(where: { !" \t\r\n".utf8.contains($0) }) else { return .csv }

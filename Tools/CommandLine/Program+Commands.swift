@@ -2,7 +2,7 @@ extension Command {
     static let convert = Command(
         "convert", operands: "IN... OUT", count: 2...Int.max, "converts files from one format to another",
         detail: """
-            Formats are firn, csv, tsv, json and ndjson; inputs may be compressed with zstd or gzip. The extension of OUT decides what is written, or --to.
+            Formats are firn, csv, tsv, json and ndjson; inputs may be compressed with zstd or gzip, OUT is not. The extension of OUT decides what is written, or --to.
             Several inputs with one schema make one type.
 
             Types are inferred from the whole input, and only where the same text comes back: leading zeros, long numbers and odd notations are kept
@@ -24,7 +24,8 @@ extension Command {
             Flag("key", "k", "NAMES", in: .writing, "the columns whose values tell rows apart (the primary key)",
                  detail: "Two rows with the same key are an error that names them.", repetition: .many),
             .profile,
-            Flag("lossless", nil, in: .writing, "fail unless the same text can be written back from OUT"),
+            Flag("lossless", nil, in: .writing, "fail unless the same can be written back from OUT",
+                 detail: "CSV is held to its bytes, JSON to its values: the spelling of numbers and white space of JSON are not kept."),
             .force, .json,
         ],
         exit: "0 done")

@@ -28,7 +28,7 @@ extension Flag {
                                detail: "By default UTF-8, or UTF-16 if the file begins with its byte order mark.", choices: ["utf-8", "latin-1", "auto"])
     static let delimiter = Flag("delimiter", "d", "CHAR", in: .reading, "what separates the fields of a CSV; \\t is a tab", preset: "comma, tab in .tsv")
     static let noHeader = Flag("no-header", nil, in: .reading, "the first line of a CSV is data", detail: "The columns are then called column1, column2 and so on.")
-    static let rejects = Flag("rejects", nil, "FILE", in: .reading, "write rows that cannot be read to FILE and go on",
+    static let rejects = Flag("rejects", nil, "FILE", in: .reading, "write rows of a CSV that cannot be read to FILE and go on",
                               detail: "The exit code is then 3. Without this flag the first such row ends the command.")
     static let limit = Flag("limit", "n", "N", in: .choosing, "at most N rows")
     static let condition = Flag("where", "w", "PREDICATE", in: .choosing, "only rows that match, such as 'age > 30 AND name BEGINSWITH \"A\"'")

@@ -19,7 +19,7 @@ struct ConvertCommand {
 
         let files = try open(inputs, options, progress)
         let reader = try pipeline(files, options, progress)
-        let writer = try writer(target, format, reader.schema, try losslessCheck(files, format), threads: options.threads)
+        let writer = try writer(target, format, reader.schema, try losslessCheck(files, format), source: files.map(\.name).joined(separator: ", "), threads: options.threads)
         try writer.begin(reader.schema)
         var rows = 0
         while let (type, batch) = try reader.next() {
@@ -51,9 +51,9 @@ struct ConvertCommand {
         return LosslessCheck(source: file, threads: try session.threads())
     }
 
-    private func writer(_ target: String, _ format: FormatName, _ schema: Schema, _ check: LosslessCheck?, threads: Int) throws(FirnError) -> any BatchWriter {
+    private func writer(_ target: String, _ format: FormatName, _ schema: Schema, _ check: LosslessCheck?, source: String, threads: Int) throws(FirnError) -> any BatchWriter {
         let options = WritingOptions(arguments, threads: threads)
-        guard format != .firn else { return try FirnWriter(path: target, options, check: check) }
+        guard format != .firn else { return try FirnWriter(path: target, options, source: source, check: check) }
         let roots = schema.roots
         guard roots.count <= 1 || format == .json else {
             throw FirnError(.usage, "\(format.rawValue) holds one type, and the input has several: \(roots.map(\.name).joined(separator: ", "))",
@@ -71,6 +71,10 @@ struct ConvertCommand {
     }
 
     private func outputFormat(_ target: String) throws(FirnError) -> FormatName {
+        if target != "-", FormatName.isCompressed(target), Paths.kind(target) != .other {
+            let plain = target.dropLast(target.lowercased().hasSuffix(".gz") ? 3 : 4)
+            throw FirnError(.usage, "\(target): compressed files are read, but not written", advice: "write \(plain) and compress it")
+        }
         if let name = arguments.text("to"), let format = FormatName(rawValue: name) { return format }
         if let format = FormatName(extensionOf: target) { return format }
         throw FirnError(.usage, target == "-" ? "the format of the output is not known" : "the extension of \(target) tells no format",

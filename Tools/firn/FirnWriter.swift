@@ -9,6 +9,8 @@ final class FirnWriter: BatchWriter {
     private let replacement: Replacement
     private let options: WritingOptions
     private let check: LosslessCheck?
+    /// What is read, in words.
+    private let source: String
     private var database: Database?
     private var transaction: DatabaseTransaction?
     private var writers: [String: BulkWriter] = [:]
@@ -16,13 +18,14 @@ final class FirnWriter: BatchWriter {
     /// Bytes of the file, once finished.
     private(set) var size = 0
 
-    init(path: String, _ options: WritingOptions, check: LosslessCheck? = nil) throws(FirnError) {
+    init(path: String, _ options: WritingOptions, source: String, check: LosslessCheck? = nil) throws(FirnError) {
         guard path != "-" else {
             throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file, or choose another format with --to")
         }
         replacement = try Replacement(of: path, overwrite: options.overwrites)
         self.options = options
         self.check = check
+        self.source = source
     }
 
     func begin(_ schema: Schema) throws(FirnError) {
@@ -69,11 +72,17 @@ final class FirnWriter: BatchWriter {
             var options = DifferenceOptions()
             options.kinds = []
             options.oldName = "nothing"
-            options.newName = type.name
+            options.newName = source
             let threads = self.options.threads
             options.threads = threads
             options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
-            _ = try TableDifference.compute(old: MemoryTable(type, schema: snapshot.schema, batches: []), new: table, options: options)
+            do throws(FirnError) {
+                _ = try TableDifference.compute(old: MemoryTable(type, schema: snapshot.schema, batches: []), new: table, options: options)
+            } catch {
+                var told = error
+                if told.code == .duplicateKey { told.advice = "choose columns that are unique together with --key, or leave the key out" }
+                throw told
+            }
         }
     }
 }

@@ -29,7 +29,14 @@ final class OpenedFile {
         let input = try Input(path: address.path)
         size = input.totalBytes.map { Int(clamping: $0) }
         let first = try input.peek(8192)
+        if options.format == nil, let kind = FormatName.foreign(first) {
+            throw FirnError(.notThisFormat, "this is \(kind), which this version does not read", at: .init(file: name),
+                            advice: "turn it into csv, json or ndjson first (\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) are read)")
+        }
         format = options.format ?? FormatName.detect(path: address.path, firstBytes: first)
+        if options.rejected != nil, format == .json || format == .ndjson {
+            throw FirnError(.usage, "--rejects is for CSV, and \(name) is \(format.rawValue)", advice: "leave it out: the first line that cannot be read is told")
+        }
         guard format == .firn else {
             if let version = address.version {
                 throw FirnError(.usage, "only .firn files have versions, and this is \(format.rawValue)", at: .init(file: "\(address.path)@\(version)"))

@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+/// What `convert` refuses or tells, so that nobody takes a file for what it is not.
+@Suite struct ConvertRefusalTests {
+    @Test func `a compressed target is refused, not written as plain text`() throws {
+        let scratch = try Scratch()
+        try scratch.write("in.csv", "a\n1\n")
+        for name in ["x.csv.gz", "x.csv.zst", "x.firn.gz"] {
+            let run = try scratch.firn("convert", "in.csv", name)
+            #expect(run.code == 2 && run.errors.contains("write \(name.hasPrefix("x.firn") ? "x.firn" : "x.csv") and compress it"), "\(run.code) \(run.errors)")
+        }
+        #expect(scratch.names == ["in.csv"])
+    }
+
+    @Test func `cells whose spelling changes under a schema are counted, and changed numbers refused`() throws {
+        let scratch = try Scratch()
+        try scratch.write("in.csv", "id,x\n7,1.5\n007,1.50\n\"08\",\n")
+        try scratch.write("int.json", #"{"columns": [{"name": "id", "type": "int"}, {"name": "x", "type": "double?"}]}"#)
+        let run = try scratch.firn("convert", "in.csv", "out.firn", "--schema", "int.json")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.errors.contains("column \"id\" (int): 2 cells come back in another spelling: the first \"007\" as \"7\" in line 3"), "\(run.errors)")
+        #expect(run.errors.contains("column \"x\" (double?): 1 cell comes back in another spelling: \"1.50\" as \"1.5\" in line 3"), "\(run.errors)")
+        #expect(try scratch.firn("convert", "out.firn", "-", "--to", "csv").out == "id,x\n7,1.5\n7,1.5\n8,\n")
+        try scratch.write("big.csv", "id\n9007199254740993\n1\n")
+        try scratch.write("double.json", #"{"columns": [{"name": "id", "type": "double"}]}"#)
+        let changed = try scratch.firn("convert", "big.csv", "big.firn", "--schema", "double.json")
+        #expect(changed.code == 3 && changed.errors.contains("big.csv:2:1") && changed.errors.contains("9007199254740993"), "\(changed.code) \(changed.errors)")
+        #expect(!scratch.has("big.firn"))
+        #expect(try scratch.firn("convert", "big.csv", "big.firn", "--schema", "double.json", "--rejects", "bad.csv").code == 3)
+        #expect(try scratch.read("bad.csv") == "9007199254740993\n")
+    }
+
+    @Test func `a schema's column that the input lacks is refused with the likely name`() throws {
+        let scratch = try Scratch()
+        try scratch.write("in.csv", "name,age\na,1\n")
+        try scratch.write("s.json", #"{"columns": [{"name": "nmae", "type": "string"}]}"#)
+        let run = try scratch.firn("convert", "in.csv", "out.firn", "--schema", "s.json")
+        #expect(run.code == 2 && run.errors.contains("\"nmae\"") && run.errors.contains("did you mean \"name\"?") && !scratch.has("out.firn"), "\(run.code) \(run.errors)")
+    }
+
+    @Test func `each column's own word for null comes back`() throws {
+        let scratch = try Scratch()
+        let text = "a,b,c\n1,NA,\n-,2,x\n3,NA,\n"
+        try scratch.write("in.csv", text)
+        let run = try scratch.firn("convert", "in.csv", "out.firn", "--null", "NA,-", "--lossless")
+        #expect(run.code == 0 && !run.errors.contains("null"), "\(run.code) \(run.errors)")
+        #expect(try scratch.firn("convert", "out.firn", "-", "--to", "csv").out == text)
+        #expect(try scratch.firn("query", "out.firn", "b == NULL", "--agg", "count", "--format", "csv").out.hasSuffix("2\n"))
+    }
+
+    @Test func `a link is written through`() throws {
+        let scratch = try Scratch()
+        try scratch.write("in.csv", "a\n1\n")
+        try FileManager.default.createDirectory(at: scratch.file("data"), withIntermediateDirectories: true)
+        for (link, end) in [("l.csv", "data/t.csv"), ("l.firn", "data/t.firn"), ("new.csv", "data/new.csv")] {
+            if !link.hasPrefix("new") { try scratch.write(end, "old") }
+            try FileManager.default.createSymbolicLink(atPath: scratch.file(link).path, withDestinationPath: end)
+            let run = try scratch.firn("convert", "in.csv", link, "--force")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file(link).path) == end)
+            #expect(try scratch.firn("convert", end, "-", "--to", "csv").out == "a\n1\n")
+        }
+        #expect(try scratch.firn("compact", "l.firn").code == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("l.firn").path) == "data/t.firn")
+    }
+
+    @Test func `a key that is not unique names the file and what convert can do`() throws {
+        let scratch = try Scratch()
+        try scratch.write("people.csv", "id,sex\n1,m\n2,m\n")
+        let run = try scratch.firn("convert", "people.csv", "out.firn", "--key", "sex")
+        #expect(run.code == 3 && run.errors.contains("people.csv") && !run.errors.contains("--duplicates"), "\(run.code) \(run.errors)")
+    }
+
+    @Test func `rejects are refused where an input is JSON`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "a\n1\n")
+        try scratch.write("b.ndjson", "{\"a\":1}\n{\"a\":\n")
+        let run = try scratch.firn("convert", "a.csv", "b.ndjson", "out.firn", "--rejects", "r")
+        #expect(run.code == 2 && run.errors.contains("--rejects is for CSV"), "\(run.code) \(run.errors)")
+        #expect(!scratch.has("r"))
+    }
+
+    @Test func `files of other formats are called by their name`() throws {
+        let scratch = try Scratch()
+        for (magic, name) in [("PAR1\u{15}\u{4}", "Parquet"), ("SQLite format 3\0", "SQLite"), ("BZh91AY&SY", "bzip2"), ("ARROW1\0\0", "Arrow"),
+                              (String(repeating: "\0", count: 16) + "T-DB\u{9}\u{9}\0\0", "Realm")] {
+            try scratch.write("data.csv", magic + "\0\0\0")
+            let run = try scratch.firn("convert", "data.csv", "out.firn")
+            #expect(run.code == 4 && run.errors.contains(name) && !run.errors.contains("latin-1"), "\(name): \(run.code) \(run.errors)")
+        }
+        try scratch.write("data.csv", "PAR1,x\n1,2\n")
+        #expect(try scratch.firn("convert", "data.csv", "out.firn").code == 0)
+    }
+}
