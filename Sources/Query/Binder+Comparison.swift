@@ -28,7 +28,7 @@ extension Binder {
     }
 
     private func mismatch(_ a: ScalarKind?, _ b: ScalarKind?, _ syntax: ComparisonSyntax) -> QueryError {
-        error("Unsupported comparison between type '\(a?.queryName ?? "null")' and type '\(b?.queryName ?? "null")'", at: syntax.position.offset)
+        error("these do not compare: \(syntax.left) is \(a?.queryName ?? "null"), \(syntax.right) is \(b?.queryName ?? "null")", at: syntax.position.offset)
     }
 
     private func comparable(_ a: ScalarKind, _ b: ScalarKind) -> Bool {

@@ -66,7 +66,9 @@ extension Binder {
     func elementTest(_ kind: ScalarKind, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {
         if constant.value.isNull { return nullTest(kind, comparator) }
         guard kind != .embedded, let coerced = coerced(constant, to: kind) else {
-            throw error("Unsupported comparison between type '\(kind.queryName)' and type '\(constant.value.scalarKind?.queryName ?? "collection")'", at: syntax.position.offset)
+            // The constant may stand on either side.
+            let path = "\(syntax.left)" == "\(constant)" ? syntax.right : syntax.left, other = constant.value.scalarKind?.queryName ?? "collection"
+            throw error("these do not compare: \(path) is \(kind.queryName), \(constant) is \(other)", at: syntax.position.offset)
         }
         let value = coerced.value
         let isNot = comparator == .notEqual

@@ -43,7 +43,9 @@ extension Binder {
 
     private func unknown(_ name: String, in type: TypeSchema, at position: Int) -> QueryError {
         let names = type.columns.map(\.name)
-        return error("'\(type.name)' has no property '\(name)'", at: position, suggestion: closest(to: name, in: names).map { "'\($0)'" })
+        let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
+        return QueryError(.binding, "no column '\(name)' in \(type.name)", in: text, at: position,
+                          suggestion: closest(to: name, in: names).map { "'\($0)'" }, hint: "its columns are \(some)")
     }
 
     private func follow(_ step: PathStep, _ trail: inout Trail, _ position: Int) throws(QueryError) {

@@ -22,14 +22,17 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     package var expected: String
     /// A known name that is close to the one used.
     package var suggestion: String?
+    /// What helps where no name is close: the names there are.
+    package var hint: String?
 
-    package init(_ kind: Kind, _ message: String, in text: String = "", at position: Int = 0, expected: String = "", suggestion: String? = nil) {
+    package init(_ kind: Kind, _ message: String, in text: String = "", at position: Int = 0, expected: String = "", suggestion: String? = nil, hint: String? = nil) {
         self.kind = kind
         self.message = message
         self.text = text
         self.position = position
         self.expected = expected
         self.suggestion = suggestion
+        self.hint = hint
     }
 
     /// The same fault, in the text it was found in.
@@ -43,7 +46,7 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
         var out = message
         if !expected.isEmpty { out += ": expected \(expected)" }
         if !text.isEmpty { out += " (at character \(column) of \(excerpt))" }
-        if let suggestion { out += "; did you mean \(suggestion)?" }
+        if let suggestion { out += "; did you mean \(suggestion)?" } else if let hint { out += "; \(hint)" }
         return out
     }
 
@@ -54,7 +57,8 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     package var asFirnError: FirnError {
         var plain = self
         plain.suggestion = nil
-        return FirnError(kind == .unsupported ? .unsupported : .usage, plain.description, advice: suggestion.map { "did you mean \($0)?" })
+        plain.hint = nil
+        return FirnError(kind == .unsupported ? .unsupported : .usage, plain.description, advice: suggestion.map { "did you mean \($0)?" } ?? hint)
     }
 
     /// The text, or the part of a long one around the fault.

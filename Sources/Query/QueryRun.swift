@@ -23,13 +23,13 @@ package final class QueryRun {
     /// Rows of a batch at most.
     static let batchSize = segmentSize
 
-    /// `parallel` is how work is shared among threads; by default all is done on the calling one.
-    package init(_ request: QueryRequest, table: any Table, threads: Int = 1, parallel: @escaping ParallelLoop = { for i in 0..<$0 { $1(i) } }) throws(QueryError) {
+    /// `parallel` is how work is shared among threads; by default all is done on the calling one. `file`: where the table is stored, for errors.
+    package init(_ request: QueryRequest, table: any Table, file: String? = nil, threads: Int = 1, parallel: @escaping ParallelLoop = { for i in 0..<$0 { $1(i) } }) throws(QueryError) {
         plan = try Plan(request, table)
         self.table = table
         self.threads = max(1, min(threads, 256))
         self.parallel = parallel
-        scanner = Scanner(plan: plan, table: table)
+        scanner = Scanner(plan: plan, table: table, source: DamageSource(typeName: table.type.name, file: file))
         if let group = plan.group {
             columns = try QueryRun(group.after, table: MemoryTable(TypeSchema("result", columns: group.columns), schema: Schema(), batches: [])).columns
         } else {
@@ -95,7 +95,10 @@ package final class QueryRun {
         }
         let s = statistics
         if s.segments > 0 {
-            out += "segments: \(s.segments) of \(table.segmentCount) visited, \(s.segmentsSkipped) skipped by zones\n"
+            // A limit may have ended the run before all segments were looked at.
+            let unreached = table.segmentCount - s.segments
+            out += "segments: \(s.segments - s.segmentsSkipped) of \(table.segmentCount) visited, \(s.segmentsSkipped) skipped by zones"
+                + (unreached > 0 ? ", \(unreached) not needed\n" : "\n")
             out += "vectors: \(s.vectors), \(s.vectorsSkipped) skipped by zones, \(s.vectorsDecoded) decoded, \(s.codeVectorsDecoded) read as codes\n"
             out += "rows: \(s.rows), \(s.rowsMatched) matched\n"
         }
@@ -193,8 +196,13 @@ package final class QueryRun {
     /// A SORT with a limit right after it needs no more than the first rows of each run of segments: how many.
     private var bound: Int? {
         guard case .sort? = plan.descriptors.first else { return nil }
+        return count(after: 1)
+    }
+
+    /// How many rows the descriptors from one on can use, if they are offsets and then a limit.
+    private func count(after start: Int) -> Int? {
         var offset = 0
-        for descriptor in plan.descriptors.dropFirst() {
+        for descriptor in plan.descriptors.dropFirst(start) {
             switch descriptor {
             case .offset(let count): offset += min(count, 1 << 40)
             case .limit(let count): return offset + min(count, 1 << 40)
@@ -204,11 +212,39 @@ package final class QueryRun {
         return nil
     }
 
+    /// A DISTINCT with a limit right after it is done when so many different rows were met: how many.
+    private var enough: Int? {
+        guard case .distinct? = plan.descriptors.first else { return nil }
+        return count(after: 1)
+    }
+
     /// The positions that the descriptors leave, in order.
     private func ordered() throws(FirnError) -> [UInt64] {
+        var collected: Collector?
+        if let enough, let first = plan.descriptors.first {
+            // Longer and longer runs of segments: little is read where few segments suffice, and all threads work where they do not.
+            var start = 0, length = 1
+            while start < table.segmentCount, collected?.positions.count ?? 0 < enough || collected == nil {
+                let end = min(table.segmentCount, start + length)
+                guard let part = try collect(start..<end) else { break }
+                if collected == nil { collected = part } else { collected!.append(contentsOf: part) }
+                collected!.prune(first, to: .max)
+                start = end
+                length = max(2 * length, threads)
+            }
+        } else {
+            collected = try collect(0..<table.segmentCount)
+        }
+        guard collected != nil else { return [] }
+        collected!.run(plan.descriptors)
+        return collected!.result
+    }
+
+    /// The matches of some segments with the keys that the descriptors look at.
+    private func collect(_ segments: Range<Int>) throws(FirnError) -> Collector? {
         let plan = plan, scanner = scanner, bound = bound
         let first = plan.descriptors.first
-        var collected = try share { (scan, range) throws(FirnError) -> Collector in
+        return try share(segments) { (scan, range) throws(FirnError) -> Collector in
             var collector = Collector(plan), rows: [Int32] = []
             for segment in range {
                 if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
@@ -225,9 +261,6 @@ package final class QueryRun {
             out.append(contentsOf: b)
             return out
         }
-        guard collected != nil else { return [] }
-        collected!.run(plan.descriptors)
-        return collected!.result
     }
 
     /// Batches of the rows at the given positions, in that order. Within a batch every vector is read once.
@@ -323,12 +356,12 @@ package final class QueryRun {
     // MARK: Threads
 
     /// Runs `body` for each segment in runs of consecutive ones, one run a thread, and joins what they give in order.
-    private func share<T>(_ body: @escaping @Sendable (SegmentScan, Range<Int>) throws(FirnError) -> T, whole join: (T, T) -> T) throws(FirnError) -> T? {
-        let segments = table.segmentCount
+    private func share<T>(_ chosen: Range<Int>? = nil, _ body: @escaping @Sendable (SegmentScan, Range<Int>) throws(FirnError) -> T, whole join: (T, T) -> T) throws(FirnError) -> T? {
+        let base = chosen?.lowerBound ?? 0, segments = chosen?.count ?? table.segmentCount
         guard segments > 0 else { return nil }
         let runs = min(threads, segments), scanner = scanner
         let outcomes = each(runs) { (i) throws(FirnError) -> (T, QueryStatistics) in
-            let range = (segments * i / runs)..<(segments * (i + 1) / runs)
+            let range = (base + segments * i / runs)..<(base + segments * (i + 1) / runs)
             let scan = try scanner.scan(range.lowerBound, reusing: nil)
             return (try body(scan, range), scan.statistics)
         }

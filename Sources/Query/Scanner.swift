@@ -5,9 +5,10 @@ import FirnModel
 struct Scanner {
     let plan: Plan
     let table: any Table
+    let source: DamageSource
 
     func segment(_ index: Int) throws(FirnError) -> any Segment {
-        do { return try table.segment(index) } catch { throw FirnError(.damaged, "\(error.what) (byte \(error.offset), type \(table.type.name))") }
+        do { return try table.segment(index) } catch { throw source.error(error) }
     }
 
     func scan(_ index: Int, reusing scan: SegmentScan?) throws(FirnError) -> SegmentScan {
@@ -16,7 +17,7 @@ struct Scanner {
             scan.move(to: segment)
             return scan
         }
-        return SegmentScan(plan.slots, textTests: plan.textTests, table: table, segment: segment)
+        return SegmentScan(plan.slots, textTests: plan.textTests, source: source, segment: segment)
     }
 
     /// Calls `body` for every vector with matches: its number, its first row, how many rows, the mask of 16 words and how many match.

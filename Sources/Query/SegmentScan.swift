@@ -14,6 +14,18 @@ struct SlotTable: Sendable {
     }
 }
 
+/// Where the rows come from, for errors about their bytes.
+struct DamageSource: Sendable {
+    let typeName: String
+    /// Nil: not a file that is known by name here.
+    let file: String?
+
+    func error(_ damage: Damage) -> FirnError {
+        guard let file else { return FirnError(.damaged, "\(damage.what) (byte \(damage.offset), type \(typeName))") }
+        return .damaged(file, what: damage.what, byte: damage.offset)
+    }
+}
+
 /// Counts of what a run read and what it could leave unread.
 package struct QueryStatistics: Sendable, Equatable {
     package var segments = 0
@@ -38,7 +50,7 @@ package struct QueryStatistics: Sendable, Equatable {
 /// Reads the slots of one segment, each vector at most once. For one thread.
 final class SegmentScan {
     let slots: SlotTable
-    let tableName: String
+    private let source: DamageSource
     private(set) var segment: any Segment
     private var readers: [(any ColumnReader)?]
     private var columns: [Column]
@@ -58,10 +70,10 @@ final class SegmentScan {
         case bits([UInt64])
     }
 
-    init(_ slots: SlotTable, textTests: Int, table: any Table, segment: any Segment) {
+    init(_ slots: SlotTable, textTests: Int, source: DamageSource, segment: any Segment) {
         self.slots = slots
         self.segment = segment
-        tableName = table.type.name
+        self.source = source
         let count = slots.paths.count
         readers = Array(repeating: nil, count: count)
         columns = slots.types.map { Column($0) }
@@ -86,9 +98,7 @@ final class SegmentScan {
         for i in codeSets.indices { codeSets[i] = nil }
     }
 
-    func damaged(_ damage: Damage) -> FirnError {
-        FirnError(.damaged, "\(damage.what) (byte \(damage.offset), type \(tableName))")
-    }
+    func damaged(_ damage: Damage) -> FirnError { source.error(damage) }
 
     func reader(_ slot: Int) throws(FirnError) -> any ColumnReader {
         if let reader = readers[slot] { return reader }

@@ -61,6 +61,29 @@ import Testing
         #expect(run.code == 0 && run.out.contains("scan") && !run.out.contains("Grace"), "\(run.out)\(run.errors)")
     }
 
+    @Test func `every column asked for is in every row of JSON`() throws {
+        let scratch = try sample()
+        #expect(try scratch.firn("query", "people.firn", "id == 5", "-s", "name,age,city", "--json").out == "{\"name\":\"日本\",\"age\":null,\"city\":null}\n")
+        #expect(try scratch.firn("query", "people.csv", "-g", "city", "-a", "max(age) as most", "--where", "id == 5", "--json").out == "{\"city\":null,\"most\":null}\n")
+        let none = try scratch.firn("query", "people.firn", "id > 99", "-a", "count, max(age) as most", "--format", "json").out
+        #expect(none.contains("\"most\":null") && none.contains("\"count\":0"), "\(none)")
+    }
+
+    @Test func `a table without rows says so beside it`() throws {
+        let scratch = try sample()
+        #expect(try scratch.firn("query", "people.firn", "age > 400").errors == "firn: no rows\n")
+        #expect(try scratch.firn("query", "people.firn", "age > 400", "-q").errors.isEmpty)
+        #expect(try scratch.firn("query", "people.firn", "age > 400", "--format", "csv").errors.isEmpty)
+    }
+
+    @Test func `a wrong column is answered with the right ones`() throws {
+        let scratch = try sample()
+        let far = try scratch.firn("query", "people.firn", "Foo == 1").errors
+        #expect(far.contains("no column 'Foo' in people") && far.contains("its columns are id, name, age, city"), "\(far)")
+        #expect(try scratch.firn("query", "people.firn", "-s", "nmae").errors.contains("did you mean 'name'?"))
+        #expect(try scratch.firn("query", "people.firn", "age == 'abc'").errors.contains("age is int, 'abc' is string"))
+    }
+
     @Test func `control characters of a file never reach a terminal as they are`() throws {
         let scratch = try Scratch()
         try scratch.write("evil.csv", "a\n\u{1B}[2Jboo\n")

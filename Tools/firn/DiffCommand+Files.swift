@@ -18,7 +18,7 @@ extension DiffCommand {
         let tables = try files.map { (file) throws(FirnError) in try file.table(arguments.text("type")) }
         display.end()
         let names = arguments.operands
-        let code = try compare(tables[0], named: names[0], tables[1], named: names[1], rows: try rows(condition, tables))
+        let code = try compare(tables[0], named: names[0], tables[1], named: names[1], rows: try rows(condition, tables, files.map(\.address.path)))
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {
             session.remark("\(Quantity.count(rejected.count, "row")) rejected: see \(rejected.path)")
@@ -28,11 +28,11 @@ extension DiffCommand {
     }
 
     /// The rows of each segment of either table for which the condition holds; nil without one.
-    private func rows(_ condition: QuerySyntax?, _ tables: [any Table]) throws(FirnError) -> (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? {
+    private func rows(_ condition: QuerySyntax?, _ tables: [any Table], _ paths: [String]) throws(FirnError) -> (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? {
         guard let condition else { return nil }
         var matches: [[Bits]] = []
-        for table in tables {
-            let run = try QueryCommand.run(QueryRequest(parsed: condition), table, threads: try session.threads())
+        for (table, path) in zip(tables, paths) {
+            let run = try QueryCommand.run(QueryRequest(parsed: condition), table, file: path, threads: try session.threads())
             matches.append(try (0..<table.segmentCount).map { (index) throws(FirnError) in try run.matches(ofSegment: index) })
         }
         let found = matches

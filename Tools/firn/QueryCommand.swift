@@ -19,7 +19,7 @@ struct QueryCommand {
         let options = try ReadingOptions(arguments, threads: threads)
         let file = try OpenedFile(arguments.operands[0], options, progress: progress)
         let table = try file.table(arguments.text("type"))
-        let run = try QueryCommand.run(request, table, threads: threads)
+        let run = try QueryCommand.run(request, table, file: file.address.path, threads: threads)
         display.end()
         let rows = arguments.has("explain") ? try explain(run) : try print(run, of: table)
         try options.rejected?.finish()
@@ -64,10 +64,10 @@ struct QueryCommand {
         return syntax
     }
 
-    /// A query bound to a table, to run on several threads.
-    static func run(_ request: QueryRequest, _ table: any Table, threads: Int) throws(FirnError) -> QueryRun {
+    /// A query bound to a table, to run on several threads. `file`: where the table is stored, for errors about its bytes.
+    static func run(_ request: QueryRequest, _ table: any Table, file: String? = nil, threads: Int) throws(FirnError) -> QueryRun {
         try bound { () throws(QueryError) in
-            try QueryRun(request, table: table, threads: threads, parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
+            try QueryRun(request, table: table, file: file, threads: threads, parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
         }
     }
 
@@ -79,7 +79,9 @@ struct QueryCommand {
     // MARK: What is printed
 
     private func print(_ run: QueryRun, of table: any Table) throws(FirnError) -> Int {
-        let type = TypeSchema(table.type.name, columns: run.columns)
+        var type = TypeSchema(table.type.name, columns: run.columns)
+        // What was asked for is there in every row of JSON, though it be null.
+        for i in type.columns.indices { type.columns[i].writesNull = true }
         let schema = Schema([type] + table.schema.types.filter { $0.name != type.name })
         let writer = try writer(schema)
         try writer.begin(schema)
@@ -91,6 +93,7 @@ struct QueryCommand {
         }
         try writer.finish()
         for remark in writer.remarks { session.remark(remark) }
+        if rows == 0, writer is TablePrinter { session.remark("no rows") }
         return rows
     }
 
