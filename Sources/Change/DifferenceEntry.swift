@@ -31,17 +31,18 @@ extension TableDifference {
         return values
     }
 
-    /// Calls the body with each entry of the kinds asked for until it returns false: first the removed rows in the order of the old table,
+    /// Calls the body with each entry of the given kinds, among those the options asked for, until it returns false: first the removed rows in the order of the old table,
     /// then the added and changed ones in the order of the new table.
-    package func forEachEntry(_ body: (DifferenceEntry) throws(FirnError) -> Bool) throws(FirnError) {
-        if options.kinds.contains(.removed) {
+    package func forEachEntry(of kinds: Set<DifferenceEntry.Kind> = Set(DifferenceEntry.Kind.allCases), _ body: (DifferenceEntry) throws(FirnError) -> Bool) throws(FirnError) {
+        let kinds = kinds.intersection(options.kinds)
+        if kinds.contains(.removed) {
             for (s, rows) in removedRows.enumerated() {
                 for row in rows.positions {
                     if try !body(.removed(old: RowPlace(segment: s, row: row))) { return }
                 }
             }
         }
-        let wantsAdded = options.kinds.contains(.added), wantsChanged = options.kinds.contains(.changed)
+        let wantsAdded = kinds.contains(.added), wantsChanged = kinds.contains(.changed)
         for (s, segment) in segments.enumerated() {
             for row in segment.partners.indices {
                 if segment.partners[row] == SegmentDifference.added {

@@ -22,7 +22,7 @@ package struct DifferenceOptions: Sendable {
     package var ignore: [String] = []
     /// Numbers that differ by at most this much are equal (not in keys).
     package var tolerance = 0.0
-    /// The kinds of entries wanted. Cells are compared only if `.changed` is among them.
+    /// The kinds of entries looked for. Cells are compared only if `.changed` is among them.
     package var kinds: Set<DifferenceEntry.Kind> = [.added, .removed, .changed]
     package var duplicates = Duplicates.refuse
     /// How messages name the tables: file names.

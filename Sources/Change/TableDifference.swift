@@ -32,9 +32,15 @@ package final class TableDifference: Sendable {
     package let leftOutOld: Int
     package let leftOutNew: Int
     /// No row of the kinds asked for, and no column on one side only.
-    package var isEmpty: Bool {
-        !schema.hasOtherColumns && (added == 0 || !options.kinds.contains(.added)) && (removed == 0 || !options.kinds.contains(.removed)) && changed == 0
+    package var isEmpty: Bool { isEmpty(of: options.kinds) }
+
+    /// No row of these kinds, and no column on one side only.
+    package func isEmpty(of kinds: Set<DifferenceEntry.Kind>) -> Bool {
+        !schema.hasOtherColumns && (added == 0 || !kinds.contains(.added)) && (removed == 0 || !kinds.contains(.removed))
+            && (changed == 0 || !kinds.contains(.changed))
     }
+
+    package var types: (old: TypeSchema, new: TypeSchema) { (old.type, new.type) }
 
     let old: any Table
     let new: any Table

@@ -36,6 +36,21 @@ package func nestedText(_ value: Value) -> String {
     }
 }
 
+/// A cell as JSON: dates, identifiers and numbers as their column writes them, also within lists, sets and maps.
+package func nestedText(_ value: Value, notation: Notation) -> String {
+    func members(_ entries: [Value.Entry]) -> String {
+        "{" + entries.map { quoted($0.key) + ":" + nestedText($0.value, notation: notation) }.joined(separator: ",") + "}"
+    }
+    return switch value {
+    case .date, .uuid: quoted(writtenText(value, notation: notation))
+    case .float(let x) where x.isFinite: writtenText(value, notation: notation)
+    case .double(let x) where x.isFinite: writtenText(value, notation: notation)
+    case .list(let values), .set(let values): "[" + values.map { nestedText($0, notation: notation) }.joined(separator: ",") + "]"
+    case .map(let entries): members(entries)
+    default: nestedText(value)
+    }
+}
+
 /// JSON text of a string.
 package func quoted(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) { return "\"" + text + "\"" }

@@ -21,7 +21,8 @@ struct DiffCommand {
         options.tolerance = try arguments.number("tolerance") ?? 0
         guard options.tolerance >= 0 else { throw FirnError(.usage, "--tolerance takes a number that is not negative") }
         let only = arguments.texts("only")
-        if !only.isEmpty { options.kinds = Set(DifferenceEntry.Kind.allCases.filter { only.contains("\($0)") }) }
+        // All is compared whatever is printed: the totals are those of the tables.
+        let kinds = Set(DifferenceEntry.Kind.allCases.filter { only.isEmpty || only.contains("\($0)") })
         options.duplicates = arguments.text("duplicates") == "first" ? .takeFirst : .refuse
         options.oldName = oldName
         options.newName = newName
@@ -35,12 +36,12 @@ struct DiffCommand {
         if difference.leftOutNew > 0 { session.remark("\(newName): \(Quantity.count(difference.leftOutNew, "row")) left out: an earlier one has the same key") }
         let limit = try arguments.count("limit")
         switch arguments.has("json") ? "ndjson" : arguments.text("format") ?? "table" {
-        case "ndjson": try DiffLines(difference, session.out).write(limit: limit)
+        case "ndjson": try DiffLines(difference, session.out).write(kinds, limit: limit)
         case "summary": try DiffSummary(difference, session.outStyle).write(to: session.out)
         default:
             let width = Machine.isTerminal(1) ? Machine.terminalWidth(1) : nil
-            try DiffListing(difference, session.outStyle, names: (oldName, newName), width: width, session.out).write(limit: limit)
+            try DiffListing(difference, session.outStyle, names: (oldName, newName), width: width, session.out).write(kinds, limit: limit)
         }
-        return difference.isEmpty ? .done : .no
+        return difference.isEmpty(of: kinds) ? .done : .no
     }
 }

@@ -19,12 +19,12 @@ struct DiffLines {
         self.out = out
     }
 
-    /// Prints at most `limit` entries; schema and summary are always there.
-    func write(limit: Int?) throws(FirnError) {
+    /// Prints at most `limit` entries of the given kinds; schema and summary are always there.
+    func write(_ kinds: Set<DifferenceEntry.Kind>, limit: Int?) throws(FirnError) {
         try writeSchema()
         let readers = difference.readers()
         var left = limit ?? .max
-        try difference.forEachEntry { entry throws(FirnError) in
+        try difference.forEachEntry(of: kinds) { entry throws(FirnError) in
             guard left > 0 else { return false }
             left -= 1
             try out.write(try line(entry, readers))
@@ -51,7 +51,9 @@ struct DiffLines {
 
     private func line(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> String {
         var key: [String] = []
-        for (column, value) in zip(difference.key, try difference.keyValues(entry, readers)) { key.append(quoted(column.name) + ":" + nestedText(value)) }
+        for (column, value) in zip(difference.key, try difference.keyValues(entry, readers)) {
+            key.append(quoted(column.name) + ":" + nestedText(value, notation: difference.notation(of: column, entry)))
+        }
         let name = "\"key\":{" + key.joined(separator: ",") + "}"
         switch entry {
         case .removed(let row): return "{\"kind\":\"removed\",\(name),\"old\":\(try object(row, readers.old))}\n"
@@ -60,7 +62,8 @@ struct DiffLines {
             var cells: [String] = []
             for index in columns {
                 let column = difference.columns[index]
-                let old = nestedText(try readers.old.value(before, column.old)), new = nestedText(try readers.new.value(after, column.new))
+                let old = nestedText(try readers.old.value(before, column.old), notation: readers.old.table.type.columns[column.old].notation)
+                let new = nestedText(try readers.new.value(after, column.new), notation: readers.new.table.type.columns[column.new].notation)
                 cells.append("\(quoted(column.name)):{\"old\":\(old),\"new\":\(new)}")
             }
             return "{\"kind\":\"changed\",\(name),\"cells\":{\(cells.joined(separator: ","))}}\n"
@@ -69,7 +72,9 @@ struct DiffLines {
 
     private func object(_ row: RowPlace, _ reader: RowReader) throws(FirnError) -> String {
         var members: [String] = []
-        for (i, column) in reader.table.type.columns.enumerated() { members.append(quoted(column.name) + ":" + nestedText(try reader.value(row, i))) }
+        for (i, column) in reader.table.type.columns.enumerated() {
+            members.append(quoted(column.name) + ":" + nestedText(try reader.value(row, i), notation: column.notation))
+        }
         return "{" + members.joined(separator: ",") + "}"
     }
 }

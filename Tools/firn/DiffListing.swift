@@ -27,15 +27,15 @@ struct DiffListing {
         self.out = out
     }
 
-    /// Prints at most `limit` entries.
-    func write(limit: Int?) throws(FirnError) {
+    /// Prints at most `limit` entries of the given kinds; the totals are those of all.
+    func write(_ kinds: Set<DifferenceEntry.Kind>, limit: Int?) throws(FirnError) {
         guard !difference.isEmpty || !difference.schema.isEmpty else { return }
         let summary = DiffSummary(difference, style)
         try out.write(style.strong("--- " + DisplayWidth.visible(names.old)) + "\n" + style.strong("+++ " + DisplayWidth.visible(names.new)) + "\n")
         for line in summary.schemaLines { try out.write(line + "\n") }
         let readers = difference.readers()
         var left = limit ?? .max, cut = false
-        try difference.forEachEntry { entry throws(FirnError) in
+        try difference.forEachEntry(of: kinds) { entry throws(FirnError) in
             guard left > 0 else {
                 cut = true
                 return false
@@ -50,7 +50,9 @@ struct DiffListing {
 
     private func write(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) {
         var key: [String] = []
-        for (column, value) in zip(difference.key, try difference.keyValues(entry, readers)) { key.append("\(column.name)=\(shown(value))") }
+        for (column, value) in zip(difference.key, try difference.keyValues(entry, readers)) {
+            key.append("\(column.name)=\(shown(value, difference.notation(of: column, entry)))")
+        }
         let name = key.joined(separator: ", ")
         switch entry {
         case .removed(let row): try line("- " + name, try rest(row, readers.old, difference.key.map(\.old)), style.red)
@@ -60,7 +62,9 @@ struct DiffListing {
             for index in columns {
                 let column = difference.columns[index]
                 let old = try readers.old.value(before, column.old), new = try readers.new.value(after, column.new)
-                try line("    \(column.name): \(shown(old)) → \(shown(new, beside: old))", "", { $0 })
+                let left = shown(old, readers.old.table.type.columns[column.old].notation)
+                let right = shown(new, readers.new.table.type.columns[column.new].notation, beside: old)
+                try line("    \(column.name): \(left) → \(right)", "", { $0 })
             }
         }
     }
@@ -70,7 +74,7 @@ struct DiffListing {
         var parts: [String] = []
         for (i, column) in reader.table.type.columns.enumerated() where !key.contains(i) {
             let value = try reader.value(row, i)
-            if !value.isNull { parts.append("\(column.name)=\(shown(value))") }
+            if !value.isNull { parts.append("\(column.name)=\(shown(value, column.notation))") }
         }
         return parts.joined(separator: ", ")
     }
@@ -82,10 +86,18 @@ struct DiffListing {
     }
 
     /// Text is quoted where it would otherwise not be told from another value.
-    private func shown(_ value: Value, beside other: Value = .null) -> String {
-        guard case .string(let text) = value else { return value.isNull ? "null" : writtenText(value) }
+    private func shown(_ value: Value, _ notation: Notation, beside other: Value = .null) -> String {
+        guard case .string(let text) = value else { return value.isNull ? "null" : writtenText(value, notation: notation) }
         var isPlain = !text.isEmpty && text != "null" && !text.hasPrefix(" ") && !text.hasSuffix(" ")
         if case .string = other {} else if !other.isNull { isPlain = false }
         return isPlain ? text : quoted(text)
+    }
+}
+
+extension TableDifference {
+    /// How the table that an entry's key is read from writes a column of it (see `keyValues`).
+    func notation(of column: ComparedColumn, _ entry: DifferenceEntry) -> Notation {
+        if case .removed = entry { return types.old.columns[column.old].notation }
+        return types.new.columns[column.new].notation
     }
 }
