@@ -17,34 +17,45 @@ struct VerifyCommand {
         var worst = ExitCode.done
         for operand in session.arguments.operands {
             let started = Machine.seconds
-            let file: OpenedFile
             do throws(FirnError) {
-                file = try OpenedFile(stored: operand, allowsEmpty: true)
+                if try !check(operand, progress, started) { worst = worse(worst, .no) }
             } catch {
-                // A file so damaged that it does not open: the answer of this command, in detail the error's.
-                guard session.arguments.operands.count > 1 || error.code == .damaged else { throw error }
                 display.end()
-                Session.complain(error.complaint(style: session.errorStyle))
-                try report(operand, "damaged: \(error.message)", defects: [], isIntact: false, seconds: Machine.seconds - started)
+                // A file so damaged that it cannot be read: the answer of this command, in detail the error's.
+                if error.code == .damaged {
+                    let place = error.place?.byte.map { " (byte \($0))" } ?? ""
+                    try report(operand, "damaged: \(error.message)\(place)", defects: [], isIntact: false, isAnswer: true, seconds: Machine.seconds - started)
+                } else {
+                    guard session.arguments.operands.count > 1 else { throw error }
+                    if session.arguments.has("json") {
+                        try report(operand, error.message, defects: [], isIntact: false, seconds: Machine.seconds - started)
+                    }
+                    Session.complain(error.complaint(style: session.errorStyle))
+                }
                 worst = worse(worst, ExitCode(error.code))
-                continue
             }
-            guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
-            var defects = try database.verifyStructure().map { Defect(subject: "structure", damage: $0) }
-            defects += snapshot.verify(full: isFull) { progress.add(rows: $0) }
-            if snapshot.version == 0, defects.isEmpty { defects.append(Defect(subject: "structure", damage: Damage("no version was ever completed in this file"))) }
-            let rows = snapshot.tables.reduce(0) { $0 + $1.rowCount }
-            let summary = defects.isEmpty ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
-                : "\(Quantity.count(defects.count, "defect")) found"
-            try report(operand, summary, defects: defects, isIntact: defects.isEmpty, seconds: Machine.seconds - started)
-            if !defects.isEmpty { worst = worse(worst, .no) }
         }
         return worst
     }
 
+    /// Checks one file, and prints what was found; whether it is intact.
+    private func check(_ operand: String, _ progress: Progress, _ started: Double) throws(FirnError) -> Bool {
+        let file = try OpenedFile(stored: operand, allowsEmpty: true)
+        guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        var defects = try database.verifyStructure().map { Defect(subject: "structure", damage: $0) }
+        defects += snapshot.verify(full: isFull) { progress.add(rows: $0) }
+        if snapshot.version == 0, defects.isEmpty { defects.append(Defect(subject: "structure", damage: Damage("no version was ever completed in this file"))) }
+        let rows = snapshot.tables.reduce(0) { $0 + $1.rowCount }
+        let summary = defects.isEmpty ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
+            : "\(Quantity.count(defects.count, "defect")) found"
+        try report(operand, summary, defects: defects, isIntact: defects.isEmpty, seconds: Machine.seconds - started)
+        return defects.isEmpty
+    }
+
     private func worse(_ a: ExitCode, _ b: ExitCode) -> ExitCode { a.rawValue >= b.rawValue ? a : b }
 
-    private func report(_ name: String, _ summary: String, defects: [Defect], isIntact: Bool, seconds: Double) throws(FirnError) {
+    /// `isAnswer`: the summary is all there is to say, and printed even if summaries are not wanted.
+    private func report(_ name: String, _ summary: String, defects: [Defect], isIntact: Bool, isAnswer: Bool = false, seconds: Double) throws(FirnError) {
         if session.arguments.has("json") {
             var line = JSONLine()
             line.add("v", 1)
@@ -64,6 +75,7 @@ struct VerifyCommand {
         }
         for defect in defects.prefix(VerifyCommand.listed) { try session.out.write("\(name): \(DisplayWidth.visible(defect.description))\n") }
         if defects.count > VerifyCommand.listed { try session.out.write("\(name): and \(Quantity.count(defects.count - VerifyCommand.listed)) more\n") }
+        guard isAnswer || !session.isQuiet else { return }
         let style = session.outStyle
         try session.out.write("\(name): \(isIntact ? style.green(summary) : style.red(summary))\n")
     }
