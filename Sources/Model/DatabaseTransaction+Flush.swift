@@ -82,6 +82,7 @@ extension DatabaseTransaction {
             }
             var header = layout
             written = try rewrite(&header, segment, type, changed)
+            try freeShared(Set(layout.shared.map(\.ref)).subtracting(header.shared.map(\.ref)), entries, except: index)
             if let live = segment.live {
                 header.deletes = BitsEncoder.encode(Bits(words: live.words.map { ~$0 }, count: live.count), profile: profile)
             }
@@ -158,19 +159,25 @@ extension DatabaseTransaction {
         return DirectoryEntry(firstRowID: first, lastRowID: last, rowCount: rowIDs.count, deletedCount: 0, header: try write(header.encoded))
     }
 
-    /// Frees a segment's extents. Shared dictionaries stay while a neighbour refers to them (groups are neighbours).
+    /// Frees a segment's extents, and of the dictionaries that it shares those that no other segment refers to.
     private func free(_ segment: StoredSegment, _ type: Int, _ entries: [DirectoryEntry], at index: Int) throws(FirnError) {
         for entry in segment.layout.entries {
             if let chunk = entry.chunk { store.free(chunk) }
             if let patch = entry.patch { store.free(patch) }
         }
-        var kept: Set<ExtentRef> = []
-        for neighbour in [index - 1, index + 1] where entries.indices.contains(neighbour) {
-            let header = try reading { () throws(Damage) in try SegmentHeader(try store.read(entries[neighbour].header)) }
-            for blob in header.shared { kept.insert(blob.ref) }
-        }
-        for ref in Set(segment.layout.shared.map(\.ref)).subtracting(kept) { store.free(ref) }
+        try freeShared(Set(segment.layout.shared.map(\.ref)), entries, except: index)
         store.free(entries[index].header)
+    }
+
+    /// Frees those of the blobs that no segment but `index` refers to. All are asked: a segment between two that share a dictionary may have
+    /// been encoded anew without it.
+    private func freeShared(_ blobs: Set<ExtentRef>, _ entries: [DirectoryEntry], except index: Int) throws(FirnError) {
+        var unused = blobs
+        for (other, entry) in entries.enumerated() where other != index && !unused.isEmpty {
+            let header = try reading { () throws(Damage) in try SegmentHeader(try store.read(entry.header)) }
+            for blob in header.shared { unused.remove(blob.ref) }
+        }
+        for ref in unused { store.free(ref) }
     }
 
     /// Lets `body` change the entries of a type's directory, and writes it anew.
