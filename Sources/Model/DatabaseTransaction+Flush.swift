@@ -38,6 +38,7 @@ extension DatabaseTransaction {
         for rowID in rowIDs { try drop(rowID, from: tree, type) }
         states[type].deltaRows = 0
         states[type].delta = try tree.finish()
+        forgetReadable()
         try directoryChange(type) { (entries) throws(FirnError) in
             if let final = entries.last, final.rowCount + count <= segmentSize, !states[type].touches(entries.count - 1) {
                 let last = entries.count - 1
@@ -64,6 +65,7 @@ extension DatabaseTransaction {
         let tree = TreeWriter(root: states[type].delta, transaction: store)
         for (rowID, _) in changes.records { try drop(rowID, from: tree, type) }
         states[type].delta = try tree.finish()
+        forgetReadable()
         states[type].deltaChanges -= changes.records.count
         let changed = Set(changes.records.flatMap { $0.record.values.map(\.column) })
         var written = 0
@@ -195,6 +197,7 @@ extension DatabaseTransaction {
         for entry in entries { entry.encode(into: &out) }
         states[type].segmentCount = entries.count
         states[type].directory = entries.isEmpty ? .none : try write(out.bytes)
+        forgetReadable()
     }
 
     private func drop(_ rowID: Int64, from tree: TreeWriter, _ type: Int) throws(FirnError) {

@@ -23,6 +23,7 @@ package final class DatabaseTransaction {
     private var schemaIsNew = false
     private var pending: [Int: [Int64: DeltaRecord]] = [:]
     private var bulkWriters: [Int: BulkWriter] = [:]
+    private var readable: SnapshotCore?
     private var ended = false
 
     init(_ database: Database, _ store: StoreTransaction, threads: Int) throws(FirnError) {
@@ -46,6 +47,7 @@ package final class DatabaseTransaction {
     deinit {
         if !ended { store.cancel() }
         base.close()
+        readable?.close()
     }
 
     // MARK: Schema
@@ -53,6 +55,7 @@ package final class DatabaseTransaction {
     /// Adds types and adds columns to types (given whole, by name). Columns keep their ids; new types and columns receive theirs.
     /// Throws `.schema` if an existing column is missing or of another type.
     package func extendSchema(_ types: [TypeSchema]) throws(FirnError) {
+        forgetReadable()
         for wanted in types {
             if let index = schema.types.firstIndex(where: { $0.name == wanted.name }) {
                 try extend(index, to: wanted)
@@ -113,7 +116,6 @@ package final class DatabaseTransaction {
     }
 
     func finishBulk() throws(FirnError) {
-        // A writer's last rows may go to the writers of embedded types, so those end after it.
         for (_, writer) in bulkWriters.sorted(by: { $0.key < $1.key }) { try writer.finish() }
         bulkWriters = [:]
     }
@@ -127,6 +129,7 @@ package final class DatabaseTransaction {
     func addSegments(_ added: [DirectoryEntry], type: Int, rows: Int, nextRowID: Int64) throws(FirnError) {
         states[type].liveRows += rows
         states[type].nextRowID = nextRowID
+        forgetReadable()
         guard !added.isEmpty else { return }
         try directoryChange(type) { (entries) throws(FirnError) in entries += added }
     }
@@ -154,6 +157,7 @@ package final class DatabaseTransaction {
             try writer.finish()
             bulkWriters[type] = nil
         }
+        for (column, value) in zip(schema.types[type].columns, values) { try check(value, column) }
         var stored: [(column: UInt32, value: Value)] = []
         for (column, value) in zip(schema.types[type].columns, values) { stored.append((column.id, try store(value, column))) }
         let rowID = states[type].nextRowID
@@ -164,13 +168,36 @@ package final class DatabaseTransaction {
         return rowID
     }
 
-    /// A value as a delta record keeps it: checked against its column, embedded objects inserted into their own type.
-    private func store(_ value: Value, _ column: ColumnSchema) throws(FirnError) -> Value {
-        let kept = column.type.kind == .embedded ? try embed(value, column) : value
-        guard Column(column.type.stored).fits(kept) else {
-            throw FirnError(.schema, "column '\(column.name)' takes \(column.type.name), not \(value)")
+    /// Throws `.schema` unless the value fits its column, embedded objects to their last field. Changes nothing: a value that is refused
+    /// must not leave half of its objects behind.
+    private func check(_ value: Value, _ column: ColumnSchema) throws(FirnError) {
+        let refusal = FirnError(.schema, "column '\(column.name)' takes \(column.type.name), not \(value)")
+        guard column.type.kind == .embedded, !value.isNull else {
+            if column.type.kind == .embedded ? column.type.isOptional : Column(column.type).fits(value) { return }
+            throw refusal
         }
-        return kept
+        var element = column
+        element.type = column.type.element
+        switch (column.type.collection, value) {
+        case (.none, .object(let entries)):
+            let target = schema.types[index(of: column.type.target!)]
+            for (i, entry) in entries.enumerated() { try check(entry.value, target.columns[try place(of: entry, i, in: target)]) }
+        case (.list, .list(let values)): for value in values { try check(value, element) }
+        case (.map, .map(let entries)): for entry in entries { try check(entry.value, element) }
+        default: throw refusal
+        }
+    }
+
+    /// The field that entry `i` of an object names (or, unnamed, stands for).
+    private func place(of entry: Value.Entry, _ i: Int, in target: TypeSchema) throws(FirnError) -> Int {
+        let place = entry.key.isEmpty ? (i < target.columns.count ? i : nil) : target.index(of: entry.key)
+        guard let place else { throw FirnError(.schema, "type '\(target.name)' has no column '\(entry.key)'") }
+        return place
+    }
+
+    /// A checked value as a delta record keeps it: embedded objects inserted into their own type.
+    private func store(_ value: Value, _ column: ColumnSchema) throws(FirnError) -> Value {
+        column.type.kind == .embedded ? try embed(value, column) : value
     }
 
     private func embed(_ value: Value, _ column: ColumnSchema) throws(FirnError) -> Value {
@@ -180,10 +207,7 @@ package final class DatabaseTransaction {
             let fields = schema.types[target].columns
             var values = Array(repeating: Value.null, count: fields.count)
             for (i, entry) in entries.enumerated() {
-                guard let place = entry.key.isEmpty ? (i < fields.count ? i : nil) : schema.types[target].index(of: entry.key) else {
-                    throw FirnError(.schema, "type '\(schema.types[target].name)' has no column '\(entry.key)'")
-                }
-                values[place] = entry.value
+                values[try place(of: entry, i, in: schema.types[target])] = entry.value
             }
             for (i, field) in fields.enumerated() where values[i].isNull && !field.type.isOptional { values[i] = Column.absentValue(field.type) }
             return .link(try insert(target, values))
@@ -201,11 +225,12 @@ package final class DatabaseTransaction {
         guard let column = schema.types[type].columns.first(where: { $0.name == name }) else {
             throw FirnError(.schema, "type '\(schema.types[type].name)' has no column '\(name)'")
         }
-        if column.type.kind == .embedded { try deleteEmbedded(in: try storedValue(type, rowID, column), column) }
-        let stored = try store(value, column)
+        try check(value, column)
         var record = try existing(type, rowID) ?? DeltaRecord(.update)
         guard record.kind != .deletion else { throw FirnError(.notFound, "row \(rowID) is deleted") }
         if record.kind == .update, record.values.isEmpty { try requireSealed(type, rowID) }
+        if column.type.kind == .embedded { try deleteEmbedded(in: try storedValue(type, rowID, column), column) }
+        let stored = try store(value, column)
         record.update(with: [(column.id, stored)])
         pending[type, default: [:]][rowID] = record
     }
@@ -221,12 +246,8 @@ package final class DatabaseTransaction {
             try deleteEmbedded(in: try storedValue(type, rowID, column), column)
         }
         states[type].liveRows -= 1
-        if record?.kind == .row {
-            states[type].deltaRows -= 1
-            pending[type, default: [:]][rowID] = DeltaRecord(.deletion)
-        } else {
-            pending[type, default: [:]][rowID] = DeltaRecord(.deletion)
-        }
+        if record?.kind == .row { states[type].deltaRows -= 1 }
+        pending[type, default: [:]][rowID] = DeltaRecord(.deletion)
     }
 
     private func deleteEmbedded(in value: Value, _ column: ColumnSchema) throws(FirnError) {
@@ -271,8 +292,19 @@ package final class DatabaseTransaction {
         return try reading { () throws(Damage) in try segment.rawColumn(place).value(at: row) }
     }
 
-    /// The transaction's state as far as it is written (sealed segments and delta), readable like a snapshot.
-    func current() throws(Damage) -> SnapshotCore { SnapshotCore(store, catalogue: Catalogue(schemaRef: .none, types: states), schema: schema) }
+    /// The transaction's state as far as it is written (sealed segments and delta), readable like a snapshot. Kept until that changes.
+    func current() throws(Damage) -> SnapshotCore {
+        if let readable { return readable }
+        let core = SnapshotCore(store, catalogue: Catalogue(schemaRef: .none, types: states), schema: schema)
+        readable = core
+        return core
+    }
+
+    /// What was written has changed: the next read looks anew. (Closing breaks the circle between a core and its open segments.)
+    func forgetReadable() {
+        readable?.close()
+        readable = nil
+    }
 
     // MARK: End
 
@@ -299,6 +331,7 @@ package final class DatabaseTransaction {
             try tree.put(key, bytes)
         }
         states[type].delta = try tree.finish()
+        forgetReadable()
     }
 
     private func touch(_ type: Int, _ rowID: Int64) throws(FirnError) {
