@@ -68,6 +68,7 @@ package final class DatabaseTransaction {
                 schemaIsNew = true
             }
         }
+        guard schema.types.count <= Int(UInt16.max) else { throw FirnError(.schema, "a file holds at most \(UInt16.max) types, not \(schema.types.count)") }
         do throws(Damage) { try schema.validate() } catch { throw FirnError(.schema, error.what) }
     }
 

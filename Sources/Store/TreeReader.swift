@@ -58,22 +58,6 @@ package struct TreeReader {
     /// Stands before the first entry whose key is not smaller than `key`.
     package func cursor(from key: [UInt8] = []) throws(Damage) -> TreeCursor { try TreeCursor(self, from: key) }
     package func cursor(from key: UInt64) throws(Damage) -> TreeCursor { try TreeCursor(self, from: TreeKey.bytes(key)) }
-
-    /// Calls `body` with the entries from `lower` on, ascending, until it says false.
-    package func forEach<E: Error>(
-        from lower: [UInt8] = [], _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(E) -> Bool, damage: (Damage) -> E
-    ) throws(E) {
-        do {
-            var cursor = try cursor(from: lower)
-            while try cursor.next() {
-                let value = try cursor.value()
-                let goesOn: Result<Bool, E> = cursor.withKey { key in
-                    do throws(E) { return .success(try body(key, value)) } catch { return .failure(error) }
-                }
-                if !(try goesOn.get()) { return }
-            }
-        } catch let error as Damage { throw damage(error) } catch { throw error as! E }
-    }
 }
 
 /// Numbers as keys: 8 bytes, most significant first, so that bytewise order is numeric order.
