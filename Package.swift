@@ -15,6 +15,7 @@ let rooms = [
     Room(name: "FirnModel", path: "Sources/Model", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal"], kernels: true),
     Room(name: "FirnQuery", path: "Sources/Query", uses: ["FirnBytes", "FirnModel"], kernels: true),
     Room(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnModel"], kernels: true),
+    Room(name: "Firn", path: "Sources/Firn", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange"]),
     Room(name: "FirnExchange", path: "Formats/Exchange", uses: ["FirnBytes", "FirnDisk", "FirnModel", "CZstd", "CZlib"], kernels: true),
     Room(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnModel", "FirnExchange"], kernels: true),
     Room(name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"], kernels: true),
@@ -51,7 +52,7 @@ let tools: [Target] = [
 
 let tests: [Target] = rooms.filter(\.tested).map { room in
     .testTarget(name: room.name + "Tests", dependencies: [.init(stringLiteral: room.name), "FirnKit"] + room.uses.map { .init(stringLiteral: $0) },
-                path: "Tests/" + room.name.dropFirst("Firn".count), swiftSettings: house)
+                path: "Tests/" + room.path.split(separator: "/").last!, swiftSettings: house)
 } + [
     .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnModel"], path: "Tests/Kit", swiftSettings: house),
     .testTarget(name: "HouseTests", dependencies: ["FirnKit"], path: "Tests/House", swiftSettings: house),
@@ -60,7 +61,7 @@ let tests: [Target] = rooms.filter(\.tested).map { room in
 
 let package = Package(
     name: "firn",
-    products: [.executable(name: "firn", targets: ["firn-tool"])],
+    products: [.executable(name: "firn", targets: ["firn-tool"]), .library(name: "Firn", targets: ["Firn"])],
     targets: libraries
         + rooms.map { .target(name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
                               swiftSettings: $0.kernels ? kernel : house) }

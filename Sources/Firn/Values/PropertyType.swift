@@ -1,0 +1,30 @@
+import FirnModel
+
+/// What one value of a property is.
+public enum PropertyType: Int, Sendable, CaseIterable {
+    case int = 0, bool, string, data, date, float, double
+    /// A link to an object, or an embedded object.
+    case object
+    /// The inverse of a link: derived, never stored.
+    case linkingObjects
+    /// A value of any type, `AnyRealmValue`.
+    case any
+    case objectId, decimal128, UUID
+
+    init(_ kind: ScalarKind) {
+        self = switch kind {
+        case .bool: .bool
+        case .int: .int
+        case .float: .float
+        case .double: .double
+        case .string: .string
+        case .data: .data
+        case .date: .date
+        case .decimal: .decimal128
+        case .objectID: .objectId
+        case .uuid: .UUID
+        case .any: .any
+        case .link, .embedded: .object
+        }
+    }
+}
