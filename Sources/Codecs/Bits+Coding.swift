@@ -22,6 +22,13 @@ package final class BitsReader: Sendable {
         body = try openBits(bytes, count: count, depth: 0)
     }
 
+    /// Nested bits: set only where those of `outer` are, which must outlive this too.
+    package init(_ bytes: UnsafeRawBufferPointer, within outer: BitsReader) throws(Damage) {
+        count = outer.count
+        var reader = ByteReader(bytes)
+        body = try BitsNested(&reader, outer: outer.body)
+    }
+
     /// The value all bits have, if that is known without looking at them.
     package var isConstant: Bool? { body.constant }
     package var encodingName: String { body.name }

@@ -1,0 +1,123 @@
+import FirnBytes
+
+// nested bits · how many outer bits are set (varint) · if count > 1,024: ranks: length (varint), words, one a vector: set outer bits before it
+//             · bits to the end: one for each set outer bit
+
+extension BitsEncoder {
+    /// Bits that are set only where those of `outer` are, by those alone.
+    package static func encode(_ bits: Bits, within outer: Bits, profile: Profile) -> [UInt8] {
+        precondition(bits.count == outer.count, "nested bits are as many as the outer ones")
+        var inner = Bits(repeating: false, count: outer.ones)
+        var ranks: [Int64] = [], at = 0
+        for (w, mask) in outer.words.enumerated() {
+            if w & 15 == 0 { ranks.append(Int64(at)) }
+            precondition(bits.words[w] & ~mask == 0, "nested bits are set only where the outer ones are")
+            let taken = mask.nonzeroBitCount
+            if taken == 0 { continue }
+            let field = gathered(bits.words[w], mask), shift = UInt64(at & 63)
+            inner.words[at >> 6] |= field << shift
+            if at & 63 &+ taken > 64 { inner.words[at >> 6 &+ 1] |= field >> (64 &- shift) }
+            at &+= taken
+        }
+        var out = ByteWriter()
+        out.appendVarint(at)
+        if bits.count > vectorLength { out.append(lengthPrefixed: ranks.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }) }
+        out.append(contentsOf: encode(inner, profile: profile))
+        return out.bytes
+    }
+}
+
+/// The bits of a word that stand where those of a mask are set, moved together: run by run, for presence comes in runs.
+private func gathered(_ word: UInt64, _ mask: UInt64) -> UInt64 {
+    var out: UInt64 = 0, left = mask, at: UInt64 = 0
+    while left != 0 {
+        let start = UInt64(left.trailingZeroBitCount), length = (~(left &>> start)).trailingZeroBitCount, run = lowMask(length)
+        out |= (word &>> start & run) &<< at
+        at &+= UInt64(length)
+        left &= ~(run &<< start)
+    }
+    return out
+}
+
+/// The other way round: the lowest bits of a word, moved to where those of a mask are set.
+private func scattered(_ word: UInt64, _ mask: UInt64) -> UInt64 {
+    var out: UInt64 = 0, left = mask, rest = word
+    while left != 0 {
+        let start = UInt64(left.trailingZeroBitCount), length = (~(left &>> start)).trailingZeroBitCount, run = lowMask(length)
+        out |= (rest & run) &<< start
+        // A run of all 64 bits is the last.
+        rest &>>= UInt64(length)
+        left &= ~(run &<< start)
+    }
+    return out
+}
+
+/// Bits that are set only where those of another stream are.
+final class BitsNested: BitsBody, @unchecked Sendable {
+    private let outer: BitsBody, inner: BitsBody, ranks: WordsBody?
+
+    init(_ reader: inout ByteReader, outer: BitsBody) throws(Damage) {
+        self.outer = outer
+        let total = try reader.readCount(limit: outer.count)
+        ranks = outer.count <= vectorLength ? nil
+            : try openWords(try reader.readLengthPrefixed(), count: (outer.count &+ vectorLength &- 1) / vectorLength, depth: 1)
+        inner = try openBits(reader.readRest(), count: total, depth: 1)
+        super.init(count: outer.count)
+    }
+
+    override var name: String { "nested(\(inner.name))" }
+
+    /// Set outer bits before a vector; behind the last one: all of them.
+    private func rank(_ vector: Int) throws(Damage) -> Int {
+        guard vector > 0 else { return 0 }
+        guard let ranks, vector &* vectorLength < count else { return inner.count }
+        let rank = try ranks.value(at: vector)
+        guard rank >= 0, rank <= Int64(inner.count) else { throw Damage("rank outside the nested bits") }
+        return Int(rank)
+    }
+
+    override func value(at index: Int) throws(Damage) -> Bool {
+        let inside = index & (vectorLength &- 1)
+        var before = try rank(index / vectorLength), isSet = false, fault: Damage?
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 16) { words in
+            do throws(Damage) { try outer.decode(vector: index / vectorLength, into: words.baseAddress!) } catch { fault = error }
+            if fault != nil { return }
+            isSet = words[inside >> 6] >> UInt64(inside & 63) & 1 == 1
+            for w in 0..<(inside >> 6) { before &+= words[w].nonzeroBitCount }
+            before &+= (words[inside >> 6] & lowMask(inside & 63)).nonzeroBitCount
+        }
+        if let fault { throw fault }
+        guard isSet else { return false }
+        guard before < inner.count else { throw Damage("fewer nested bits than outer ones") }
+        return try inner.value(at: before)
+    }
+
+    override func decode(vector: Int, into words: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        try outer.decode(vector: vector, into: words)
+        let start = try rank(vector)
+        var taken = 0
+        for w in 0..<16 { taken &+= words[w].nonzeroBitCount }
+        guard start &+ taken == (try rank(vector &+ 1)) else { throw Damage("not as many nested bits as outer ones") }
+        guard taken > 0 else { return }
+        var fault: Damage?
+        // The bits lie in two vectors at most; a field that begins in the last word reaches into one more.
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 33) { source in
+            source.update(repeating: 0)
+            let first = start / vectorLength, last = (start &+ taken &- 1) / vectorLength
+            do throws(Damage) {
+                try inner.decode(vector: first, into: source.baseAddress!)
+                if last > first { try inner.decode(vector: last, into: source.baseAddress! + 16) }
+            } catch { fault = error }
+            if fault != nil { return }
+            var at = start & (vectorLength &- 1)
+            for w in 0..<16 where words[w] != 0 {
+                let mask = words[w], shift = UInt64(at & 63)
+                var field = source[at >> 6] >> shift
+                if shift != 0 { field |= source[at >> 6 &+ 1] << (64 &- shift) }
+                words[w] = scattered(field, mask)
+                at &+= mask.nonzeroBitCount
+            }
+        }
+        if let fault { throw fault }
+    }
+}
