@@ -7,7 +7,7 @@ import Synchronization
 package final class Store: @unchecked Sendable {
     static let writerLock: UInt64 = 1 << 61
     static let pinBase: UInt64 = 1 << 62
-    static let knownReaderFeatures: UInt64 = 0
+    static let knownReaderFeatures: UInt64 = ReaderFeature.allCases.reduce(0) { $0 | $1.bit }
     static let knownWriterFeatures: UInt64 = 0
 
     package let path: String

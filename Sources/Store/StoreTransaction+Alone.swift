@@ -34,6 +34,7 @@ extension StoreTransaction {
         }
         var root = Root(version: version, end: catalogue.units.upperBound, oldestKept: 0, time: max(Machine.wallNanoseconds, base.time), listsExtents: false,
                         identity: store.identity, record: .none, catalogue: catalogue)
+        root.readerFeatures = base.root.readerFeatures | neededFeatures
         root.secondSlot = max(1, (Root.aloneOffset + UInt64(bytes.count) + 4095) / 4096)
         var image = root.encoded()
         image += repeatElement(0, count: Int(Root.aloneOffset) - image.count)

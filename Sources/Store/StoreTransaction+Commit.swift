@@ -150,6 +150,8 @@ extension StoreTransaction {
         let recordRef = put(record.encoded(), at: recordPlace)
         var root = Root(version: version, end: record.end, oldestKept: oldestKept, time: time, listsExtents: singleBarrier,
                         identity: store.identity, record: recordRef, catalogue: catalogue)
+        root.readerFeatures = base.root.readerFeatures | neededFeatures
+        root.writerFeatures = base.root.writerFeatures
         root.secondSlot = base.root.secondSlot
         try writeOut(root)
 

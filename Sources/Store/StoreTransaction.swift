@@ -27,6 +27,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     var taken = RangeMap()
     var holes = RangeMap()
     let baseEnd: UInt64
+    var neededFeatures: UInt64 = 0
     private var bufferedBytes = 0
     /// Buffers that `read` gave out or that were dropped: they live as long as the transaction.
     private var retired: [UnsafeMutableRawBufferPointer] = []
@@ -97,6 +98,11 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
             }
             return mappings.last!.bytes(at: Int(ref.offset), count: Int(ref.length))
         }
+    }
+
+    /// From this commit on the file holds something that readers must know of. A file never loses a feature; a new one made of it may.
+    package func require(_ feature: ReaderFeature) {
+        lock.withLock { neededFeatures |= feature.bit }
     }
 
     /// The extent is dead from this commit on; what the transaction wrote itself is given back at once.

@@ -179,6 +179,31 @@ import Testing
         #expect(try faults(store).isEmpty)
     }
 
+    @Test func `a feature that a commit requires is in the file from then on`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        for step in 1...4 {
+            let transaction = try store.begin()
+            if step == 2 { transaction.require(.sharedPresence) }
+            if step == 3 {
+                // Nothing of a cancelled transaction stays.
+                transaction.cancel()
+                continue
+            }
+            try transaction.commit(catalogue: try transaction.write([UInt8(step)]))
+            #expect(try store.newestRoot().readerFeatures == (step < 2 ? 0 : 1))
+        }
+        #expect(try Store.open(path: scratch("a"), writable: false).newestRoot().readerFeatures == 1)
+        _ = try store.shrink()
+        #expect(try store.newestRoot().readerFeatures == 1)
+        let other = try Store.create(path: scratch("b"), overwrite: false), cancelled = try other.begin()
+        cancelled.require(.sharedPresence)
+        cancelled.cancel()
+        let next = try other.begin()
+        try next.commit(catalogue: try next.write([1] as [UInt8]))
+        #expect(try other.newestRoot().readerFeatures == 0)
+    }
+
     @Test func `features that are not known are refused, or make the file read-only`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
