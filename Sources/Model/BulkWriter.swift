@@ -172,8 +172,9 @@ package final class BulkWriter {
         if encoders.isEmpty { encoders = schema.columns.map { ColumnEncoder($0.type.stored, profile: profile) } }
         group.append(SegmentDraft(rowCount: count, rowIDs: rowIDs, chunks: Array(repeating: .waiting, count: columns.count)))
         let encoders = Unshared(self.encoders)
+        let presence = transaction.presence(of: columns, profile: profile)
         let ready = transaction.inParallel(columns.count) { column in
-            encoders.value[column].add(columns[column])
+            encoders.value[column].add(columns[column], presence: presence[column])
             return encoders.value[column].takeReady()
         }
         for (column, chunks) in ready.enumerated() { try take(chunks, column) }

@@ -13,6 +13,8 @@ enum StreamKind: UInt8, CaseIterable {
     case elementPresent = 4
     /// The arrays of `Column` of the same names, one entry a row (of a collection: an element).
     case words = 5, extra = 6, reals = 7, text = 8, tags = 9
+    /// In place of `present`: which earlier column's bits these are, or lie within (`PresenceReference`; "Shared presence").
+    case presentLike = 10
 }
 
 /// One column of one segment as bytes (`docs/format.md`, "Chunk").

@@ -6,6 +6,8 @@ final class ChunkReader: Sendable {
     let type: ColumnType
     let rowCount: Int
     let present: BitsReader?
+    /// The place in the segment of the column whose presence this one shares, and whether it lies within that.
+    let sharedPresence: (column: Int, isNested: Bool)?
     let lengths: LengthsReader?
     let keys: TextReader?
     let elementPresent: BitsReader?
@@ -19,7 +21,9 @@ final class ChunkReader: Sendable {
     /// Length and encoding of each stream, for `info`.
     let streams: [(kind: StreamKind, length: Int, encoding: String)]
 
-    init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText]) throws(Damage) {
+    /// `presence` opens the bits that a reference leads to; without it (patches) a reference is damage.
+    init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText],
+         presence: ((PresenceReference) throws(Damage) -> BitsReader)? = nil) throws(Damage) {
         self.type = type
         self.rowCount = rowCount
         var found: [StreamKind: UnsafeRawBufferPointer] = [:]
@@ -32,7 +36,15 @@ final class ChunkReader: Sendable {
         func words(_ kind: StreamKind, _ count: Int) throws(Damage) -> WordsReader? {
             type.payload.contains(kind) ? try WordsReader(try need(kind), count: count) : nil
         }
-        present = try found[.present].map { (bytes) throws(Damage) in try BitsReader(bytes, count: rowCount) }
+        if let bytes = found[.presentLike] {
+            guard found[.present] == nil, let presence else { throw Damage("a presence that refers to another where none can be") }
+            let reference = try PresenceReference(bytes)
+            present = try presence(reference)
+            sharedPresence = (reference.column, reference.nested != nil)
+        } else {
+            present = try found[.present].map { (bytes) throws(Damage) in try BitsReader(bytes, count: rowCount) }
+            sharedPresence = nil
+        }
         if type.isCollection {
             let reader = try LengthsReader(try need(.lengths), count: rowCount)
             lengths = reader
@@ -53,7 +65,7 @@ final class ChunkReader: Sendable {
         var streams: [(kind: StreamKind, length: Int, encoding: String)] = []
         for part in parts {
             let encoding: String? = switch part.kind {
-            case .present: present?.encodingName
+            case .present, .presentLike: present?.encodingName
             case .lengths: "lengths"
             case .keys: keys?.encodingName
             case .elementPresent: elementPresent?.encodingName

@@ -35,12 +35,16 @@ final class ColumnEncoder {
     /// Bytes held until the group ends.
     var bufferedBytes: Int { (text?.bufferedBytes ?? 0) + (keys?.bufferedBytes ?? 0) }
 
-    /// Adds the next segment's rows. For embedded columns `words` hold row ids.
-    func add(_ column: Column) {
+    /// Adds the next segment's rows. For embedded columns `words` hold row ids. `presence`: the stream that says which rows have a value,
+    /// where that was settled for all columns of the segment together.
+    func add(_ column: Column, presence: (kind: StreamKind, bytes: [UInt8])? = nil) {
         var column = column
         column.normalise()
         var streams: [(kind: StreamKind, bytes: [UInt8])] = []
-        if let present = column.present { streams.append((.present, BitsEncoder.encode(present, profile: profile))) }
+        if let present = column.present {
+            let presence = presence ?? (.present, BitsEncoder.encode(present, profile: profile))
+            streams.append(presence)
+        }
         var payload = column
         if type.isCollection {
             streams.append((.lengths, column.offsets.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: profile) }))
@@ -50,6 +54,8 @@ final class ColumnEncoder {
             if let present = payload.present { streams.append((.elementPresent, BitsEncoder.encode(present, profile: profile))) }
         }
         encodePayload(of: payload, into: &streams)
+        // Kinds ascend; what is like another column's comes last.
+        streams.sort { $0.kind.rawValue < $1.kind.rawValue }
         let summary = Summary(zone: column.zone, logicalHash: column.logicalHash)
         waiting[segments] = (Chunk(streams: streams), summary, (text == nil ? 0 : 1) + (keys == nil ? 0 : 1))
         segments += 1

@@ -101,6 +101,8 @@ extension DatabaseTransaction {
     /// Gives the changed columns of a header new patches, or new chunks where patches have become many.
     private func rewrite(_ header: inout SegmentHeader, _ segment: StoredSegment, _ type: Int, _ changed: Set<UInt32>) throws(FirnError) -> Int {
         var written = 0
+        // Until all is read: presence may lie in the chunk of another column.
+        var replaced: [ExtentRef] = []
         for (index, column) in schema.types[type].columns.enumerated() where changed.contains(column.id) {
             let (raw, whole) = try reading { () throws(Damage) in
                 let raw = try segment.rawColumn(index)
@@ -126,13 +128,15 @@ extension DatabaseTransaction {
             written += bytes.count
             if let place = header.entries.firstIndex(where: { $0.columnID == column.id }) {
                 if let old = header.entries[place].patch { store.free(old) }
-                store.free(header.entries[place].chunk!)
+                written += try separate(from: place, &header, segment, &replaced)
+                replaced.append(header.entries[place].chunk!)
                 header.shared.removeAll { $0.column == place }
                 header.entries[place] = fresh
             } else {
                 header.entries.append(fresh)
             }
         }
+        for ref in replaced { store.free(ref) }
         return written
     }
 
@@ -140,9 +144,10 @@ extension DatabaseTransaction {
 
     /// Encodes one segment by itself: no dictionary is shared with others.
     private func writeSegment(_ columns: [Column], rowIDs: [Int64], _ type: Int) throws(FirnError) -> DirectoryEntry {
+        let presence = presence(of: columns, profile: profile)
         let encoded = inParallel(columns.count) { index in
             let encoder = ColumnEncoder(columns[index].type, profile: profile)
-            encoder.add(columns[index])
+            encoder.add(columns[index], presence: presence[index])
             return Unshared(encoder.finish().ready[0])
         }
         let ids = schema.types[type].columns.map(\.id)

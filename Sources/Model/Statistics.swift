@@ -62,7 +62,15 @@ extension SnapshotCore {
                 let bytes = Int(stored.chunk?.length ?? UInt64(stored.packed!.count)) + Int(stored.patch?.length ?? 0)
                 inside += stored.packed?.count ?? 0
                 out.columns[place].bytes += bytes
-                out.columns[place].note(try segment.rawColumn(place).chunk?.encodingName ?? "absent")
+                var encoding = "absent"
+                if let chunk = try segment.rawColumn(place).chunk {
+                    encoding = chunk.encodingName
+                    if let outer = chunk.sharedPresence {
+                        let id = segment.layout.entries[outer.column].columnID
+                        encoding += " \(outer.isNested ? "nulls-beyond" : "nulls-of")(\(schema.columns.first { $0.id == id }?.name ?? "?"))"
+                    }
+                }
+                out.columns[place].note(encoding)
                 for blob in segment.layout.shared where blob.column == column && counted.insert(blob.ref).inserted {
                     out.columns[place].sharedBytes += Int(blob.ref.length)
                 }

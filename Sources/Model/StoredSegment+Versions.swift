@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnStore
 
-/// What two versions of a segment have in common, from their headers and the delta alone: no value is decoded.
+/// What two versions of a segment have in common, from their headers and the delta, and chunks that may share presence: no value is decoded.
 extension StoredSegment {
     func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? {
         guard let other = other as? StoredSegment else { return nil }
@@ -22,8 +22,8 @@ extension StoredSegment {
     private func markDifferences(_ column: ColumnSchema, _ index: Int, _ other: StoredSegment, in differing: inout Bits) throws(Damage) -> Bool {
         let mine = header.entries.firstIndex { $0.columnID == column.id }, theirs = other.header.entries.firstIndex { $0.columnID == column.id }
         if let mine, let theirs {
-            if !sealedAlike(mine, other, theirs) {
-                guard encodedAlike(mine, other, theirs) else { return false }
+            if try !sealedAlike(mine, other, theirs) {
+                guard try encodedAlike(mine, other, theirs) else { return false }
                 // The same chunk under other patches: `rawColumn` has them with the delta laid over.
                 for patch in [try rawColumn(index).patch, try other.rawColumn(index).patch] { for row in patch?.positions ?? [] { differing[row] = true } }
                 return true
@@ -36,21 +36,28 @@ extension StoredSegment {
     }
 
     /// The values under the delta are the same, patches included.
-    private func sealedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) -> Bool {
+    private func sealedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
         let a = header.entries[mine], b = other.header.entries[theirs]
         if let first = a.logicalHash, let second = b.logicalHash { return first == second }
-        return a.patch == nil && b.patch == nil && encodedAlike(mine, other, theirs)
+        guard a.patch == nil, b.patch == nil else { return false }
+        return try encodedAlike(mine, other, theirs)
     }
 
-    /// The chunks are the same, byte by byte or by hash, and so is the text they share with other segments.
-    private func encodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) -> Bool {
+    /// The chunks are the same, byte by byte or by hash, and so are the text that they share with other segments and the presence with other columns.
+    private func encodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
         let a = header.entries[mine], b = other.header.entries[theirs]
         let shared = header.shared.filter { $0.column == mine }, others = other.header.shared.filter { $0.column == theirs }
         guard shared.count == others.count, zip(shared, others).allSatisfy({
             $0.stream == $1.stream && $0.kind == $1.kind && $0.ref.hash == $1.ref.hash && $0.ref.length == $1.ref.length
         }) else { return false }
-        if let first = a.chunk, let second = b.chunk { return first.hash == second.hash && first.length == second.length }
-        guard let first = a.packed, let second = b.packed else { return false }
-        return UnsafeRawBufferPointer(rebasing: headerBytes[first]).elementsEqual(UnsafeRawBufferPointer(rebasing: other.headerBytes[second]))
+        if let first = a.chunk, let second = b.chunk {
+            guard first.hash == second.hash, first.length == second.length else { return false }
+        } else {
+            guard a.packed != nil, b.packed != nil, try chunkBytes(mine).elementsEqual(try other.chunkBytes(theirs)) else { return false }
+        }
+        // Equal chunks refer to the same place, but what stands there may differ.
+        guard let here = try outerPresence(of: mine) else { return true }
+        guard let there = try other.outerPresence(of: theirs) else { return false }
+        return here.elementsEqual(there)
     }
 }

@@ -119,14 +119,21 @@ final class StoredSegment: Segment {
             return RawColumn(type: column.type, rowCount: rowCount, chunk: nil, patch: delta, zone: nil, owner: core.store)
         }
         let entry = header.entries[place]
-        let bytes: UnsafeRawBufferPointer
-        if let range = entry.packed { bytes = UnsafeRawBufferPointer(rebasing: headerBytes[range]) } else { bytes = try core.store.read(entry.chunk!) }
-        let chunk = try ChunkReader(bytes, type: column.type, rowCount: rowCount,
-                                    sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys))
+        let chunk = try ChunkReader(try chunkBytes(place), type: column.type, rowCount: rowCount,
+                                    sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys)) { (reference) throws(Damage) in
+            try self.presence(reference, of: place)
+        }
         var patch = try entry.patch.map { (ref) throws(Damage) in try Patch(try core.store.read(ref), type: column.type, rowCount: rowCount) }
         if let delta { patch = patch?.overlaid(by: delta) ?? delta }
         return RawColumn(type: column.type, rowCount: rowCount, chunk: chunk, patch: patch, zone: delta == nil ? entry.zone : nil,
                          owner: entry.packed != nil ? headerOwner : core.store)
+    }
+
+    /// The chunk of an entry of the header.
+    func chunkBytes(_ place: Int) throws(Damage) -> UnsafeRawBufferPointer {
+        let entry = header.entries[place]
+        if let range = entry.packed { return UnsafeRawBufferPointer(rebasing: headerBytes[range]) }
+        return try core.store.read(entry.chunk!)
     }
 
     private func shared(_ place: Int, _ stream: StreamKind) throws(Damage) -> [SharedText] {
@@ -167,12 +174,7 @@ extension SegmentHeader {
     func decodeDeletes() throws(Damage) -> Bits? {
         guard let deletes else { return nil }
         return try SegmentHeader.withBytes(deletes) { (bytes) throws(Damage) in
-            let reader = try BitsReader(bytes, count: rowCount)
-            var words: [UInt64] = []
-            for vector in 0..<(rowCount + vectorSize - 1) / vectorSize {
-                words += try Array(count: vectorSize / 64) { (out) throws(Damage) in try reader.decode(vector: vector, into: out) }
-            }
-            return Bits(words: words, count: rowCount)
+            try BitsReader(bytes, count: rowCount).allBits()
         }
     }
 

@@ -1,0 +1,45 @@
+import FirnBytes
+import FirnCodecs
+import FirnStore
+
+/// Presence that columns of a segment have in common.
+extension DatabaseTransaction {
+    /// The presence streams of a segment's columns; nil where the column's own encoder makes it.
+    func presence(of columns: [Column], profile: Profile) -> [(kind: StreamKind, bytes: [UInt8])?] {
+        let plan = PresencePlan(columns, profile: profile) { count, body in inParallel(count, body) }
+        if plan.refers { store.require(.sharedPresence) }
+        return plan.streams
+    }
+
+    /// Gives chunks of a wide header that refer to the presence of the column at `place` presence of their own: that column is encoded anew.
+    /// The chunks that they had go to `replaced`. Returns the bytes written.
+    func separate(from place: Int, _ header: inout SegmentHeader, _ segment: StoredSegment, _ replaced: inout [ExtentRef]) throws(FirnError) -> Int {
+        var written = 0
+        let isShareable = try reading { () throws(Damage) in try Chunk.split(try segment.chunkBytes(place)).contains { $0.kind == .present } }
+        guard isShareable else { return 0 }
+        // Chunks are only read where they may have nulls, and some besides.
+        for other in header.entries.indices where other > place && header.entries[other].zone.mayHaveNulls && !header.entries[other].zone.allNull {
+            let old = header.entries[other].chunk!
+            let chunk = try reading { () throws(Damage) -> Chunk? in
+                var streams: [(kind: StreamKind, bytes: [UInt8])] = []
+                var presence: Bits?
+                for part in try Chunk.split(try store.read(old)) {
+                    guard part.kind == .presentLike else {
+                        streams.append((part.kind, Array(part.bytes)))
+                        continue
+                    }
+                    let reference = try PresenceReference(part.bytes)
+                    guard reference.column == place else { return nil }
+                    presence = try segment.presence(reference, of: other).allBits()
+                }
+                return presence.map { Chunk(streams: [(.present, BitsEncoder.encode($0, profile: profile))] + streams) }
+            }
+            guard let chunk else { continue }
+            let bytes = chunk.encoded
+            header.entries[other].chunk = try write(bytes)
+            replaced.append(old)
+            written += bytes.count
+        }
+        return written
+    }
+}

@@ -1,0 +1,43 @@
+import FirnBytes
+import FirnCodecs
+
+/// Presence that a column shares with an earlier one of the same segment (`docs/format/model.md`, "Shared presence").
+extension StoredSegment {
+    /// The bits that the chunk at `place` refers to.
+    func presence(_ reference: PresenceReference, of place: Int) throws(Damage) -> BitsReader {
+        let outer: BitsReader
+        do throws(Damage) { outer = try BitsReader(try ownPresence(reference.column, before: place), count: rowCount) } catch {
+            let id = reference.column < header.entries.count ? header.entries[reference.column].columnID : nil
+            let name = type.columns.first { $0.id == id }?.name ?? "?"
+            throw Damage("\(error.what) (the nulls are those of '\(name)')", at: Int(clamping: error.offset))
+        }
+        return try reference.nested.map { (bytes) throws(Damage) in try BitsReader(bytes, within: outer) } ?? outer
+    }
+
+    /// The presence stream of the column that the chunk at `place` refers to; nil if it refers to none.
+    func outerPresence(of place: Int) throws(Damage) -> UnsafeRawBufferPointer? {
+        guard let part = try Chunk.split(try chunkBytes(place)).first(where: { $0.kind == .presentLike }) else { return nil }
+        return try ownPresence(try PresenceReference(part.bytes).column, before: place)
+    }
+
+    /// What is referred to stands for itself: whoever follows a reference is there.
+    private func ownPresence(_ column: Int, before place: Int) throws(Damage) -> UnsafeRawBufferPointer {
+        guard column < place else { throw Damage("presence like that of a column that is not earlier") }
+        guard let part = try Chunk.split(try chunkBytes(column)).first(where: { $0.kind == .present }) else {
+            throw Damage("presence like that of a column that has none of its own")
+        }
+        return part.bytes
+    }
+}
+
+extension BitsReader {
+    /// All bits, decoded.
+    func allBits() throws(Damage) -> Bits {
+        var words: [UInt64] = []
+        words.reserveCapacity((count + 63) / 64)
+        for vector in 0..<(count + vectorSize - 1) / vectorSize {
+            words += try Array(count: vectorSize / 64) { (out) throws(Damage) in try decode(vector: vector, into: out) }
+        }
+        return Bits(words: words, count: count)
+    }
+}
