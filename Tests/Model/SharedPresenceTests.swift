@@ -112,15 +112,15 @@ import Testing
                     database = try Database.create(path: folder.file("a.firn"))
                     transaction = try database.begin()
                     try transaction.extendSchema([type])
-                    for i in 0..<20_000 { model[Int64(i)] = row(i, &random) }
+                    for i in 0..<12_000 { model[Int64(i)] = row(i, &random) }
                     let writer = try transaction.bulkWriter("T")
                     try writer.append(RandomTables.batch(model.sorted { $0.key < $1.key }.map(\.value), of: type, in: Schema([type])))
                     try writer.finish()
                 } else {
-                    (database, model) = try make(20_000, in: folder, &random)
+                    (database, model) = try make(12_000, in: folder, &random)
                     transaction = try database.begin()
                 }
-                for id in stride(from: Int64(0), to: 20_000, by: 11) {
+                for id in stride(from: Int64(0), to: 12_000, by: 11) {
                     let new = row(Int(id), &random)
                     for name in changed {
                         let column = type.columns.firstIndex { $0.name == name }!
