@@ -26,11 +26,25 @@ package struct Decimal: Hashable, Sendable, CustomStringConvertible {
 
     /// Nil unless the text is a number that fits without loss of digits.
     package init?(_ text: String) {
-        guard let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: ".") }),
+        guard let read = Decimal.read(text), !read.inexact else { return nil }
+        self = read.value
+    }
+
+    /// Nil unless the text is a number; digits beyond 34 are rounded to the nearest, ties to even.
+    package init?(rounding text: String) {
+        guard let read = Decimal.read(text) else { return nil }
+        self = read.value
+    }
+
+    private static func read(_ text: String) -> (value: Decimal, inexact: Bool)? {
+        // A NUL would end the text early for the library.
+        guard !text.utf8.contains(0),
+              let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: ".") }),
               first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") || "inNI".utf8.contains(first) else { return nil }
         var inexact: Int32 = 0
-        self.init(bits: firn_decimal_from_text(text, &inexact))
-        if inexact != 0 || (firn_decimal_is_nan(bits) != 0 && !text.lowercased().contains("nan")) { return nil }
+        let value = Decimal(bits: firn_decimal_from_text(text, &inexact))
+        // The library reads as NaN whatever is no number, and whatever begins with "nan".
+        return value.isNaN && !["nan", "+nan", "-nan"].contains(text.lowercased()) ? nil : (value, inexact != 0)
     }
 
     package init(_ value: Int64) { self.init(bits: firn_decimal_from_int64(value)) }

@@ -43,8 +43,13 @@ import Testing
         }
         #expect(Decimal("1.10")!.description == "1.10")
         #expect(Decimal("0.001")!.description == "0.001")
-        #expect(Decimal("x") == nil && Decimal("") == nil && Decimal("1.2.3") == nil)
+        for text in ["x", "", "1.2.3", "nano", "nanx", "nan1", ".nan", "infx", "i", "in", "--1", "1e", " 1", "1 "] { #expect(Decimal(text) == nil, "\(text)") }
+        for text in ["nan", "NaN", "-nan", "+NAN"] { #expect(Decimal(text)?.isNaN == true, "\(text)") }
+        #expect(Decimal("inf") == Decimal("Infinity") && Decimal("-Inf")?.double == -.infinity)
         #expect(Decimal("12345678901234567890123456789012345678") == nil)
+        #expect(Decimal("1\u{0}2") == nil, "a NUL does not end the number")
+        #expect(Decimal(rounding: "12345678901234567890123456789012345678")?.description == "1.234567890123456789012345678901235E+37")
+        #expect(Decimal(rounding: "1\u{0}2") == nil && Decimal(rounding: "x") == nil && Decimal(rounding: "1.2.3") == nil)
     }
 
     @Test func `identifiers read what they write`() {
