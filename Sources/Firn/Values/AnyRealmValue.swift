@@ -1,0 +1,86 @@
+import FirnModel
+import Foundation
+
+/// A value of any type, for properties whose type differs from object to object.
+///
+/// Values compare across types in one total order: nothing < bool < numbers < string < data < date < object id < UUID.
+/// Numbers compare by value whatever their type, exactly, so `.int(1) == .double(1)` and both hash alike; a string never equals a number.
+/// NaN equals itself and sorts before all numbers. Strings and data compare by their bytes, dates by the nanosecond.
+public enum AnyRealmValue {
+    /// No value.
+    case none
+    case int(Int)
+    case bool(Bool)
+    case float(Float)
+    case double(Double)
+    case string(String)
+    case data(Data)
+    case date(Date)
+    case objectId(ObjectId)
+    case decimal128(Decimal128)
+    case uuid(UUID)
+
+    /// No value.
+    public init() { self = .none }
+}
+
+/// What is held, if it is of the type asked for; nothing is converted.
+extension AnyRealmValue {
+    public var intValue: Int? { if case .int(let x) = self { x } else { nil } }
+    public var boolValue: Bool? { if case .bool(let x) = self { x } else { nil } }
+    public var floatValue: Float? { if case .float(let x) = self { x } else { nil } }
+    public var doubleValue: Double? { if case .double(let x) = self { x } else { nil } }
+    public var stringValue: String? { if case .string(let x) = self { x } else { nil } }
+    public var dataValue: Data? { if case .data(let x) = self { x } else { nil } }
+    public var dateValue: Date? { if case .date(let x) = self { x } else { nil } }
+    public var objectIdValue: ObjectId? { if case .objectId(let x) = self { x } else { nil } }
+    public var decimal128Value: Decimal128? { if case .decimal128(let x) = self { x } else { nil } }
+    public var uuidValue: UUID? { if case .uuid(let x) = self { x } else { nil } }
+}
+
+extension AnyRealmValue: Hashable, Comparable {
+    public static func == (a: AnyRealmValue, b: AnyRealmValue) -> Bool { Value.order(Value(a), Value(b)) == 0 }
+    public static func < (a: AnyRealmValue, b: AnyRealmValue) -> Bool { Value.order(Value(a), Value(b)) < 0 }
+
+    public func hash(into hasher: inout Hasher) {
+        // Numbers of equal value round to the same double, whatever their type: a double is rounded far more coarsely than a decimal.
+        let value = Value(self)
+        if let number = value.number {
+            hasher.combine(UInt8(1))
+            if !number.isNaN { hasher.combine(number) }
+            return
+        }
+        switch self {
+        case .string(let x): hasher.combine(x)
+        default: hasher.combine(value)
+        }
+    }
+}
+
+extension AnyRealmValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+                         ExpressibleByStringLiteral {
+    public init(nilLiteral: ()) { self = .none }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(integerLiteral value: Int) { self = .int(value) }
+    public init(floatLiteral value: Double) { self = .double(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension AnyRealmValue: CustomStringConvertible {
+    /// What is held, as it describes itself; `nil` for no value.
+    public var description: String {
+        switch self {
+        case .none: "nil"
+        case .int(let x): x.description
+        case .bool(let x): x.description
+        case .float(let x): x.description
+        case .double(let x): x.description
+        case .string(let x): x
+        case .data(let x): x.description
+        case .date(let x): x.description
+        case .objectId(let x): x.description
+        case .decimal128(let x): x.description
+        case .uuid(let x): x.description
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import FirnModel
+import Foundation
+
+extension Value {
+    /// A value of untyped Swift: what dictionaries of properties, keys and arguments of predicates hold. Nil if there is no value for it.
+    ///
+    /// Taken are nil and NSNull, Bool, integers of every type that fit into 64 bits, Float, Double, CGFloat, strings and substrings, Data and arrays of
+    /// bytes, Date, UUID, ObjectId, Decimal128, Foundation's Decimal, AnyRealmValue, NSNumber, optionals of these, and arrays and dictionaries
+    /// with string keys of them, nested.
+    package init?(any value: Any?) {
+        guard let value else {
+            self = .null
+            return
+        }
+        // An optional in an Any first: casts look through it, and never tell that it is empty.
+        if let optional = value as? any OptionalValue {
+            self.init(any: optional.wrapped)
+            return
+        }
+        // Then numbers in a box: casts would take a boxed 1 for a Bool, and a Swift Int for an NSNumber.
+        if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
+            self.init(number)
+            return
+        }
+        switch value {
+        case let x as Value: self = x
+        case let x as Bool: self = .bool(x)
+        case let x as Int: self = .int(Int64(x))
+        case let x as Double: self = .double(x)
+        case let x as String: self = .string(x)
+        case let x as Float: self = .float(x)
+        case let x as Date: self = .date(Timestamp(x))
+        case let x as Data: self = .data([UInt8](x))
+        case let x as UUID: self = .uuid(Identifier(x))
+        case let x as ObjectId: self = .objectID(x.identifier)
+        case let x as Decimal128: self = .decimal(x.modelDecimal)
+        case let x as AnyRealmValue: self = Value(x)
+        case let x as any BinaryInteger:
+            guard let word = Int64(exactly: x) else { return nil }
+            self = .int(word)
+        case let x as any StringProtocol: self = .string(String(x))
+        case let x as CGFloat: self = .double(Double(x))
+        case let x as Foundation.Decimal: self = .decimal(Decimal128(x).modelDecimal)
+        // Only what is made of bytes: a cast to [UInt8] would take an empty array of anything.
+        case let x as any DataProtocol: self = .data([UInt8](x))
+        case is NSNull: self = .null
+        case let x as [Any?]: self.init(elements: x)
+        case let x as [String: Any?]: self.init(fields: x)
+        default: return nil
+        }
+    }
+
+    private init?(elements: [Any?]) {
+        var values: [Value] = []
+        values.reserveCapacity(elements.count)
+        for element in elements {
+            guard let value = Value(any: element) else { return nil }
+            values.append(value)
+        }
+        self = .list(values)
+    }
+
+    private init?(fields: [String: Any?]) {
+        var entries: [Entry] = []
+        entries.reserveCapacity(fields.count)
+        for (key, field) in fields {
+            guard let value = Value(any: field) else { return nil }
+            entries.append(Entry(key, value))
+        }
+        self = .map(entries.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
+    }
+
+    private init?(_ number: NSNumber) {
+        // There are two booleans in a box, everything else is a number.
+        if number === true as NSNumber || number === false as NSNumber {
+            self = .bool(number.boolValue)
+            return
+        }
+        if let decimal = number as? NSDecimalNumber {
+            self = .decimal(Decimal128(decimal.decimalValue).modelDecimal)
+            return
+        }
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "f"): self = .float(number.floatValue)
+        case UInt8(ascii: "d"): self = .double(number.doubleValue)
+        case UInt8(ascii: "Q"):
+            guard let word = Int64(exactly: number.uint64Value) else { return nil }
+            self = .int(word)
+        default: self = .int(number.int64Value)
+        }
+    }
+}
+
+/// Any optional, whatever it wraps.
+private protocol OptionalValue {
+    var wrapped: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var wrapped: Any? { self }
+}
