@@ -39,21 +39,40 @@ extension AnyRealmValue {
 }
 
 extension AnyRealmValue: Hashable, Comparable {
-    public static func == (a: AnyRealmValue, b: AnyRealmValue) -> Bool { Value.order(Value(a), Value(b)) == 0 }
+    public static func == (a: AnyRealmValue, b: AnyRealmValue) -> Bool {
+        switch (a, b) {
+        // The model's equality for the frequent types, without making a model's value first.
+        case (.int(let x), .int(let y)): x == y
+        case (.bool(let x), .bool(let y)): x == y
+        case (.string(let x), .string(let y)): x == y && x.utf8.elementsEqual(y.utf8)
+        case (.uuid(let x), .uuid(let y)): x == y
+        case (.objectId(let x), .objectId(let y)): x == y
+        default: Value.order(Value(a), Value(b)) == 0
+        }
+    }
+
     public static func < (a: AnyRealmValue, b: AnyRealmValue) -> Bool { Value.order(Value(a), Value(b)) < 0 }
 
     public func hash(into hasher: inout Hasher) {
-        // Numbers of equal value round to the same double, whatever their type: a double is rounded far more coarsely than a decimal.
-        let value = Value(self)
-        if let number = value.number {
-            hasher.combine(UInt8(1))
-            if !number.isNaN { hasher.combine(number) }
-            return
-        }
         switch self {
+        case .int(let x): AnyRealmValue.hash(Double(x), into: &hasher)
+        case .float(let x): AnyRealmValue.hash(Double(x), into: &hasher)
+        case .double(let x): AnyRealmValue.hash(x, into: &hasher)
+        case .decimal128(let x): AnyRealmValue.hash(x.doubleValue, into: &hasher)
+        case .none: hasher.combine(UInt8(0))
+        case .bool(let x): hasher.combine(x)
         case .string(let x): hasher.combine(x)
-        default: hasher.combine(value)
+        case .data(let x): hasher.combine(x)
+        case .date(let x): hasher.combine(Timestamp(x))
+        case .objectId(let x): hasher.combine(x)
+        case .uuid(let x): hasher.combine(x)
         }
+    }
+
+    /// Numbers of equal value round to the same double, whatever their type: a double is rounded far more coarsely than a decimal.
+    private static func hash(_ number: Double, into hasher: inout Hasher) {
+        hasher.combine(UInt8(1))
+        if !number.isNaN { hasher.combine(number) }
     }
 }
 

@@ -12,21 +12,31 @@ extension Value {
             self = .null
             return
         }
-        // An optional in an Any first: casts look through it, and never tell that it is empty.
-        if let optional = value as? any OptionalValue {
+        // What most values are, by a comparison of types, which costs less than the casts below.
+        let type = type(of: value)
+        if type == String.self, let x = value as? String {
+            self = .string(x)
+        } else if type == Int.self, let x = value as? Int {
+            self = .int(Int64(x))
+        } else if type == Double.self, let x = value as? Double {
+            self = .double(x)
+        } else if type == Bool.self, let x = value as? Bool {
+            self = .bool(x)
+        } else if let optional = value as? any OptionalValue {
+            // Casts look through an optional, and never tell that it is empty.
             self.init(any: optional.wrapped)
-            return
-        }
-        // Then numbers in a box: casts would take a boxed 1 for a Bool, and a Swift Int for an NSNumber.
-        if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
+        } else if type is NSNumber.Type, let number = value as? NSNumber {
+            // Before the casts, which would take a boxed 1 for a Bool, and a Swift Int for an NSNumber.
             self.init(number)
-            return
+        } else {
+            self.init(cast: value)
         }
+    }
+
+    /// No optional and no number in a box.
+    private init?(cast value: Any) {
         switch value {
         case let x as Value: self = x
-        case let x as Bool: self = .bool(x)
-        case let x as Int: self = .int(Int64(x))
-        case let x as Double: self = .double(x)
         case let x as String: self = .string(x)
         case let x as Float: self = .float(x)
         case let x as Date: self = .date(Timestamp(x))
