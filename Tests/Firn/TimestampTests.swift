@@ -37,6 +37,9 @@ import Testing
             let far = max(interval, 0x1p24) * (Bool.random(using: &random) ? 1 : -1)
             #expect(Date(Timestamp(date(far))) == date(far), "seed \(seed): \(far)")
             #expect((0..<1_000_000_000).contains(Timestamp(date(far)).nanoseconds))
+            // Within a second of 2001 it is finer than a nanosecond, before as well as after.
+            let near = Double(Int.random(in: -999_999_999...999_999_999, using: &random)) / 1e9
+            #expect(Date(Timestamp(date(near))) == date(near), "seed \(seed): \(near)")
         }
     }
 
