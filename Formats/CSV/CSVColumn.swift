@@ -11,6 +11,8 @@ struct CSVPlan: Sendable {
     var isForced: Bool
     /// The column, if cells of its type may come back in another spelling: which is to be told, and must not mean another number.
     var spelling: ColumnSchema?
+    /// Rows that links may lead to.
+    var rowLimit = Int64.max
 }
 
 /// Gathers the values of one column while a block is read.
@@ -67,7 +69,8 @@ final class CSVColumn {
         let before = self.nulls.count
         let failed: Int?
         switch plan.type.kind {
-        case .int, .link: failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) }
+        case .int: failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) }
+        case .link: failed = appendWords(index, memory, nulls) { bytes in NumberText.parseInt64(bytes).flatMap { $0 >= 0 && $0 < plan.rowLimit ? $0 : nil } }
         case .double where plan.spelling != nil: failed = appendReals(index, memory, nulls) { bytes in
             NumberText.parseDouble(bytes).flatMap { CSVColumn.isSame($0, bytes, written: $0.description, surely: 15) ? $0 : nil }
         }

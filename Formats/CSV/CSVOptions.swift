@@ -29,7 +29,7 @@ package struct CSVOptions: Sendable {
     /// Every column is text, as it stands.
     package var allText = false
     /// Bad rows go here as they stand in the input, and reading goes on; nil: the first bad row is an error.
-    package var rejects: CSVRejects?
+    package var rejects: Rejects?
     package var threads = defaultThreads
     package var progress: Progress?
     /// Bytes that a thread takes at a time. For tests; results do not depend on it.
@@ -42,22 +42,5 @@ package struct CSVOptions: Sendable {
         var options = CSVOptions()
         options.delimiter = UInt8(ascii: "\t")
         return options
-    }
-}
-
-/// Where rejected rows go. Used by one reader.
-package final class CSVRejects: @unchecked Sendable {
-    /// Rows so far.
-    package private(set) var count = 0
-    private let sink: (UnsafeRawBufferPointer) throws(FirnError) -> Void
-
-    package init(_ sink: @escaping (UnsafeRawBufferPointer) throws(FirnError) -> Void) { self.sink = sink }
-    package convenience init(_ output: Output) {
-        self.init { (bytes) throws(FirnError) in try output.write(bytes) }
-    }
-
-    func add(_ row: UnsafeRawBufferPointer) throws(FirnError) {
-        count += 1
-        try sink(row)
     }
 }

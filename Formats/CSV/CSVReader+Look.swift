@@ -57,6 +57,17 @@ extension CSVReader {
         throw FirnError(.usage, "the schema names a column \"\(unknown.name)\" that the input does not have", at: .init(file: text.input.name), advice: advice)
     }
 
+    /// Links are the numbers of rows of the input itself, counted from 0.
+    static func checkLink(_ column: ColumnSchema, _ options: CSVOptions, _ name: String) throws(FirnError) {
+        guard column.type.target == options.types?.name else {
+            throw FirnError(.unsupported, "column \"\(column.name)\" links to rows of \"\(column.type.target ?? "")\", and the input holds none", at: .init(file: name))
+        }
+        guard options.rejects == nil else {
+            throw FirnError(.usage, "rows of \"\(options.types?.name ?? "")\" link to each other by their number, which changes where rows are set aside", at: .init(file: name),
+                            advice: "leave out --rejects, or the columns with links from the schema")
+        }
+    }
+
     /// Reads the whole text and merges what its blocks say.
     static func look(_ text: CSVText, _ setting: CSVSetting, _ header: CSVHeader, _ options: CSVOptions) throws(FirnError) -> CSVGuesses {
         let cutter = CSVCutter(text, header.marks)

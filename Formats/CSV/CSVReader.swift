@@ -54,6 +54,7 @@ package final class CSVReader: BatchReader {
         for case let column? in forced where !column.type.isReadFromCells {
             throw FirnError(.unsupported, "column \"\(column.name)\": \(column.type.name) cannot be read from CSV cells", at: .init(file: input.name))
         }
+        for case let column? in forced where column.type.kind == .link { try CSVReader.checkLink(column, options, input.name) }
         let looking = CSVSetting(marks: header.marks, width: header.width, nulls: nulls,
                                  plans: cells.map { CSVPlan(cell: $0, type: ColumnType(.string), isForced: false) }, checksText: true)
         let found = try CSVReader.look(text, looking, header, options)
@@ -99,7 +100,7 @@ package final class CSVReader: BatchReader {
         let plans = zip(cells, columns).enumerated().map { i, pair in
             // A type that was found gives every text back; one that was asked for may not.
             let isFound = forced[i] == nil || pair.1.type.kind == .string || found.columns[i].type == (pair.1.type.kind, pair.1.notation)
-            return CSVPlan(cell: pair.0, type: pair.1.type, isForced: forced[i] != nil, spelling: isFound ? nil : pair.1)
+            return CSVPlan(cell: pair.0, type: pair.1.type, isForced: forced[i] != nil, spelling: isFound ? nil : pair.1, rowLimit: Int64(found.rows))
         }
         let reading = CSVSetting(marks: header.marks, width: header.width, nulls: nulls, plans: plans, checksText: false)
         setting = reading
@@ -169,9 +170,7 @@ package final class CSVReader: BatchReader {
             throw badRecord(fault, width: setting.width, cell: cell, at: try cutter.locate(bad.place))
         }
         rejected += 1
-        var failure: FirnError?
-        bad.bytes.withUnsafeBytes { do throws(FirnError) { try rejects.add($0) } catch { failure = error } }
-        if let failure { throw failure }
+        try rejects.add(bad.bytes)
     }
 
     private func close() throws(FirnError) {

@@ -138,4 +138,42 @@ package enum CellText {
             at += 3
         }
     }
+
+    /// The bytes that `appendBase64` writes exactly so; nil for any other text, such as one without its padding.
+    package static func bytes(base64 text: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard text.count % 4 == 0 else { return nil }
+        var out: [UInt8] = []
+        out.reserveCapacity(text.count / 4 * 3)
+        var at = 0
+        while at < text.count {
+            var word: UInt32 = 0, padding = 0
+            for i in 0..<4 {
+                let byte = text[at + i]
+                if byte == UInt8(ascii: "=") {
+                    guard at + 4 == text.count, i >= 2 else { return nil }
+                    padding += 1
+                    word <<= 6
+                } else {
+                    guard padding == 0, let digit = digit64(byte) else { return nil }
+                    word = word << 6 | digit
+                }
+            }
+            // Bits that no byte holds would not come back.
+            if (padding == 1 && word & 0xFF != 0) || (padding == 2 && word & 0xFFFF != 0) { return nil }
+            for i in 0..<(3 - padding) { out.append(UInt8(truncatingIfNeeded: word >> UInt32(16 - 8 * i))) }
+            at += 4
+        }
+        return out
+    }
+
+    private static func digit64(_ byte: UInt8) -> UInt32? {
+        switch byte {
+        case 65...90: UInt32(byte) - 65
+        case 97...122: UInt32(byte) - 71
+        case 48...57: UInt32(byte) + 4
+        case 43: 62
+        case 47: 63
+        default: nil
+        }
+    }
 }

@@ -83,10 +83,11 @@ struct ColumnBuilder {
         self.collection = collection
         let isScalar = collection == .none
         func room(_ used: Bool) -> Int { used && isScalar ? 1024 : 1 }
-        words = Run(capacity: room(type.kind != .string && type.kind != .double))
-        extra = Run(capacity: room(type.kind == .date || type.kind == .decimal || type.kind == .uuid))
-        reals = Run(capacity: room(type.kind == .double))
-        bytes = Run(capacity: room(type.kind == .string) * 16)
+        let isText = type.kind == .string || type.kind == .data, isReal = type.kind == .double || type.kind == .float
+        words = Run(capacity: room(!isText && !isReal))
+        extra = Run(capacity: room([.date, .decimal, .uuid, .objectID].contains(type.kind)))
+        reals = Run(capacity: room(isReal))
+        bytes = Run(capacity: room(isText) * 16)
         offsets = Run(capacity: 1024)
         tags = Run(capacity: room(type.kind == .any))
     }
@@ -151,19 +152,19 @@ struct ColumnBuilder {
             column.offsets = node.pointee.offsets.array
         } else {
             switch node.pointee.kind {
-            case .bool, .int: column.words = node.pointee.words.array
-            case .date, .decimal, .uuid:
+            case .bool, .int, .link: column.words = node.pointee.words.array
+            case .date, .decimal, .uuid, .objectID:
                 column.words = node.pointee.words.array
                 column.extra = node.pointee.extra.array
-            case .double: column.reals = node.pointee.reals.array
-            case .string: column.text = Text(offsets: node.pointee.offsets.array, bytes: node.pointee.bytes.array)
+            case .double, .float: column.reals = node.pointee.reals.array
+            case .string, .data: column.text = Text(offsets: node.pointee.offsets.array, bytes: node.pointee.bytes.array)
             case .any:
                 column.tags = node.pointee.tags.array
                 column.words = node.pointee.words.array
                 column.extra = node.pointee.extra.array
                 column.reals = node.pointee.reals.array
                 column.text = Text(offsets: node.pointee.offsets.array, bytes: node.pointee.bytes.array)
-            default: break
+            case .embedded: break
             }
         }
         for (index, child) in node.pointee.children.enumerated() { move(child, into: &column.children[index]) }

@@ -39,6 +39,37 @@ extension JSONDocument {
         }
     }
 
+    /// Several documents one after the other, with white space between them or none. Nothing at all is refused as the document that it is not.
+    package static func several(bytes: [UInt8], file: String = "JSON") throws(FirnError) -> [JSONDocument] {
+        var documents: [JSONDocument] = [], start = 0
+        repeat {
+            let end = end(of: bytes, from: start)
+            // Blanks for what came before, so that places are those of the whole.
+            let before = bytes[..<start].map { $0 == 10 ? UInt8(10) : 32 }
+            documents.append(try JSONDocument(bytes: before + bytes[start..<end], file: file))
+            start = end
+        } while bytes[start...].contains { ![9, 10, 13, 32].contains($0) }
+        return documents
+    }
+
+    /// Where the brackets that open first after a byte are closed; the end of the text where they are not, or where something else stands first.
+    private static func end(of bytes: [UInt8], from start: Int) -> Int {
+        var depth = 0, inString = false, at = start
+        while at < bytes.count {
+            switch bytes[at] {
+            case UInt8(ascii: "\\") where inString: at += 1
+            case UInt8(ascii: "\""): inString.toggle()
+            case UInt8(ascii: "{") where !inString, UInt8(ascii: "[") where !inString: depth += 1
+            case UInt8(ascii: "}") where !inString, UInt8(ascii: "]") where !inString:
+                depth -= 1
+                if depth <= 0 { return at + 1 }
+            default: break
+            }
+            at += 1
+        }
+        return bytes.count
+    }
+
     /// A tree of json-c, of at most 512 levels; nil is null. Counts the members of all objects.
     private init(tree: OpaquePointer?, _ memberCount: inout Int) {
         switch json_object_get_type(tree) {

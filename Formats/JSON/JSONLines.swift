@@ -6,6 +6,10 @@ import FirnModel
 private final class Lane: @unchecked Sendable {
     let parser = JSONParser()
     var tree: ShapeTree?
+    /// Where rows may be set aside: what rows that are no objects hold, in case none is one.
+    var bareTree: ShapeTree?
+    /// Nil: all rows go in.
+    var screen: RowScreen?
     var rows: RowBuilder?
     /// Bytes of text in the parser's buffer, and the block's number.
     var count = 0
@@ -18,6 +22,8 @@ private struct BlockResult: @unchecked Sendable {
     var rows = 0
     var lines = 0
     var batch: Batch?
+    /// Lines that do not go in, in order.
+    var refused: [RefusedLine] = []
     var fault: (message: String, line: Int, column: Int)?
 }
 
@@ -27,64 +33,76 @@ final class JSONLines: JSONRows {
     let embedded: [TypeSchema]
     let remarks: [String]
     let losses: [String]
-    private(set) var rowCount = 0
+    let rowCount: Int
 
     private let blocks: LineBlocks
     private var idle: [Lane] = []
     private let queue: BlockQueue<LaneJob, BlockResult>
     private var linesBefore = 0
+    private let rejects: Rejects?
     private let progress: Progress?
 
     fileprivate struct LaneJob: Sendable { var lane: Lane }
 
-    init(_ input: Input, _ options: JSONOptions, _ progress: Progress?) throws(FirnError) {
+    init(_ input: Input, _ options: JSONOptions, _ given: GivenRows?, _ progress: Progress?) throws(FirnError) {
         self.progress = progress
+        rejects = options.rejects
         blocks = LineBlocks(input, blockSize: options.blockSize)
         if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: 2 * Int(clamping: size)) }
+        let isBare = try JSONLines.isBare(input, given)
         var lanes = (0..<(options.threads + 2)).map { _ in Lane() }
-        for lane in lanes { lane.tree = ShapeTree(lane.parser, options) }
-        rowCount = try JSONLines.observe(blocks, lanes, options.threads, progress)
+        for lane in lanes {
+            lane.tree = ShapeTree(lane.parser, options)
+            lane.screen = RowScreen.needed(lane.parser, given, isBare: isBare, options)
+            if lane.screen != nil, given == nil { lane.bareTree = ShapeTree(lane.parser, options) }
+        }
+        try JSONLines.observe(blocks, lanes, options.threads, progress)
 
         // One tree of all the lanes', with key numbers of its own.
         let keys = KeyNumbers()
         let root = ShapeTree(lanes[0].parser, options)
-        for lane in lanes {
-            ShapeTree.merge(lane.tree!.root, into: root.root) { keys.number(of: lane.parser.key($0)) }
-            lane.tree = nil
+        var total = 0
+        func merge(_ tree: ShapeTree?, _ lane: Lane) {
+            guard let tree else { return }
+            ShapeTree.merge(tree.root, into: root.root) { keys.number(of: lane.parser.key($0)) }
+            total += tree.rowCount
         }
-        let plan = RowPlan(root.root, options: options) { keys.keys[Int($0)] }
-        rowType = plan.type(options.typeName, envelope: plan.isBare ? Envelope(.values).text : nil)
+        for lane in lanes { merge(lane.tree, lane) }
+        // Among objects, other values are no rows; by themselves they are.
+        let takesObjectsOnly = total > 0
+        for lane in lanes {
+            if let screen = lane.screen, given == nil { screen.takesObjectsOnly = takesObjectsOnly }
+            if !takesObjectsOnly { merge(lane.bareTree, lane) }
+            (lane.tree, lane.bareTree) = (nil, nil)
+        }
+        rowCount = total
+        let plan = try RowPlan(root.root, options: options, given: given.map { ($0, isBare) }) { keys.keys[Int($0)] }
+        rowType = plan.type(options, envelope: plan.isBare ? Envelope(.values).text : nil)
         embedded = plan.embedded
-        remarks = plan.remarks
+        remarks = plan.remarks + RowScreen.respellings(lanes.compactMap(\.screen))
         losses = plan.losses
 
-        for lane in lanes { lane.rows = RowBuilder(lane.parser, fields: plan.fields, isBare: plan.isBare) }
+        for lane in lanes {
+            lane.rows = RowBuilder(lane.parser, fields: plan.fields, isBare: plan.isBare)
+            lane.screen?.fit?.rowLimit = Int64(rowCount)
+        }
         idle = lanes
         lanes = []
         queue = BlockQueue(threads: options.threads) { (job: LaneJob) throws(FirnError) in JSONLines.build(job.lane) }
         try blocks.rewind()
     }
 
-    /// The first reading: fills the lanes' trees; returns the number of rows.
-    private static func observe(_ blocks: LineBlocks, _ lanes: [Lane], _ threads: Int, _ progress: Progress?) throws(FirnError) -> Int {
-        let queue = BlockQueue<LaneJob, BlockResult>(threads: threads) { (job: LaneJob) throws(FirnError) in
-            let lane = job.lane
-            let tape = lane.parser.parseLines(lane.count)
-            var result = BlockResult(lane: lane, rows: tape.rowCount, lines: tape.lineCount)
-            if let fault = tape.fault {
-                let place = lane.parser.place(fault.offset)
-                result.fault = (fault.message, place.line, place.column)
-                return result
-            }
-            let tree = lane.tree!
-            tree.observe(tape, 0..<tape.itemCount, block: lane.block)
-            if let item = tree.fault {
-                let place = lane.parser.place(ofText: tape.items[item])
-                result.fault = (JSONReader.unfitNumber, place.line, place.column)
-            }
-            return result
-        }
-        var idle = lanes, rows = 0, lines = 0, isAtEnd = false
+    /// Whether lines hold values that are no objects, where a type asked for leaves it open: the first line tells.
+    private static func isBare(_ input: Input, _ given: GivenRows?) throws(FirnError) -> Bool {
+        guard let given, given.mayBeBare else { return false }
+        let start = try input.peek(4096), text = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start[3...] : start[...]
+        return text.first { $0 > 32 }.map { $0 != UInt8(ascii: "{") } ?? false
+    }
+
+    /// The first reading: fills the lanes' trees.
+    private static func observe(_ blocks: LineBlocks, _ lanes: [Lane], _ threads: Int, _ progress: Progress?) throws(FirnError) {
+        let queue = BlockQueue<LaneJob, BlockResult>(threads: threads) { (job: LaneJob) throws(FirnError) in observe(job.lane) }
+        var idle = lanes, lines = 0, isAtEnd = false
         while true {
             while !isAtEnd, let lane = idle.popLast() {
                 if try blocks.fill(lane.parser, { lane.count = $0; lane.block = $1 }) { queue.submit(.init(lane: lane)) } else {
@@ -92,13 +110,60 @@ final class JSONLines: JSONRows {
                     idle.append(lane)
                 }
             }
-            guard let result = try queue.next() else { return rows }
+            guard let result = try queue.next() else { return }
             if let fault = result.fault { throw blocks.error(fault.message, line: lines + fault.line, column: fault.column) }
-            rows += result.rows
             lines += result.lines
             progress?.add(bytes: result.lane.count)
             idle.append(result.lane)
         }
+    }
+
+    private static func observe(_ lane: Lane) -> BlockResult {
+        let tape = lane.parser.parseLines(lane.count, setsAside: lane.screen?.setsAside ?? false)
+        var result = BlockResult(lane: lane, lines: tape.lineCount)
+        if let fault = tape.fault {
+            let place = lane.parser.place(fault.offset)
+            result.fault = (fault.message, place.line, place.column)
+            return result
+        }
+        let tree = lane.tree!
+        guard let screen = lane.screen else {
+            tree.observe(tape, 0..<tape.itemCount, block: lane.block)
+            if let item = tree.fault {
+                let place = lane.parser.place(ofText: tape.items[item])
+                result.fault = (JSONReader.unfitNumber, place.line, place.column)
+            }
+            return result
+        }
+        var item = 0, row = 0
+        while item < tape.itemCount {
+            let end = item + tape.items[item].step
+            if let misfit = screen.misfit(tape, item) {
+                if !screen.setsAside {
+                    let line = refusal(misfit, lane.parser, row: row, item: item)
+                    result.fault = (line.message, line.line, line.column)
+                    return result
+                }
+            } else {
+                let into = tape.items[item].tag == Tag.object ? tree : lane.bareTree ?? tree
+                into.observe(tape, item..<end, block: lane.block)
+                if let fault = into.fault {
+                    let place = lane.parser.place(ofText: tape.items[fault])
+                    result.fault = (JSONReader.unfitNumber, place.line, place.column)
+                    return result
+                }
+            }
+            item = end
+            row += 1
+        }
+        return result
+    }
+
+    /// A row of the lines parsed last that does not go in.
+    private static func refusal(_ misfit: Fit.Misfit, _ parser: JSONParser, row: Int, item: Int) -> RefusedLine {
+        let text = parser.text(ofRow: row)
+        var cursor = TextCursor(text, first: item)
+        return RefusedLine(line: parser.line(ofRow: row), column: cursor.find(misfit.item), message: misfit.message, text: Array(text))
     }
 
     private static func build(_ lane: Lane) -> BlockResult {
@@ -106,15 +171,30 @@ final class JSONLines: JSONRows {
         if lane.parser.keyCount > 1 << 18 {   // keys that are data: do not gather them for ever
             lane.parser.forgetKeys()
             rows.forgetKeys()
+            lane.screen?.fit?.forgetKeys()
         }
-        let tape = lane.parser.parseLines(lane.count)
+        let screen = lane.screen, setsAside = screen?.setsAside ?? false
+        let tape = lane.parser.parseLines(lane.count, setsAside: setsAside)
         var result = BlockResult(lane: lane, rows: tape.rowCount, lines: tape.lineCount)
+        if setsAside { result.refused = lane.parser.refusedLines }
         if tape.fault != nil {
             result.fault = (JSONReader.changed, 0, 0)
             return result
         }
         var item = 0, row = 0
         while item < tape.itemCount {
+            if let screen, let misfit = screen.misfit(tape, item) {
+                let line = refusal(misfit, lane.parser, row: row, item: item)
+                guard setsAside else {
+                    result.fault = (line.message, line.line, line.column)
+                    return result
+                }
+                result.refused.append(line)
+                result.rows -= 1
+                item += tape.items[item].step
+                row += 1
+                continue
+            }
             rows.append(tape.items, item)
             if let fault = rows.fault {
                 let place = fault == .tooDeep ? tape.deepPlace : (line: lane.parser.line(ofRow: row), column: 0)
@@ -125,6 +205,7 @@ final class JSONLines: JSONRows {
             row += 1
         }
         result.batch = rows.take()
+        result.refused.sort { $0.line < $1.line }
         return result
     }
 
@@ -137,6 +218,9 @@ final class JSONLines: JSONRows {
         }
         guard let result = try queue.next() else { return nil }
         if let fault = result.fault { throw blocks.error(fault.message, line: linesBefore + fault.line, column: fault.column) }
+        for line in result.refused {
+            try rejects?.add(line.text + [10], because: blocks.error(line.message, line: linesBefore + line.line, column: line.column))
+        }
         linesBefore += result.lines
         progress?.add(rows: result.rows)
         progress?.add(bytes: result.lane.count)
@@ -146,6 +230,7 @@ final class JSONLines: JSONRows {
 }
 
 extension JSONReader {
+    static let advice = "correct the row, or set bad rows aside with --rejects FILE"
     static let unfitNumber = "a number with more than 34 digits, or too large or small for a decimal128"
     static let changed = "the input changed while it was read"
     static let tooDeep = "a value of no single type nests deeper than \(Value.deepest - 1) levels"
@@ -164,81 +249,4 @@ final class KeyNumbers {
         numbers[bytes] = number
         return number
     }
-}
-
-/// Cuts an input into blocks of whole lines.
-final class LineBlocks {
-    private let input: Input
-    private let blockSize: Int
-    private var carry: [UInt8] = []
-    private var block = 0
-    private var isAtEnd = false
-
-    init(_ input: Input, blockSize: Int) {
-        self.input = input
-        self.blockSize = max(blockSize, 1)
-    }
-
-    func rewind() throws(FirnError) {
-        try input.rewind()
-        carry = []
-        block = 0
-        isAtEnd = false
-    }
-
-    func error(_ message: String, line: Int, column: Int) -> FirnError {
-        FirnError(.rejected, message, at: .init(file: input.name, line: line + 1, column: column + 1))
-    }
-
-    /// Puts the next block into the parser's buffer and tells its size and number; false at the end.
-    func fill(_ parser: JSONParser, _ tell: (Int, Int) -> Void) throws(FirnError) -> Bool {
-        if isAtEnd, carry.isEmpty { return false }
-        var capacity = max(blockSize, carry.count)
-        var base = try parser.reserve(capacity)
-        carry.withUnsafeBytes { if let start = $0.baseAddress { base.copyMemory(from: start, byteCount: $0.count) } }
-        var count = carry.count
-        carry.removeAll(keepingCapacity: true)
-        while true {
-            if !isAtEnd {
-                let got = try input.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: capacity - count))
-                if got < capacity - count { isAtEnd = true }
-                count += got
-            }
-            if isAtEnd { break }
-            if let cut = lastNewline(base, count) {
-                carry.append(contentsOf: UnsafeRawBufferPointer(start: base + cut + 1, count: count - cut - 1))
-                count = cut + 1
-                break
-            }
-            guard capacity < 1 << 32 else { throw FirnError(.unsupported, "a line is larger than 4 GB", at: .init(file: input.name)) }
-            capacity *= 2   // one line fills the block
-            base = try parser.reserve(capacity, keeping: count)
-        }
-        if block == 0 { count = try dropMark(base, count, input.name) }
-        if count == 0 { return false }
-        tell(count, block)
-        block += 1
-        return true
-    }
-
-    private func lastNewline(_ base: UnsafeMutableRawPointer, _ count: Int) -> Int? {
-        let bytes = UnsafeRawBufferPointer(start: base, count: count)
-        var at = count &- 1
-        while at >= 0 {
-            if bytes[at] == 10 { return at }
-            at &-= 1
-        }
-        return nil
-    }
-}
-
-/// Drops a byte order mark before UTF-8; returns the bytes left. Throws if the mark tells UTF-16.
-func dropMark(_ base: UnsafeMutableRawPointer, _ count: Int, _ name: String) throws(FirnError) -> Int {
-    let bytes = UnsafeMutableRawBufferPointer(start: base, count: count)
-    if count >= 2, (bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF) {
-        throw FirnError(.rejected, "the text is UTF-16, and JSON is UTF-8", at: .init(file: name, line: 1, column: 1), advice: "convert it first: iconv -f UTF-16 -t UTF-8")
-    }
-    guard count >= 3, bytes[0] == 0xEF, bytes[1] == 0xBB, bytes[2] == 0xBF else { return count }
-    base.copyMemory(from: base + 3, byteCount: count - 3)
-    return count - 3
 }

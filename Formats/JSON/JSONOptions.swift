@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnExchange
+import FirnModel
 
 /// How JSON is read and written.
 package struct JSONOptions: Sendable {
@@ -12,6 +13,11 @@ package struct JSONOptions: Sendable {
 
     /// The name given to the type of the rows.
     package var typeName = "Row"
+    /// The type of the rows, if it is known beforehand: its columns hold only what fits them, and columns it does not name are inferred.
+    /// Its name goes before `typeName`.
+    package var given: GivenSchema?
+    /// Rows that cannot be read go here as they stand in the input, and reading goes on; nil: the first one is an error.
+    package var rejects: Rejects?
     package var layout = Layout.document
     /// Strings become dates and UUIDs if every value of the column comes back exactly.
     package var recognisesText = true

@@ -20,11 +20,32 @@ final class JSONParser: @unchecked Sendable {
         return UnsafeMutableRawPointer(base)
     }
 
-    func parseLines(_ count: Int) -> Tape {
+    /// `setsAside`: lines that are refused are no fault, but listed in `refusedLines`.
+    func parseLines(_ count: Int, setsAside: Bool = false) -> Tape {
         var result = firn_json_result()
-        firn_json_parse_lines(handle, count, &result)
+        firn_json_parse_lines(handle, count, setsAside ? 1 : 0, &result)
         return Tape(result, self)
     }
+
+    /// The lines that the last parsing set aside, in order.
+    var refusedLines: [RefusedLine] {
+        (0..<firn_json_refused_count(handle)).map { index in
+            var length = 0, line = 0, column = 0, message: UnsafePointer<CChar>?
+            let text = firn_json_refused(handle, index, &length, &line, &column, &message)
+            return RefusedLine(line: line, column: column, message: message.map { String(cString: $0) } ?? "not JSON",
+                               text: Array(UnsafeRawBufferPointer(start: text, count: length)))
+        }
+    }
+
+    /// The line that holds a row of the lines parsed last.
+    func text(ofRow row: Int) -> UnsafeRawBufferPointer {
+        var length = 0
+        let text = firn_json_row_text(handle, row, &length)
+        return UnsafeRawBufferPointer(start: text, count: length)
+    }
+
+    /// The first `count` bytes of the text in the buffer.
+    func text(_ count: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: firn_json_buffer(handle, 0, 0), count: count) }
 
     func parseDocument(_ count: Int) -> Tape {
         var result = firn_json_result()
@@ -53,6 +74,14 @@ final class JSONParser: @unchecked Sendable {
     func place(ofText item: firn_json_item) -> (line: Int, column: Int) { place(firn_json_offset(handle, item.word)) }
 }
 
+/// A line that cannot be taken as a row: its text without the newline, and what is wrong where (line and column from 0).
+struct RefusedLine: Sendable {
+    var line: Int
+    var column: Int
+    var message: String
+    var text: [UInt8]
+}
+
 /// A parsed text. The items live until the parser's next use.
 struct Tape {
     let items: UnsafePointer<firn_json_item>
@@ -63,6 +92,7 @@ struct Tape {
     let fault: (message: String, offset: Int)?
     /// Byte of the first array or object at level 128.
     let deepOffset: Int
+    var isDeep: Bool { deepOffset >= 0 }
     let parser: JSONParser
 
     fileprivate init(_ result: firn_json_result, _ parser: JSONParser) {

@@ -19,10 +19,13 @@ import FirnModel
 /// has only one of them, empty against missing collections, the order of rows and array elements. Not kept: the order of keys (columns stand in the order
 /// of first appearance), how a number was written (1e2, 100) unless a whole column agrees, which of two equal keys' values came first (the last is taken).
 /// Errors have the line and the byte within it, both from 1.
+///
+/// With a schema (`JSONOptions.given`), each row is held against it in the first reading; with `rejects`, rows that do not fit, that are no objects
+/// among objects, and lines that are no JSON are set aside, and nothing is inferred from them. A document that is no JSON remains an error.
 package final class JSONReader: BatchReader {
     package private(set) var schema: Schema
     package private(set) var remarks: [String]
-    /// Rows of the whole input.
+    /// Rows of the whole input, without those set aside.
     package let rowCount: Int
 
     private let source: any JSONRows
@@ -33,14 +36,23 @@ package final class JSONReader: BatchReader {
     package static let batchSize = 65_536
 
     package init(_ input: Input, options: JSONOptions = JSONOptions(), progress: Progress? = nil) throws(FirnError) {
-        typeName = options.typeName
+        typeName = options.given?.rows ?? options.typeName
+        let given = try options.given.map { (schema) throws(FirnError) in try GivenRows(schema) }
+        if let given, given.hasLinksToRows, options.rejects != nil {
+            throw FirnError(.usage, "rows of \"\(typeName)\" link to each other by their number, which changes where rows are set aside", at: .init(file: input.name),
+                            advice: "leave out --rejects, or the columns with links from the schema")
+        }
         let source: any JSONRows
         switch options.layout {
-        case .lines: source = try JSONLines(input, options, progress)
-        case .document: source = try JSONWhole(input, options, progress)
+        case .lines: source = try JSONLines(input, options, given, progress)
+        case .document: source = try JSONWhole(input, options, given, progress)
         }
         self.source = source
-        schema = Schema([source.rowType] + source.embedded)
+        let names = options.given?.schema.types.map(\.name) ?? []
+        // Types that were given stand as they did, those found behind them.
+        func place(_ type: TypeSchema) -> Int { names.firstIndex(of: type.name) ?? names.count }
+        let types = [source.rowType] + source.embedded
+        schema = Schema(types.enumerated().sorted { (place($0.element), $0.offset) < (place($1.element), $1.offset) }.map(\.element))
         remarks = source.remarks
         rowCount = source.rowCount
         if options.isLossless, let loss = source.losses.first {
@@ -95,8 +107,27 @@ struct RowPlan {
     var remarks: [String]
     var losses: [String]
 
-    init(_ root: Shape.Node, options: JSONOptions, keys: @escaping (UInt32) -> [UInt8]) {
-        var types = JSONTypes(typeName: options.typeName, keys: keys)
+    /// - given: the type asked for, and whether its rows are bare.
+    init(_ root: Shape.Node, options: JSONOptions, given: (rows: GivenRows, isBare: Bool)? = nil, keys: @escaping (UInt32) -> [UInt8]) throws(FirnError) {
+        var types = JSONTypes(typeName: options.typeName, given: given?.rows, keys: keys)
+        if let (rows, isBare) = given {
+            self.isBare = isBare
+            if isBare {
+                fields = rows.fields
+                fields[0].writesNull = true
+                embedded = []
+            } else {
+                guard root.pointee.mapValue == nil else {
+                    throw FirnError(.unsupported, "the rows have more than \(ShapeTree.mostColumns) different members, too many to be columns", advice: "leave out the schema")
+                }
+                fields = types.fields(root, path: rows.type.name, depth: 0, given: rows.fields)
+            }
+            let known = types.noted(rows)
+            embedded = known + types.embedded
+            remarks = types.remarks
+            losses = types.losses
+            return
+        }
         let shape = root.pointee
         let others = shape.nulls + shape.bools + shape.ints + shape.doubles + shape.numberTexts + shape.strings + shape.arrays
         isBare = others > 0 || shape.mapValue != nil || shape.objects == 0
@@ -110,5 +141,12 @@ struct RowPlan {
         losses = types.losses
     }
 
-    func type(_ name: String, envelope: String?) -> TypeSchema { TypeSchema(name, columns: JSONTypes.columns(fields), envelope: envelope) }
+    /// The type of the rows, with the name and key that were asked for.
+    func type(_ options: JSONOptions, envelope: String?) -> TypeSchema {
+        let given = options.given?.type
+        var type = TypeSchema(given?.name ?? options.typeName, columns: JSONTypes.columns(fields), envelope: envelope)
+        guard let given else { return type }
+        type.key = given.key.compactMap { type.index(of: given.columns[$0].name) }
+        return type
+    }
 }

@@ -48,28 +48,81 @@ struct JSONTypes {
     /// Objects inside objects beyond this stand in `any` columns.
     static let deepestEmbedding = 7
 
-    init(typeName: String, keys: @escaping (UInt32) -> [UInt8]) {
-        names = [typeName]
+    /// By name: how often each field of an embedded type that was given was null, and missing.
+    private var givenCounts: [String: [(nulls: Int, missing: Int)]] = [:]
+
+    init(typeName: String, given: GivenRows? = nil, keys: @escaping (UInt32) -> [UInt8]) {
+        names = Set([typeName] + (given?.schema.types.map(\.name) ?? []))
         self.keys = keys
     }
 
-    /// The fields of the objects at a node, in order of first appearance.
-    mutating func fields(_ node: Shape.Node, path: String, depth: Int) -> [Plan.Field] {
+    /// The fields of the objects at a node: those given, then others in order of first appearance.
+    mutating func fields(_ node: Shape.Node, path: String, depth: Int, given: [Plan.Field] = []) -> [Plan.Field] {
         let objects = node.pointee.objects
         if node.pointee.hasDuplicateKeys {
             remarks.append("\(path): a key stood twice in one object; its last value was taken")
             losses.append("an object of \"\(path)\" has the same key twice")
         }
-        var taken: Set<String> = []
-        return node.pointee.members.sorted { $0.node.pointee.first < $1.node.pointee.first }.map { member in
+        let shapes = given.isEmpty ? [:] : Dictionary(node.pointee.members.map { (keys($0.key), $0.node) }) { first, _ in first }
+        let known = given.map { field in
+            var field = field
+            guard let shape = shapes[field.name] else {
+                if objects > 0 { remarks.append("the schema's column \"\(field.column)\" is in no row") }
+                return field
+            }
+            field.writesNull = writesNull(path + "_" + field.column, nulls: shape.pointee.nulls, missing: objects - shape.pointee.presence)
+            note(shape, as: field.plan)
+            return field
+        }
+        var taken = Set(given.map(\.column))
+        let names = Set(given.map(\.name))
+        let others = node.pointee.members.filter { names.isEmpty || !names.contains(keys($0.key)) }
+        return known + others.sorted { $0.node.pointee.first < $1.node.pointee.first }.map { member in
             let shape = member.node, name = keys(member.key), column = unique(String(decoding: name, as: UTF8.self), &taken, path)
             let childPath = path + "_" + column
             let missing = objects - shape.pointee.presence, nulls = shape.pointee.nulls
-            if missing > 0, nulls > 0 {
-                losses.append("\"\(childPath)\" is null in some objects and missing in others, which would become the same")
-                remarks.append("\(childPath): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing")")
+            let writesNull = writesNull(childPath, nulls: nulls, missing: missing)
+            return Plan.Field(name: name, column: column, plan: plan(shape, path: childPath, depth: depth), isOptional: missing > 0 || nulls > 0, writesNull: writesNull)
+        }
+    }
+
+    /// Whether null is written as such. Only one of null and missing can come back.
+    private mutating func writesNull(_ path: String, nulls: Int, missing: Int) -> Bool {
+        if missing > 0, nulls > 0 {
+            losses.append("\"\(path)\" is null in some objects and missing in others, which would become the same")
+            remarks.append("\(path): \(nulls) values were null and \(missing) missing; both are now \(nulls > missing ? "null" : "missing")")
+        }
+        return nulls > missing
+    }
+
+    /// Counts what stands in the objects at a node, whose type was given.
+    private mutating func note(_ node: Shape.Node, as plan: Plan) {
+        let leaf = plan.element ?? plan
+        guard leaf.type.kind == .embedded, let name = leaf.type.target else { return }
+        switch plan.type.collection {
+        case .none: break
+        case .list, .set: return node.pointee.element.map { note($0, as: leaf) } ?? ()
+        case .map:
+            for member in node.pointee.members { note(member.node, as: leaf) }
+            return node.pointee.mapValue.map { note($0, as: leaf) } ?? ()
+        }
+        let shapes = Dictionary(node.pointee.members.map { (keys($0.key), $0.node) }) { first, _ in first }
+        for (place, field) in leaf.fields.enumerated() {
+            let shape = shapes[field.name]
+            givenCounts[name, default: Array(repeating: (0, 0), count: leaf.fields.count)][place].nulls += shape?.pointee.nulls ?? 0
+            givenCounts[name]![place].missing += node.pointee.objects - (shape?.pointee.presence ?? 0)
+            if let shape { note(shape, as: field.plan) }
+        }
+    }
+
+    /// The given types other than the rows', knowing how their nulls were written.
+    mutating func noted(_ given: GivenRows) -> [TypeSchema] {
+        given.schema.types.filter { $0.name != given.type.name }.map { type in
+            var type = type
+            for (place, count) in (givenCounts[type.name] ?? []).enumerated() {
+                type.columns[place].writesNull = writesNull(type.name + "_" + type.columns[place].name, nulls: count.nulls, missing: count.missing)
             }
-            return Plan.Field(name: name, column: column, plan: plan(shape, path: childPath, depth: depth), isOptional: missing > 0 || nulls > 0, writesNull: nulls > missing)
+            return type
         }
     }
 

@@ -17,12 +17,17 @@ final class JSONWhole: JSONRows {
     private let keyColumn: String?
     private var item: Int
     private var left: Int
+    /// Nil: all rows go in.
+    private let screen: RowScreen?
+    private let rejects: Rejects?
+    private var cursor: TextCursor
     private let input: Input
     private let progress: Progress?
 
-    init(_ input: Input, _ options: JSONOptions, _ progress: Progress?) throws(FirnError) {
+    init(_ input: Input, _ options: JSONOptions, _ wanted: GivenRows?, _ progress: Progress?) throws(FirnError) {
         self.input = input
         self.progress = progress
+        rejects = options.rejects
         if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: Int(clamping: size)) }
         let (count, isPretty) = try JSONWhole.load(input, parser)
         tape = parser.parseDocument(count)
@@ -31,27 +36,31 @@ final class JSONWhole: JSONRows {
             throw FirnError(.rejected, count == 0 ? "the input is empty" : fault.message, at: .init(file: input.name, line: place.line + 1, column: place.column + 1),
                             advice: fault.message.hasPrefix("something follows") ? "if each line is a value by itself, read it as ndjson" : nil)
         }
+        cursor = TextCursor(parser.text(count))
         var envelope = JSONWhole.envelope(tape, isPretty)
+        if envelope.form == .keyed, let wanted, JSONWhole.isRow(tape, of: wanted) { envelope = Envelope(.one, isPretty: isPretty) }
         let (first, total) = JSONWhole.rows(tape, envelope)
-        (item, left, rowCount) = (first, total, total)
+        (item, left) = (first, total)
+        var given = wanted, givenKey: String?
+        if envelope.form == .keyed, let name = wanted?.keyColumn, !JSONWhole.hasMember(tape, first, total, name) {
+            given = wanted?.withoutFirstColumn()
+            givenKey = name
+        }
+        let isBare = given?.mayBeBare == true && !JSONWhole.isAllObjects(tape, first, total)
+        screen = RowScreen.needed(parser, given, isBare: isBare, options)
 
         let tree = ShapeTree(parser, options)
-        var end = first
-        for _ in 0..<total { end += tape.items[end].step }
-        tree.observe(tape, first..<end, block: 0)
-        if let fault = tree.fault {
-            let place = parser.place(ofText: tape.items[fault])
-            throw FirnError(.rejected, JSONReader.unfitNumber, at: .init(file: input.name, line: place.line + 1, column: place.column + 1))
-        }
-        var plan = RowPlan(tree.root, options: options) { [parser] in Array(parser.key($0)) }
+        try JSONWhole.observe(tape, first, total, tree, screen, hasGiven: given != nil, cursor, input, options)
+        rowCount = tree.rowCount
+        var plan = try RowPlan(tree.root, options: options, given: given.map { ($0, isBare) }) { [parser] in Array(parser.key($0)) }
         if plan.isBare {
             if envelope.form == .rows { envelope.form = .values }
             if envelope.form == .one { envelope.form = .oneValue }
         }
         var fields = plan.fields
         if envelope.form == .keyed {
-            var name = "key", copy = 2
-            while fields.contains(where: { $0.column == name }) {
+            var name = givenKey ?? "key", copy = 2
+            while givenKey == nil, fields.contains(where: { $0.column == name }) {
                 name = "key_\(copy)"
                 copy += 1
             }
@@ -62,11 +71,81 @@ final class JSONWhole: JSONRows {
         }
         rows = RowBuilder(parser, fields: plan.fields, isBare: plan.isBare)
         plan.fields = fields
-        rowType = plan.type(options.typeName, envelope: envelope.text)
+        rowType = plan.type(options, envelope: envelope.text)
         embedded = plan.embedded
-        remarks = plan.remarks
+        remarks = plan.remarks + RowScreen.respellings([screen].compactMap(\.self))
         losses = plan.losses
+        screen?.fit?.rowLimit = Int64(rowCount)
         progress?.add(bytes: count)
+    }
+
+    /// Takes in the rows that are no misfits. Without rows of objects, those of other values; among objects the screen then knows them as misfits.
+    private static func observe(_ tape: Tape, _ first: Int, _ total: Int, _ tree: ShapeTree, _ screen: RowScreen?, hasGiven: Bool, _ cursor: TextCursor,
+                                _ input: Input, _ options: JSONOptions) throws(FirnError) {
+        var others: [Range<Int>] = [], item = first
+        for _ in 0..<total {
+            let range = item..<(item + tape.items[item].step)
+            item = range.upperBound
+            if let screen {
+                if let misfit = screen.misfit(tape, range.lowerBound) {
+                    if screen.setsAside { continue }
+                    var cursor = cursor
+                    throw error(misfit, cursor.place(cursor.find(misfit.item)), input)
+                }
+                if !hasGiven, tape.items[range.lowerBound].tag != Tag.object {
+                    others.append(range)
+                    continue
+                }
+            }
+            tree.observe(tape, range, block: 0)
+        }
+        if !others.isEmpty {
+            if tree.rowCount > 0 { screen?.takesObjectsOnly = true } else { for range in others { tree.observe(tape, range, block: 0) } }
+        }
+        if let fault = tree.fault {
+            let place = tape.parser.place(ofText: tape.items[fault])
+            throw FirnError(.rejected, JSONReader.unfitNumber, at: .init(file: input.name, line: place.line + 1, column: place.column + 1), advice: JSONReader.advice)
+        }
+    }
+
+    /// A value that does not fit, as an error with its place.
+    private static func error(_ misfit: Fit.Misfit, _ place: (line: Int, column: Int), _ input: Input) -> FirnError {
+        FirnError(.rejected, misfit.message, at: .init(file: input.name, line: place.line + 1, column: place.column + 1), advice: JSONReader.advice)
+    }
+
+    private static func isAllObjects(_ tape: Tape, _ first: Int, _ total: Int) -> Bool {
+        var item = first
+        for _ in 0..<total {
+            if tape.items[item].tag != Tag.object { return false }
+            item += tape.items[item].step
+        }
+        return true
+    }
+
+    /// Whether a document of objects is one row of a type: every member is a column of it.
+    private static func isRow(_ tape: Tape, of given: GivenRows) -> Bool {
+        let names = Set(given.fields.map(\.name))
+        var member = 1
+        for _ in 0..<Int(tape.items[0].size) {
+            if !names.contains(Array(tape.parser.key(tape.items[member].key))) { return false }
+            member += tape.items[member].step
+        }
+        return true
+    }
+
+    /// Whether one of the rows, which are objects, has a member of the name.
+    private static func hasMember(_ tape: Tape, _ first: Int, _ total: Int, _ name: String) -> Bool {
+        let numbers = Set((0..<tape.parser.keyCount).map(UInt32.init).filter { tape.parser.key($0).elementsEqual(name.utf8) })
+        var row = first
+        for _ in 0..<total {
+            var member = row + 1
+            for _ in 0..<Int(tape.items[row].size) {
+                if numbers.contains(tape.items[member].key) { return true }
+                member += tape.items[member].step
+            }
+            row += tape.items[row].step
+        }
+        return false
     }
 
     /// The whole input into the parser's buffer. Tells its size and whether it is indented.
@@ -147,19 +226,24 @@ final class JSONWhole: JSONRows {
 
     func next() throws(FirnError) -> Batch? {
         guard left > 0 else { return nil }
-        let count = min(left, JSONReader.batchSize)
-        var keys = Text()
-        for _ in 0..<count {
-            if keyColumn != nil { keys.append(parser.key(tape.items[item].key)) }
-            rows.append(tape.items, item)
+        var keys = Text(), count = 0
+        while left > 0, count < JSONReader.batchSize {
+            let row = item
+            item += tape.items[row].step
+            left -= 1
+            if let screen, let misfit = screen.misfit(tape, row) {
+                try refuse(row, misfit)
+                continue
+            }
+            if keyColumn != nil { keys.append(parser.key(tape.items[row].key)) }
+            rows.append(tape.items, row)
+            count += 1
             if let fault = rows.fault {
                 guard fault == .tooDeep else { throw FirnError(.rejected, JSONReader.changed, at: .init(file: input.name)) }
                 let place = tape.deepPlace
                 throw FirnError(.rejected, JSONReader.tooDeep, at: .init(file: input.name, line: place.line + 1, column: place.column + 1))
             }
-            item += tape.items[item].step
         }
-        left -= count
         var batch = rows.take()
         if keyColumn != nil {
             var column = Column(ColumnType(.string))
@@ -169,5 +253,19 @@ final class JSONWhole: JSONRows {
         }
         progress?.add(rows: count)
         return batch
+    }
+
+    /// Sets a row aside as it stands; a member with its key, as an object by itself.
+    private func refuse(_ row: Int, _ misfit: Fit.Misfit) throws(FirnError) {
+        let start = cursor.find(row), key = cursor.key
+        let value = cursor.value(start)
+        var text = Array(value)
+        if keyColumn != nil, let key {
+            text = [UInt8(ascii: "{")] + Array(cursor.slice(key..<(start + value.count))) + [UInt8(ascii: "}")]
+        }
+        let place = misfit.item == row ? start : cursor.find(misfit.item)
+        let error = JSONWhole.error(misfit, cursor.place(place), input)
+        guard let rejects else { throw error }
+        try rejects.add(text + [10], because: error)
     }
 }

@@ -49,6 +49,8 @@ final class ShapeTree: @unchecked Sendable {
     private let options: JSONOptions
     /// A number that nothing here holds: its item.
     private(set) var fault: Int?
+    /// Values taken in at the root.
+    private(set) var rowCount = 0
 
     /// More different keys than this make the objects of a path a map.
     static let mostKeys = 1000
@@ -84,6 +86,7 @@ final class ShapeTree: @unchecked Sendable {
         var item = range.lowerBound
         while item < range.upperBound {
             observe(tape.items, item, root)
+            rowCount &+= 1
             item &+= tape.items[item].step
         }
     }

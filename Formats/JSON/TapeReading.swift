@@ -13,15 +13,16 @@ final class RowBuilder: @unchecked Sendable {
     }
 
     private let parser: JSONParser
+    private let values: TapeValues
     private let fields: [Plan.Field]
     /// The row as an embedded object; or, if rows are bare values, its only field.
     private let row: ColumnBuilder.Node
     private let isBare: Bool
     private(set) var fault: Fault?
-    private var scratch: [Int] = []
 
     init(_ parser: JSONParser, fields: [Plan.Field], isBare: Bool) {
         self.parser = parser
+        values = TapeValues(parser)
         self.fields = fields
         self.isBare = isBare
         row = isBare ? ColumnBuilder.make(fields[0].plan) : ColumnBuilder.make(Plan(ColumnType(.embedded), fields: fields))
@@ -60,15 +61,12 @@ final class RowBuilder: @unchecked Sendable {
             return
         }
         switch node.pointee.kind {
-        case .bool, .int: node.pointee.words.append(0)
-        case .date, .decimal, .uuid:
-            node.pointee.words.append(0)
-            node.pointee.extra.append(0)
-        case .double: node.pointee.reals.append(0)
-        case .string: node.pointee.offsets.append(node.pointee.bytes.count)
+        case .bool, .int, .link: node.pointee.words.append(0)
+        case .date, .decimal, .uuid, .objectID: appendPair((0, 0), node)
+        case .double, .float: node.pointee.reals.append(0)
+        case .string, .data: node.pointee.offsets.append(node.pointee.bytes.count)
         case .any: pushAny(node, AnyTag.null)
         case .embedded: for child in node.pointee.children { appendNull(child) }
-        default: fault = .changed
         }
     }
 
@@ -88,10 +86,15 @@ final class RowBuilder: @unchecked Sendable {
             guard tag == Tag.string else { return fail(node) }
             appendText(item.bytes, node)
         case .int:
-            guard tag == Tag.int else { return fail(node) }
-            node.pointee.words.append(item.integer)
+            guard let value = TapeScalar.int(item) else { return fail(node) }
+            node.pointee.words.append(value)
         case .double:
-            if tag == Tag.double { node.pointee.reals.append(item.double) } else if tag == Tag.int { node.pointee.reals.append(Double(item.integer)) } else { return fail(node) }
+            if tag == Tag.double {
+                node.pointee.reals.append(item.double)
+            } else {
+                guard let value = tag == Tag.int ? Double(item.integer) : TapeScalar.double(item) else { return fail(node) }
+                node.pointee.reals.append(value)
+            }
         case .bool:
             guard tag == Tag.yes || tag == Tag.no else { return fail(node) }
             node.pointee.words.append(tag == Tag.yes ? 1 : 0)
@@ -104,16 +107,23 @@ final class RowBuilder: @unchecked Sendable {
             node.pointee.words.append(date.seconds)
             node.pointee.extra.append(date.nanoseconds)
         case .uuid:
-            guard tag == Tag.string, let uuid = IdentifierText.parseUUID(item.bytes) else { return fail(node) }
-            let pair = Column.pair(uuid: uuid.value)
-            node.pointee.words.append(pair.0)
-            node.pointee.extra.append(pair.1)
+            guard let uuid = TapeScalar.uuid(item) else { return fail(node) }
+            appendPair(Column.pair(uuid: uuid), node)
         case .decimal:
-            guard let decimal = decimal(item) else { return fail(node) }
-            let pair = Column.pair(decimal)
-            node.pointee.words.append(pair.0)
-            node.pointee.extra.append(pair.1)
-        default: return fail(node)
+            guard let decimal = TapeScalar.decimal(item) else { return fail(node) }
+            appendPair(Column.pair(decimal), node)
+        case .objectID:
+            guard let id = TapeScalar.objectID(item) else { return fail(node) }
+            appendPair(Column.pair(objectID: id), node)
+        case .float:
+            guard let float = TapeScalar.float(item) else { return fail(node) }
+            node.pointee.reals.append(Double(float))
+        case .link:
+            guard let row = TapeScalar.int(item) else { return fail(node) }
+            node.pointee.words.append(row)
+        case .data:
+            guard let bytes = TapeScalar.data(item) else { return fail(node) }
+            bytes.withUnsafeBytes { appendText($0, node) }
         }
         node.pointee.count &+= 1
     }
@@ -124,22 +134,27 @@ final class RowBuilder: @unchecked Sendable {
     }
 
     @inline(__always)
+    private func appendPair(_ pair: (Int64, Int64), _ node: ColumnBuilder.Node) {
+        node.pointee.words.append(pair.0)
+        node.pointee.extra.append(pair.1)
+    }
+
+    @inline(__always)
     private func appendText(_ bytes: UnsafeRawBufferPointer, _ node: ColumnBuilder.Node) {
         if let base = bytes.baseAddress { node.pointee.bytes.append(base.assumingMemoryBound(to: UInt8.self), bytes.count) }
         node.pointee.offsets.append(node.pointee.bytes.count)
     }
 
-    private func decimal(_ item: firn_json_item) -> Decimal? {
-        switch item.tag {
-        case Tag.int: Decimal(item.integer)
-        case Tag.double: Decimal("\(item.double)")
-        case Tag.numberText: Decimal(item.string)
-        default: nil
-        }
-    }
-
     private func appendList(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: ColumnBuilder.Node) {
         let element = node.pointee.children[0]
+        if node.pointee.collection == .set {
+            for (item, _) in values.sortedElements(items, index, element.pointee.kind) {
+                if items[item].tag == Tag.null { appendNull(element) } else { append(items, item, element) }
+            }
+            node.pointee.offsets.append(element.pointee.count)
+            node.pointee.count &+= 1
+            return
+        }
         var item = index &+ 1
         for _ in 0..<Int(items[index].size) {
             if items[item].tag == Tag.null { appendNull(element) } else { append(items, item, element) }
@@ -150,13 +165,13 @@ final class RowBuilder: @unchecked Sendable {
     }
 
     private func appendMap(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: ColumnBuilder.Node) {
-        let keys = node.pointee.children[0], values = node.pointee.children[1]
-        for item in sortedMembers(items, index) {
+        let keys = node.pointee.children[0], elements = node.pointee.children[1]
+        for item in values.sortedMembers(items, index) {
             appendText(parser.key(items[item].key), keys)
             keys.pointee.count &+= 1
-            if items[item].tag == Tag.null { appendNull(values) } else { append(items, item, values) }
+            if items[item].tag == Tag.null { appendNull(elements) } else { append(items, item, elements) }
         }
-        node.pointee.offsets.append(values.pointee.count)
+        node.pointee.offsets.append(elements.pointee.count)
         node.pointee.count &+= 1
     }
 
@@ -193,23 +208,6 @@ final class RowBuilder: @unchecked Sendable {
         return place
     }
 
-    /// The members of an object ascending by key, of each key the last.
-    private func sortedMembers(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> [Int] {
-        var members: [Int] = []
-        members.reserveCapacity(Int(items[index].size))
-        var item = index &+ 1, isAscending = true
-        for _ in 0..<Int(items[index].size) {
-            if let last = members.last, !precedes(items[last].key, items[item].key) { isAscending = false }
-            members.append(item)
-            item &+= items[item].step
-        }
-        if isAscending { return members }
-        members.sort { items[$0].key == items[$1].key ? $0 < $1 : precedes(items[$0].key, items[$1].key) }
-        return members.indices.filter { $0 == members.count - 1 || items[members[$0]].key != items[members[$0 + 1]].key }.map { members[$0] }
-    }
-
-    private func precedes(_ a: UInt32, _ b: UInt32) -> Bool { parser.key(a).lexicographicallyPrecedes(parser.key(b)) }
-
     // MARK: Values of any kind
 
     private func pushAny(_ node: ColumnBuilder.Node, _ tag: UInt8, word: Int64 = 0, extra: Int64 = 0, real: Double = 0) {
@@ -228,48 +226,19 @@ final class RowBuilder: @unchecked Sendable {
         case Tag.int: pushAny(node, ScalarKind.int.rawValue, word: item.integer)
         case Tag.double: pushAny(node, ScalarKind.double.rawValue, real: item.double)
         case Tag.numberText:
-            let pair = Column.pair(decimal(item) ?? Decimal(Int64(0)))
+            let pair = Column.pair(TapeScalar.decimal(item) ?? Decimal(Int64(0)))
             pushAny(node, ScalarKind.decimal.rawValue, word: pair.0, extra: pair.1)
         case Tag.string:
             if let base = item.bytes.baseAddress { node.pointee.bytes.append(base.assumingMemoryBound(to: UInt8.self), item.bytes.count) }
             pushAny(node, ScalarKind.string.rawValue)
         case Tag.array, Tag.object:
-            let value = value(items, index, depth: 0)
+            let value = values.value(items, index)
+            if value == nil { fault = .tooDeep }
             var writer = ByteWriter()
-            value.encode(into: &writer)
+            (value ?? .null).encode(into: &writer)
             writer.bytes.withUnsafeBufferPointer { node.pointee.bytes.append($0.baseAddress!, $0.count) }
             pushAny(node, item.tag == Tag.array ? AnyTag.list : AnyTag.map)
         default: pushAny(node, AnyTag.null)
-        }
-    }
-
-    /// One value of a tape by itself.
-    private func value(_ items: UnsafePointer<firn_json_item>, _ index: Int, depth: Int) -> Value {
-        let item = items[index]
-        switch item.tag {
-        case Tag.no: return .bool(false)
-        case Tag.yes: return .bool(true)
-        case Tag.int: return .int(item.integer)
-        case Tag.double: return .double(item.double)
-        case Tag.numberText: return .decimal(decimal(item) ?? Decimal(Int64(0)))
-        case Tag.string: return .string(item.string)
-        case Tag.array, Tag.object:
-            // A value's bytes read back only so deep.
-            guard depth < Value.deepest - 1 else {
-                fault = .tooDeep
-                return .null
-            }
-            if item.tag == Tag.object {
-                return .map(sortedMembers(items, index).map { Value.Entry(parser.keyText(items[$0].key), value(items, $0, depth: depth + 1)) })
-            }
-            var values: [Value] = [], at = index &+ 1
-            values.reserveCapacity(Int(item.size))
-            for _ in 0..<Int(item.size) {
-                values.append(value(items, at, depth: depth + 1))
-                at &+= items[at].step
-            }
-            return .list(values)
-        default: return .null
         }
     }
 }

@@ -75,7 +75,7 @@ import Testing
             #expect(error.description == "test.csv:3:1: expected a number, found \"n/a\" (column \"a\")")
         }
         nonisolated(unsafe) var rejected: [UInt8] = []
-        options.rejects = CSVRejects { rejected += Array($0) }
+        options.rejects = Rejects { row, _ in rejected += Array(row) }
         let table = try Table("a,b\n1,2\nn/a,\"x\"\"y\"\n,5\n4,5\n", options)
         #expect(table.rows == [[.double(1), .string("2")], [.double(4), .string("5")]])
         #expect(table.reader.rejectedCount == 2)

@@ -62,7 +62,7 @@ import Testing
             options.threads = 1
             options.hasHeader = round & 2 == 0
             options.encoding = [nil, .utf8, .latin1, .utf16LittleEndian][round / 4 % 4]
-            if round & 64 == 0 { options.rejects = CSVRejects { _ in } }
+            if round & 64 == 0 { options.rejects = Rejects { _, _ in } }
             do {
                 let table = try Table(bytes, options)
                 var same = CSVWriterOptions()

@@ -19,7 +19,7 @@ import Testing
             let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
             var options = path.hasSuffix(".tsv") ? CSVOptions.tsv : CSVOptions()
             nonisolated(unsafe) var rejected: [UInt8] = []
-            if path.contains("ragged") { options.rejects = CSVRejects { rejected += Array($0) } }
+            if path.contains("ragged") { options.rejects = Rejects { row, _ in rejected += Array(row) } }
             let table = try Table(bytes, options)
             let back = try table.written()
             let delimiter: UInt8 = path.hasSuffix(".tsv") ? 9 : 44

@@ -32,7 +32,7 @@ enum FormatShelf {
         csv.nearest = { Suggestion.nearest(to: $0, among: $1) }
         csv.threads = options.threads
         csv.progress = progress
-        if let rejected = options.rejected { csv.rejects = CSVRejects { (row) throws(FirnError) in try rejected.add(row) } }
+        if let rejected = options.rejected { csv.rejects = Rejects { (row, _) throws(FirnError) in try rejected.add(row) } }
         return csv
     }
 

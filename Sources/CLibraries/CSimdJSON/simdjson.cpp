@@ -17,7 +17,8 @@
 // How it works: the text of a block stands in the parser's buffer after one spare byte. `[` goes before it, `]` behind it, and the newline
 // before each line that holds something becomes a comma; so a block is one array and simdjson's on-demand parser walks it once. That each line
 // held exactly one value is checked by where the elements begin: element i in line i, and as many elements as lines.
-// Only when a block is refused are its lines parsed one by one, to name the line and byte.
+// Only when a block is refused are its lines parsed one by one, to name the line and byte; or, where refused lines are set aside, to copy
+// and blank them, so that the rest can be walked.
 
 #define TEXT_OF(x) #x
 #define TEXT_OF_VALUE(x) TEXT_OF(x)
@@ -33,6 +34,9 @@ constexpr int deepest = 512;
 const char *const too_deep = "values nest deeper than 512 levels";
 
 struct Line { size_t start, number; };
+
+/// A line that was set aside: its text without the newline, and what is wrong at which byte.
+struct Refused { size_t number, offset; const char *message; std::string text; };
 
 const char *words_of(error_code error) {
     switch (error) {
@@ -76,6 +80,8 @@ struct firn_json_parser {
     size_t capacity = 0;
     std::vector<firn_json_item> items;
     std::vector<Line> lines;
+    std::vector<Refused> refused;
+    size_t text_count = 0;
     const char *text_end = nullptr;  // of what is being walked
     std::deque<std::string> keys;
     std::vector<uint8_t> plain;      // per key: equal raw text means equal key
@@ -328,6 +334,51 @@ struct firn_json_parser {
         if (count > 0 && text[count - 1] != '\n') line_count = number - 1;
     }
     size_t line_count = 0;
+
+    /// Where the line of a row ends: before its newline, or before what follows it.
+    size_t line_end(size_t row) const {
+        const char *text = buffer + 1;
+        size_t start = lines[row].start, stop = row + 1 < lines.size() ? lines[row + 1].start - 1 : text_count;
+        const void *end = std::memchr(text + start, '\n', stop - start);
+        return end ? size_t(static_cast<const char *>(end) - text) : stop;
+    }
+
+    /// Parses one line by itself, in a copy. `offset`: of the fault, in the line.
+    error_code check_line(size_t row, std::string &copy, size_t &offset) {
+        size_t start = lines[row].start, length = line_end(row) - start;
+        copy.assign(length + 2 + SIMDJSON_PADDING, ' ');
+        copy[0] = '[';
+        std::memcpy(copy.data() + 1, buffer + 1 + start, length);
+        copy[length + 1] = ']';
+        size_t values = 0;
+        error_code error = walk_array(copy.data(), length + 2, values, false);
+        offset = std::min(size_t(last - copy.data() - 1), length);
+        if (!error && values != 1) {
+            error = TAPE_ERROR;
+            message = values == 0 ? "no value here" : "something follows the end of the value: each line must hold one value";
+        }
+        return error;
+    }
+
+    /// Copies the lines that are refused, and leaves blanks in their place.
+    error_code set_aside(size_t count) {
+        char *text = buffer + 1;
+        std::string copy;
+        for (size_t i = 0; i < lines.size(); i++) {
+            size_t offset = 0;
+            error_code error = check_line(i, copy, offset);
+            if (error == MEMALLOC) return error;
+            if (!error) continue;
+            size_t start = lines[i].start, length = line_end(i) - start;
+            const char *words = message ? message : words_of(error);
+            if (error == UTF8_ERROR) offset = utf8_fault(text + start, length);
+            refused.push_back({lines[i].number, offset, words, std::string(text + start, length)});
+            std::memset(text + start, ' ', length);
+        }
+        for (size_t i = 1; i < lines.size(); i++) text[lines[i].start - 1] = '\n';
+        find_lines(count);
+        return SUCCESS;
+    }
 };
 
 extern "C" {
@@ -373,48 +424,63 @@ void firn_json_parse_document(firn_json_parser *p, size_t count, firn_json_resul
     result->deep_offset = p->deep ? size_t(p->deep - p->buffer - 1) : SIZE_MAX;
 }
 
-void firn_json_parse_lines(firn_json_parser *p, size_t count, firn_json_result *result) {
+void firn_json_parse_lines(firn_json_parser *p, size_t count, int sets_aside, firn_json_result *result) {
     *result = firn_json_result{};
+    p->refused.clear();
+    p->message = nullptr;
     if (count + 2 > 0xFFFFFFFFull) { p->message = "lines larger than 4 GB are not read"; return p->fail(result, CAPACITY, 0, p->buffer + 1, count); }
     char *text = p->buffer + 1;
+    p->text_count = count;
     error_code error;
     size_t rows = 0;
     try {
         p->find_lines(count);
         result->line_count = p->line_count;
-        for (size_t i = 1; i < p->lines.size(); i++) text[p->lines[i].start - 1] = ',';
-        close_text(p, count);
-        error = p->walk_array(p->buffer, count + 2, rows, true);
-        if (!error && rows != p->lines.size()) error = TAPE_ERROR;
-        if (!error) {
-            result->items = p->items.data();
-            result->item_count = p->items.size();
-            result->row_count = rows;
-            result->deep_offset = p->deep ? size_t(p->deep - text) : SIZE_MAX;
-            return;
+        for (bool again = sets_aside != 0;; again = false) {
+            for (size_t i = 1; i < p->lines.size(); i++) text[p->lines[i].start - 1] = ',';
+            close_text(p, count);
+            error = p->walk_array(p->buffer, count + 2, rows, true);
+            if (!error && rows != p->lines.size()) error = TAPE_ERROR;
+            if (!error) {
+                result->items = p->items.data();
+                result->item_count = p->items.size();
+                result->row_count = rows;
+                result->deep_offset = p->deep ? size_t(p->deep - text) : SIZE_MAX;
+                return;
+            }
+            if (!again) break;
+            if ((error = p->set_aside(count))) return p->fail(result, error, 0, text, count);
         }
         // Refused: parse line by line to say where. A copy, as the text's commas stand where newlines were.
+        std::string copy;
         for (size_t i = 0; i < p->lines.size(); i++) {
-            size_t start = p->lines[i].start, stop = i + 1 < p->lines.size() ? p->lines[i + 1].start - 1 : count;
-            std::string copy(stop - start + 2 + SIMDJSON_PADDING, ' ');
-            copy[0] = '[';
-            std::memcpy(copy.data() + 1, text + start, stop - start);
-            copy[stop - start + 1] = ']';
-            size_t values = 0;
-            error_code line_error = p->walk_array(copy.data(), stop - start + 2, values, false);
-            size_t offset = std::min(size_t(p->last - copy.data() - 1), stop - start);
-            if (!line_error && values != 1) {
-                line_error = TAPE_ERROR;
-                p->message = values == 0 ? "no value here" : "something follows the end of the value: each line must hold one value";
-            }
-            if (line_error) {
-                p->fail(result, line_error, offset, copy.data() + 1, stop - start);
+            size_t offset = 0;
+            if (error_code line_error = p->check_line(i, copy, offset)) {
+                size_t start = p->lines[i].start;
+                p->fail(result, line_error, offset, copy.data() + 1, p->line_end(i) - start);
                 result->error_offset += start;
                 return;
             }
         }
     } catch (std::bad_alloc &) { error = MEMALLOC; }
     p->fail(result, error, 0, text, count);
+}
+
+size_t firn_json_refused_count(const firn_json_parser *p) { return p->refused.size(); }
+
+const uint8_t *firn_json_refused(const firn_json_parser *p, size_t index, size_t *length, size_t *line, size_t *offset, const char **message) {
+    const Refused &refused = p->refused[index];
+    *length = refused.text.size();
+    *line = refused.number;
+    *offset = refused.offset;
+    *message = refused.message;
+    return reinterpret_cast<const uint8_t *>(refused.text.data());
+}
+
+const uint8_t *firn_json_row_text(const firn_json_parser *p, size_t row, size_t *length) {
+    if (row >= p->lines.size()) { *length = 0; return nullptr; }
+    *length = p->line_end(row) - p->lines[row].start;
+    return reinterpret_cast<const uint8_t *>(p->buffer + 1 + p->lines[row].start);
 }
 
 const uint8_t *firn_json_key(const firn_json_parser *p, uint32_t key, size_t *length) {

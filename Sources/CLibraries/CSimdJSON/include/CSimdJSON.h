@@ -78,8 +78,17 @@ void firn_json_destroy(firn_json_parser *parser);
 uint8_t *firn_json_buffer(firn_json_parser *parser, size_t capacity, size_t keep);
 
 /// Parses `count` bytes at the start of the buffer as lines, each holding one value or nothing. The text is changed (line ends become commas).
-/// Everything the result points to lasts until the next call on this parser.
-void firn_json_parse_lines(firn_json_parser *parser, size_t count, firn_json_result *result);
+/// Everything the result points to lasts until the next call on this parser. With `sets_aside`, lines that are refused become blank and are
+/// listed (see firn_json_refused) instead of being an error.
+void firn_json_parse_lines(firn_json_parser *parser, size_t count, int sets_aside, firn_json_result *result);
+
+/// The lines set aside last, in order.
+size_t firn_json_refused_count(const firn_json_parser *parser);
+/// The text of one, without its newline; its line (from 0), the byte of the fault in it, and what is wrong (lasting text).
+const uint8_t *firn_json_refused(const firn_json_parser *parser, size_t index, size_t *length, size_t *line, size_t *offset, const char **message);
+
+/// The line that holds a row of the text parsed last as lines, without its newline; NULL if there is no such row.
+const uint8_t *firn_json_row_text(const firn_json_parser *parser, size_t row, size_t *length);
 
 /// The same for one document that fills the text.
 void firn_json_parse_document(firn_json_parser *parser, size_t count, firn_json_result *result);

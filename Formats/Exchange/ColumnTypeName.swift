@@ -1,0 +1,21 @@
+import FirnModel
+
+/// A column's type in the words of an error.
+package struct ColumnTypeName {
+    package var kind: ScalarKind
+
+    package init(kind: ScalarKind) { self.kind = kind }
+
+    package var words: String {
+        switch kind {
+        case .bool: "true or false"
+        case .int: "a whole number"
+        case .link: "the number of a row (from 0)"
+        case .float, .double, .decimal: "a number"
+        case .date: "a date (such as 2016-09-29 or 2016-09-29T10:11:12Z)"
+        case .uuid: "a UUID"
+        case .objectID: "an object id"
+        default: "a text"
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import CSimdJSON
+import FirnBytes
+import FirnExchange
+import FirnModel
+
+/// Single values of a tape as the kinds of columns: nil where a value would not come back equal. What JSON has no words for stands in texts,
+/// as `JSONWriter` writes it: dates, UUIDs, object ids, and bytes as base64.
+enum TapeScalar {
+    static func int(_ item: firn_json_item) -> Int64? {
+        if item.tag == Tag.int { return item.integer }
+        // 1.0 and 1e3 are whole numbers; -0 would come back as 0.
+        guard item.tag == Tag.double, item.double != 0 || item.double.sign == .plus else { return nil }
+        return Int64(exactly: item.double)
+    }
+
+    static func double(_ item: firn_json_item) -> Double? {
+        switch item.tag {
+        case Tag.double: return item.double
+        case Tag.int:
+            let value = Double(item.integer)
+            return Int64(exactly: value) == item.integer || isShortest(String(item.integer), of: value) ? value : nil
+        case Tag.numberText:
+            guard let value = Double(item.string), value.isFinite, isShortest(item.string, of: value) else { return nil }
+            return value
+        default: return nil
+        }
+    }
+
+    /// Whether a text is the number that a double is written as: large ones are, though neither their digits nor the tape say so.
+    private static func isShortest(_ text: String, of value: Double) -> Bool {
+        guard let read = Decimal(text), let written = Decimal(JSONText.plain(value)) else { return false }
+        return read.compare(written) == 0
+    }
+
+    static func float(_ item: firn_json_item) -> Float? {
+        guard let value = double(item) else { return nil }
+        let float = Float(value)
+        // The shortest text of the float is the number that was written.
+        return float.isFinite && Double(float.description) == value ? float : nil
+    }
+
+    static func decimal(_ item: firn_json_item) -> Decimal? {
+        switch item.tag {
+        case Tag.int: Decimal(item.integer)
+        case Tag.double: Decimal("\(item.double)")
+        case Tag.numberText: Decimal(item.string)
+        default: nil
+        }
+    }
+
+    static func date(_ item: firn_json_item) -> DateText.Reading? { item.tag == Tag.string ? DateText.parse(item.bytes) : nil }
+
+    static func uuid(_ item: firn_json_item) -> Identifier? {
+        guard item.tag == Tag.string else { return nil }
+        return IdentifierText.parseUUID(item.bytes)?.value ?? (item.bytes.count == 36 ? Identifier(uuidText: item.string) : nil)
+    }
+
+    static func objectID(_ item: firn_json_item) -> Identifier? {
+        guard item.tag == Tag.string, item.bytes.count == 24 else { return nil }
+        return Identifier(objectIDText: item.string)
+    }
+
+    static func data(_ item: firn_json_item) -> [UInt8]? { item.tag == Tag.string ? CellText.bytes(base64: item.bytes) : nil }
+
+    /// One value of a kind, to be compared with others of it.
+    static func value(_ item: firn_json_item, _ kind: ScalarKind) -> Value? {
+        switch kind {
+        case .bool: item.tag == Tag.yes || item.tag == Tag.no ? .bool(item.tag == Tag.yes) : nil
+        case .int: int(item).map { .int($0) }
+        case .link: int(item).map { .link($0) }
+        case .float: float(item).map { .float($0) }
+        case .double: double(item).map { .double($0) }
+        case .string: item.tag == Tag.string ? .string(item.string) : nil
+        case .data: data(item).map { .data($0) }
+        case .date: date(item).map { .date(Timestamp(seconds: $0.seconds, nanoseconds: Int32($0.nanoseconds))) }
+        case .decimal: decimal(item).map { .decimal($0) }
+        case .objectID: objectID(item).map { .objectID($0) }
+        case .uuid: uuid(item).map { .uuid($0) }
+        case .any, .embedded: nil
+        }
+    }
+}

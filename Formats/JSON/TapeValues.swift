@@ -1,0 +1,92 @@
+import CSimdJSON
+import FirnBytes
+import FirnModel
+
+/// Values of a parser's tapes, each by itself: what `any` columns and the elements of sets are made of.
+struct TapeValues {
+    let parser: JSONParser
+
+    init(_ parser: JSONParser) { self.parser = parser }
+
+    /// Nil where the value nests deeper than values read back, or holds a number that no decimal holds.
+    func value(_ items: UnsafePointer<firn_json_item>, _ index: Int, depth: Int = 0) -> Value? {
+        let item = items[index]
+        switch item.tag {
+        case Tag.no: return .bool(false)
+        case Tag.yes: return .bool(true)
+        case Tag.int: return .int(item.integer)
+        case Tag.double: return .double(item.double)
+        case Tag.numberText: return TapeScalar.decimal(item).map { .decimal($0) }
+        case Tag.string: return .string(item.string)
+        case Tag.array, Tag.object:
+            guard depth < Value.deepest - 1 else { return nil }
+            if item.tag == Tag.object {
+                var entries: [Value.Entry] = []
+                for member in sortedMembers(items, index) {
+                    guard let value = value(items, member, depth: depth + 1) else { return nil }
+                    entries.append(.init(parser.keyText(items[member].key), value))
+                }
+                return .map(entries)
+            }
+            var values: [Value] = [], at = index &+ 1
+            values.reserveCapacity(Int(item.size))
+            for _ in 0..<Int(item.size) {
+                guard let value = value(items, at, depth: depth + 1) else { return nil }
+                values.append(value)
+                at &+= items[at].step
+            }
+            return .list(values)
+        default: return .null
+        }
+    }
+
+    /// The members of an object ascending by key, of each key the last.
+    func sortedMembers(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> [Int] {
+        var members: [Int] = []
+        members.reserveCapacity(Int(items[index].size))
+        var item = index &+ 1, isAscending = true
+        for _ in 0..<Int(items[index].size) {
+            if let last = members.last, !precedes(items[last].key, items[item].key) { isAscending = false }
+            members.append(item)
+            item &+= items[item].step
+        }
+        if isAscending { return members }
+        members.sort { items[$0].key == items[$1].key ? $0 < $1 : precedes(items[$0].key, items[$1].key) }
+        return members.indices.filter { $0 == members.count - 1 || items[members[$0]].key != items[members[$0 + 1]].key }.map { members[$0] }
+    }
+
+    private func precedes(_ a: UInt32, _ b: UInt32) -> Bool { parser.key(a).lexicographicallyPrecedes(parser.key(b)) }
+
+    /// The elements of an array in the order of a set of the kind, equal ones in the order of the text.
+    func sortedElements(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ kind: ScalarKind) -> [(item: Int, value: Value)] {
+        var elements: [(item: Int, value: Value)] = [], item = index + 1
+        for _ in 0..<Int(items[index].size) {
+            let value = kind == .any ? value(items, item) : TapeScalar.value(items[item], kind)
+            elements.append((item, value ?? .null))
+            item += items[item].step
+        }
+        return elements.sorted { a, b in
+            let order = Value.order(a.value, b.value)
+            return order == 0 ? a.item < b.item : order < 0
+        }
+    }
+
+    /// The first number of a value that no decimal holds.
+    func unfitNumber(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> Int? {
+        (index..<(index + items[index].step)).first { items[$0].tag == Tag.numberText && Decimal(items[$0].string) == nil }
+    }
+
+    /// The first array or object of a value that stands at the given level (the value itself is level 1).
+    func item(atLevel level: Int, of items: UnsafePointer<firn_json_item>, _ index: Int) -> Int? {
+        var ends: [Int] = [], item = index
+        while item < index + items[index].step {
+            while let end = ends.last, item >= end { ends.removeLast() }
+            if items[item].tag >= Tag.array {
+                if ends.count + 1 >= level { return item }
+                ends.append(item + items[item].step)
+            }
+            item += 1
+        }
+        return nil
+    }
+}
