@@ -15,10 +15,9 @@ extension Command {
             .init("firn convert jan.csv feb.csv year.firn", "several files, one type"),
             .init("firn convert --key id --null NA in.csv out.firn", "with a primary key"),
             .init("zcat log.csv.gz | firn convert - log.firn", "from a pipe"),
+            .init("firn convert --schema s.json --rejects bad.ndjson in.ndjson out.firn", "what fits a schema"),
         ],
         flags: Flag.readingText + [
-            Flag("schema", nil, "FILE", in: .reading, "take names and types of the columns from a JSON file",
-                 detail: "In the form that 'firn schema --json' prints; columns it does not name are inferred."),
             .type, .columns, .condition, .limit,
             Flag("to", nil, in: .writing, "format of OUT", detail: "Otherwise the extension tells.", choices: Flag.formats),
             Flag("key", "k", "NAMES", in: .writing, "the columns whose values tell rows apart (the primary key)",

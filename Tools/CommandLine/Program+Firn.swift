@@ -28,8 +28,18 @@ extension Flag {
                                detail: "By default UTF-8, or UTF-16 if the file begins with its byte order mark.", choices: ["utf-8", "latin-1", "auto"])
     static let delimiter = Flag("delimiter", "d", "CHAR", in: .reading, "what separates the fields of a CSV; \\t is a tab", preset: "comma, tab in .tsv")
     static let noHeader = Flag("no-header", nil, in: .reading, "the first line of a CSV is data", detail: "The columns are then called column1, column2 and so on.")
-    static let rejects = Flag("rejects", nil, "FILE", in: .reading, "write rows of a CSV that cannot be read to FILE and go on",
-                              detail: "The exit code is then 3. Without this flag the first such row ends the command.")
+    static let rejects = Flag("rejects", nil, "FILE", in: .reading, "write rows that cannot be read to FILE and go on",
+                              detail: """
+                                  FILE holds them as they stood: rows of a CSV, lines of NDJSON, elements of a JSON array. The exit code is then 3, and of JSON the first 20 \
+                                  are told with their places and what is wrong. Without this flag the first such row ends the command. A JSON document that is broken is an \
+                                  error all the same.
+                                  """)
+    static let schema = Flag("schema", nil, "FILE", in: .reading, "take types, columns and key from a JSON file",
+                             detail: """
+                                 In the form that 'firn schema --json' prints. Columns of the rows that it does not name are inferred; objects within the rows hold what it \
+                                 names. Values that do not fit are rejected. --key goes before its key, --type before its name; of several types of rows, --type, FILE:Type \
+                                 or the name of the input chooses. CSV has no lists, sets, maps and objects.
+                                 """)
     static let limit = Flag("limit", "n", "N", in: .choosing, "at most N rows")
     static let condition = Flag("where", "w", "PREDICATE", in: .choosing, "only rows that match, such as 'age > 30 AND name BEGINSWITH \"A\"'")
     static let columns = Flag("columns", "c", "NAMES", in: .choosing, "only these columns, in this order", detail: "Names are separated by commas; a comma within a name is written \\,.", repetition: .many)
@@ -37,5 +47,5 @@ extension Flag {
     static let json = Flag("json", nil, in: .writing, "NDJSON with stable keys instead of text for people")
     static let profile = Flag("profile", nil, in: .writing, "how much work goes into compression", preset: "default", choices: ["fast", "default", "small"])
 
-    static let readingText = [from, null, encoding, delimiter, noHeader, rejects]
+    static let readingText = [from, null, encoding, delimiter, noHeader, rejects, schema]
 }

@@ -32,7 +32,7 @@ struct ConvertCommand {
 
         let remarks = reader.remarks + writer.remarks, rejected = options.rejected?.count ?? 0
         for remark in remarks { session.remark(remark) }
-        if let file = options.rejected, rejected > 0 { session.remark("\(Quantity.count(rejected, "rejected row")) in \(file.path)") }
+        for remark in options.rejected?.remarks ?? [] { session.remark(remark) }
         try summarise(files, target, rows: rows, rejected: rejected, remarks: remarks)
         return rejected > 0 ? .rejected : .done
     }
@@ -43,10 +43,11 @@ struct ConvertCommand {
         guard format == .firn, files.count == 1, let file = files.first else {
             throw FirnError(.usage, "--lossless is for one input and a .firn target", advice: "other formats cannot tell how their input was written")
         }
+        guard !arguments.has("rejects") else { throw FirnError(.usage, "--lossless is for whole inputs", advice: "leave out --rejects") }
         guard file.isCSV else { return nil }
         guard file.address.path != "-" else { throw FirnError(.usage, "--lossless reads its input again, and a pipe cannot be", advice: "save it to a file first") }
-        guard !["columns", "where", "limit", "rejects"].contains(where: arguments.has) else {
-            throw FirnError(.usage, "--lossless is for whole inputs", advice: "leave out --columns, --where, --limit and --rejects")
+        guard !["columns", "where", "limit"].contains(where: arguments.has) else {
+            throw FirnError(.usage, "--lossless is for whole inputs", advice: "leave out --columns, --where and --limit")
         }
         return LosslessCheck(source: file, threads: try session.threads())
     }
@@ -64,7 +65,6 @@ struct ConvertCommand {
 
     private func readingOptions() throws(FirnError) -> ReadingOptions {
         var options = try ReadingOptions(arguments, threads: session.threads())
-        if let path = arguments.text("schema") { options.forced = try FormatShelf.schema(of: path) }
         // A condition may speak of columns that are not kept.
         if !arguments.has("where") { options.columns = arguments.names("columns") }
         return options
@@ -83,7 +83,8 @@ struct ConvertCommand {
 
     private func open(_ inputs: [String], _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> [OpenedFile] {
         let files = try inputs.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
-        if !files.contains(where: \.isCSV), let flag = ["schema", "null", "rejects", "delimiter", "encoding", "no-header"].first(where: arguments.has) {
+        try ReadingOptions.check(arguments, for: files)
+        if !files.contains(where: \.isCSV), let flag = ["null", "delimiter", "encoding", "no-header"].first(where: arguments.has) {
             throw FirnError(.usage, "--\(flag) is for CSV, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is")",
                             advice: "leave it out, or say --from csv if it is")
         }
@@ -132,6 +133,7 @@ struct ConvertCommand {
         }
         guard !session.isQuiet else { return }
         var parts = [Quantity.count(rows, "row")]
+        if rejected > 0 { parts.append("\(Quantity.count(rejected)) rejected") }
         if let size, let written {
             let ratio = size * 20 > written * 21 ? " (\(Quantity.ratio(size, written)) smaller)" : written * 20 > size * 21 ? " (\(Quantity.ratio(written, size)) larger)" : ""
             parts.append("\(Quantity.bytes(size)) → \(Quantity.bytes(written))\(ratio)")

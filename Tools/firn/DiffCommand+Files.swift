@@ -15,13 +15,14 @@ extension DiffCommand {
         if let condition, !condition.descriptors.isEmpty { throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT") }
         let options = try ReadingOptions(arguments, threads: session.threads())
         let files = try arguments.operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
+        try ReadingOptions.check(arguments, for: files)
         let tables = try files.map { (file) throws(FirnError) in try file.table(arguments.text("type")) }
         display.end()
         let names = arguments.operands
         let code = try compare(tables[0], named: names[0], tables[1], named: names[1], rows: try rows(condition, tables, files.map(\.address.path)))
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {
-            session.remark("\(Quantity.count(rejected.count, "row")) rejected: see \(rejected.path)")
+            for remark in rejected.remarks { session.remark(remark) }
             return .rejected
         }
         return code

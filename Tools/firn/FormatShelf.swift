@@ -8,31 +8,33 @@ import FirnModel
 /// The formats there are: the only file of the tool that knows them by name.
 enum FormatShelf {
     /// Opens an input of a text format; what has to be inferred is inferred here.
-    static func reader(_ input: Input, format: FormatName, _ options: ReadingOptions, typeName: String, progress: Progress) throws(FirnError) -> any BatchReader {
+    static func reader(_ input: Input, format: FormatName, _ options: ReadingOptions, typeName: String, given: GivenSchema?, progress: Progress) throws(FirnError) -> any BatchReader {
         switch format {
-        case .csv, .tsv: return try CSVReader(input, options: csvOptions(options, format, typeName, progress))
+        case .csv, .tsv: return try CSVReader(input, options: csvOptions(options, format, typeName, given, progress))
         case .json, .ndjson:
             var json = JSONOptions(layout: format == .json ? .document : .lines, typeName: typeName)
             json.isLossless = options.isLossless
             json.threads = options.threads
+            json.given = given
+            json.rejects = options.rejects
             return try JSONReader(input, options: json, progress: progress)
         case .firn: preconditionFailure("OpenedFile opens .firn files itself")
         }
     }
 
-    private static func csvOptions(_ options: ReadingOptions, _ format: FormatName, _ typeName: String, _ progress: Progress) -> CSVOptions {
+    private static func csvOptions(_ options: ReadingOptions, _ format: FormatName, _ typeName: String, _ given: GivenSchema?, _ progress: Progress) -> CSVOptions {
         var csv = format == .tsv ? CSVOptions.tsv : CSVOptions()
         if let delimiter = options.delimiter { csv.delimiter = delimiter }
         csv.hasHeader = options.hasHeader
         csv.nullWords += options.nullWords
         csv.encoding = options.encoding.flatMap(CSVEncoding.init(rawValue:))
-        csv.typeName = typeName
+        csv.typeName = given?.rows ?? typeName
         if !options.columns.isEmpty { csv.columns = options.columns }
-        csv.types = options.forced
+        csv.types = given?.type
         csv.nearest = { Suggestion.nearest(to: $0, among: $1) }
         csv.threads = options.threads
         csv.progress = progress
-        if let rejected = options.rejected { csv.rejects = Rejects { (row, _) throws(FirnError) in try rejected.add(row) } }
+        csv.rejects = options.rejects
         return csv
     }
 
@@ -68,31 +70,33 @@ enum FormatShelf {
         return JSONDocument.object(members).compact
     }
 
-    /// The type that a file of `firn schema --json` describes.
-    static func schema(of path: String) throws(FirnError) -> TypeSchema {
-        let text = try Input(path: path).readToEnd()
-        func refusal(_ what: String) -> FirnError {
-            FirnError(.schema, what, at: .init(file: path), advice: "'firn schema --json FILE' prints what is expected")
+    /// What a file of `firn schema --json` says: one type, or several one after the other.
+    static func schema(of path: String) throws(FirnError) -> SchemaFile {
+        func refusal(_ what: String) -> FirnError { SchemaFile.refusal(path, what) }
+        let bytes = try Input(path: path).readToEnd()
+        let documents: [JSONDocument]
+        do throws(FirnError) { documents = try JSONDocument.several(bytes: bytes, file: path) } catch {
+            var told = error
+            told.advice = told.advice ?? SchemaFile.advice
+            throw told
         }
-        let document = try JSONDocument(bytes: text, file: path)
-        guard let columns = document["columns"]?.elements else { throw refusal("there is no array \"columns\"") }
-        var type = TypeSchema(document["type"]?.text ?? "rows", columns: [])
-        for column in columns {
-            guard let name = column["name"]?.text else { throw refusal("a column has no \"name\"") }
-            guard let spelled = column["type"]?.text, let columnType = SchemaText.columnType(spelled, embedded: []) else {
-                throw refusal("column \"\(name)\" has no type that is known here")
+        var spellings: [SchemaFile.Spelling] = []
+        for document in documents {
+            if let version = document["v"], version.int != 1 { throw refusal("it is of a version that is not known here: \(version.compact)") }
+            guard let columns = document["columns"]?.elements else { throw refusal("there is no array \"columns\"") }
+            var spelling = SchemaFile.Spelling(name: document["type"]?.text, isEmbedded: document["embedded"]?.truth ?? false, key: [], columns: [])
+            for column in columns {
+                guard let name = column["name"]?.text else { throw refusal("a column has no \"name\"") }
+                guard let type = column["type"]?.text else { throw refusal("column \"\(name)\" has no type") }
+                if let notation = column["notation"], notation.text == nil { throw refusal("column \"\(name)\" has a notation that is no text") }
+                spelling.columns.append(.init(name: name, type: type, notation: column["notation"]?.text))
             }
-            var notation = Notation.plain
-            if let text = column["notation"]?.text {
-                guard let known = SchemaText.notation(text) else { throw refusal("column \"\(name)\" has an unknown notation \"\(text)\"") }
-                notation = known
+            if let key = document["key"] {
+                guard let names = key.elements?.map(\.text), !names.contains(nil) else { throw refusal("\"key\" is no array of names") }
+                spelling.key = names.compactMap(\.self)
             }
-            type.columns.append(ColumnSchema(name, columnType, notation: notation))
+            spellings.append(spelling)
         }
-        for key in document["key"]?.elements ?? [] {
-            guard let name = key.text, let position = type.index(of: name) else { throw refusal("the key names a column that is not listed") }
-            type.key.append(position)
-        }
-        return type
+        return try SchemaFile(path: path, spellings)
     }
 }

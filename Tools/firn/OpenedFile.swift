@@ -34,14 +34,13 @@ final class OpenedFile {
                             advice: "turn it into csv, json or ndjson first (\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) are read)")
         }
         format = options.format ?? FormatName.detect(path: address.path, firstBytes: first)
-        if options.rejected != nil, format == .json || format == .ndjson {
-            throw FirnError(.usage, "--rejects is for CSV, and \(name) is \(format.rawValue)", advice: "leave it out: the first line that cannot be read is told")
-        }
         guard format == .firn else {
             if let version = address.version {
                 throw FirnError(.usage, "only .firn files have versions, and this is \(format.rawValue)", at: .init(file: "\(address.path)@\(version)"))
             }
-            content = .stream(try FormatShelf.reader(input, format: format, options, typeName: address.type ?? Address.stem(of: address.path), progress: progress))
+            let stem = Address.stem(of: address.path)
+            let given = try options.schema?.given(wanted: options.typeName ?? address.type, stem: stem)
+            content = .stream(try FormatShelf.reader(input, format: format, options, typeName: address.type ?? stem, given: options.forced ?? given, progress: progress))
             return
         }
         guard address.path != "-", input.compression == .none else {
@@ -122,14 +121,24 @@ final class OpenedFile {
 }
 
 extension Schema {
-    /// One root type and the embedded types that its columns lead to.
-    func reachable(from name: String) -> Schema {
+    /// One root type and the embedded types that its columns lead to; with links, the types of their rows too.
+    func reachable(from name: String, throughLinks: Bool = false) -> Schema {
         var wanted: Set<String> = [name], waiting = [name]
         while let next = waiting.popLast() {
             for column in self[next]?.columns ?? [] {
-                if column.type.kind == .embedded, let target = column.type.target, wanted.insert(target).inserted { waiting.append(target) }
+                if column.type.kind == .embedded || throughLinks, let target = column.type.target, wanted.insert(target).inserted { waiting.append(target) }
             }
         }
         return Schema(types.filter { wanted.contains($0.name) })
+    }
+
+    /// The same with another name for a type, wherever it stands.
+    func renaming(_ name: String, to new: String) -> Schema {
+        Schema(types.map { type in
+            var type = type
+            if type.name == name { type.name = new }
+            for i in type.columns.indices where type.columns[i].type.target == name { type.columns[i].type.target = new }
+            return type
+        })
     }
 }

@@ -18,13 +18,14 @@ struct QueryCommand {
         let request = try request()
         let options = try ReadingOptions(arguments, threads: threads)
         let file = try OpenedFile(arguments.operands[0], options, progress: progress)
+        try ReadingOptions.check(arguments, for: [file])
         let table = try file.table(arguments.text("type"))
         let run = try QueryCommand.run(request, table, file: file.address.path, threads: threads)
         display.end()
         let rows = arguments.has("explain") ? try explain(run) : try print(run, of: table)
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {
-            session.remark("\(Quantity.count(rejected.count, "row")) rejected: see \(rejected.path)")
+            for remark in rejected.remarks { session.remark(remark) }
             return .rejected
         }
         return rows > 0 ? .done : .no

@@ -19,20 +19,26 @@ struct ReadingOptions {
     var threads: Int
     /// Columns of CSV to read, in this order; empty: all.
     var columns: [String] = []
-    /// The type's columns, where they are known beforehand.
-    var forced: TypeSchema?
+    /// The types of the rows and what they lead to, if they are known beforehand.
+    var schema: SchemaFile?
+    /// The type that `--type` names: of a schema with several types, the one of the rows.
+    var typeName: String?
+    /// What several inputs were found to have in common: goes before `schema`.
+    var forced: GivenSchema?
 
     init(threads: Int) { self.threads = threads }
 
     init(_ arguments: Arguments, threads: Int) throws(FirnError) {
         self.threads = threads
         format = arguments.text("from").flatMap(FormatName.init(rawValue:))
+        if let path = arguments.text("schema") { schema = try FormatShelf.schema(of: path) }
+        typeName = arguments.text("type")
         nullWords = arguments.names("null")
         encoding = arguments.text("encoding")
         hasHeader = !arguments.has("no-header")
         if let path = arguments.text("rejects") {
-            // Even --force does not mean that a table goes for the rows rejected from it.
-            for operand in arguments.operands where Paths.kind(path) != .other && (Paths.isSame(path, operand) || Paths.isSame(path, Address(operand).path)) {
+            // Even --force does not mean that a table goes for the rows rejected from it, or a schema for those it rejects.
+            for operand in arguments.operands + arguments.texts("schema") where Paths.kind(path) != .other && (Paths.isSame(path, operand) || Paths.isSame(path, Address(operand).path)) {
                 throw FirnError(.usage, "--rejects names \(operand), which is read or written itself", advice: "name another file for the rejected rows")
             }
             rejected = try RejectedRows(path: path, force: arguments.has("force"))
@@ -44,6 +50,17 @@ struct ReadingOptions {
             }
             delimiter = byte
         }
+    }
+
+    /// Flags that say nothing about the inputs are refused rather than passed over.
+    static func check(_ arguments: Arguments, for files: [OpenedFile]) throws(FirnError) {
+        guard files.allSatisfy({ $0.format == .firn }), let flag = ["schema", "rejects"].first(where: arguments.has) else { return }
+        throw FirnError(.usage, "--\(flag) is for CSV and JSON, and \(files.count == 1 ? "the input is" : "all inputs are") firn", advice: "leave it out")
+    }
+
+    /// For readers: the same as `rejected`.
+    var rejects: Rejects? {
+        rejected.map { rejected in Rejects { (row, reason) throws(FirnError) in try rejected.add(row, because: reason) } }
     }
 
     private static func delimiter(_ text: String) -> UInt8? {

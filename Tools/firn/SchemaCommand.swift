@@ -12,6 +12,7 @@ struct SchemaCommand {
         defer { display.end() }
         let file = try OpenedFile(session.arguments.operands[0], ReadingOptions(session.arguments, threads: session.threads()), progress: progress)
         display.end()
+        try ReadingOptions.check(session.arguments, for: [file])
         var schema = file.schema
         if let name = session.arguments.text("type") ?? (file.format == .firn ? file.address.type : nil) {
             guard schema[name] != nil else { throw unknownType(name, in: schema, of: file.name) }

@@ -6,7 +6,8 @@ enum SchemaText {
     /// named by their own names.
     static func columnType(_ text: String, embedded: [String]) -> ColumnType? {
         var name = text[...], isOptional = false
-        if name.last == "?" {
+        // Embedded types are called as their columns are, which may end in anything.
+        if name.last == "?", !embedded.contains(text) {
             isOptional = true
             name.removeLast()
         }
@@ -18,7 +19,7 @@ enum SchemaText {
             }
         }
         var elementIsOptional = false
-        if collection != .none, name.last == "?" {
+        if collection != .none, name.last == "?", !embedded.contains(String(name)) {
             elementIsOptional = true
             name.removeLast()
         }
@@ -39,6 +40,17 @@ enum SchemaText {
         ("upperCase", Notation.upperCase.code, false), ("date", Notation.dateOnly.code, false), ("dateTimeSpace", Notation.dateTimeSpace(0).code, true),
         ("dateTimeZ", Notation.dateTimeZ(0).code, true), ("dateTimeT", Notation.dateTimeT(0).code, true), ("uuidUpper", Notation.uuidUpper.code, false),
     ]
+
+    /// Whether values of a kind can be written in a notation.
+    static func suits(_ notation: Notation, _ kind: ScalarKind) -> Bool {
+        switch notation.code {
+        case Notation.plain.code: true
+        case Notation.fixed(0).code, Notation.pointZero.code: kind == .double || kind == .float
+        case Notation.capitalised.code, Notation.upperCase.code: kind == .bool
+        case Notation.uuidUpper.code: kind == .uuid
+        default: kind == .date
+        }
+    }
 
     /// Nil for the plain notation, which goes without saying.
     static func name(of notation: Notation) -> String? {

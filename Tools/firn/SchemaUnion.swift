@@ -28,7 +28,7 @@ struct SchemaUnion {
         }
         guard mustReopen else { return files }
         var forced = options
-        forced.forced = union
+        forced.forced = GivenSchema(Schema([union]), rows: union.name)
         return try files.map { (file) throws(FirnError) in
             guard file.address.path != "-" else {
                 throw FirnError(.schema, "standard input and the other inputs differ in their types", advice: "save it to a file first")

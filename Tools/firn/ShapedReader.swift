@@ -20,8 +20,10 @@ final class ShapedReader: BatchReader {
         isLimited = limit != nil
         var schema = source.schema
         let roots = schema.roots
-        guard let root = roots.first else { throw FirnError(.schema, "the input has no rows and no columns") }
-        guard roots.count == 1 || (columns.isEmpty && name == nil && key.isEmpty) else {
+        // Types that rows only link to may stand beside the one that is named.
+        let named = roots.first { $0.name == name }
+        guard let root = named ?? roots.first else { throw FirnError(.schema, "the input has no rows and no columns") }
+        guard roots.count == 1 || named != nil || (columns.isEmpty && name == nil && key.isEmpty) else {
             throw FirnError(.usage, "the input has several types: \(roots.map(\.name).joined(separator: ", "))",
                             advice: "choose one as FILE:Type")
         }
@@ -36,11 +38,13 @@ final class ShapedReader: BatchReader {
         }
         if let name { shaped.name = name }
         if !key.isEmpty { shaped.key = try key.map { (column) throws(FirnError) in try shaped.position(of: column) } }
+        let newName = shaped.name
+        shaped.name = root.name
         for i in schema.types.indices where schema.types[i].name == root.name { schema.types[i] = shaped }
-        self.schema = schema
+        self.schema = schema.renaming(root.name, to: newName)
         self.kept = kept
-        type = shaped
-        renamed = [root.name: shaped.name]
+        type = self.schema[newName] ?? shaped
+        renamed = [root.name: newName]
     }
 
     var remarks: [String] { source.remarks }
