@@ -85,6 +85,7 @@ final class JSONLines: JSONRows {
         for lane in lanes {
             lane.rows = RowBuilder(lane.parser, fields: plan.fields, isBare: plan.isBare)
             lane.screen?.fit?.rowLimit = Int64(rowCount)
+            if lane.screen?.isDone ?? false { lane.screen = nil }
         }
         idle = lanes
         lanes = []

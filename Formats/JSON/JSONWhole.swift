@@ -17,7 +17,7 @@ final class JSONWhole: JSONRows {
     private let keyColumn: String?
     private var item: Int
     private var left: Int
-    /// Nil: all rows go in.
+    /// Nil: all rows that are left go in.
     private let screen: RowScreen?
     private let rejects: Rejects?
     private var cursor: TextCursor
@@ -47,7 +47,7 @@ final class JSONWhole: JSONRows {
             givenKey = name
         }
         let isBare = given?.mayBeBare == true && !JSONWhole.isAllObjects(tape, first, total)
-        screen = RowScreen.needed(parser, given, isBare: isBare, options)
+        let screen = RowScreen.needed(parser, given, isBare: isBare, options)
 
         let tree = ShapeTree(parser, options)
         try JSONWhole.observe(tape, first, total, tree, screen, hasGiven: given != nil, cursor, input, options)
@@ -76,6 +76,7 @@ final class JSONWhole: JSONRows {
         remarks = plan.remarks + RowScreen.respellings([screen].compactMap(\.self))
         losses = plan.losses
         screen?.fit?.rowLimit = Int64(rowCount)
+        self.screen = screen?.isDone ?? true ? nil : screen
         progress?.add(bytes: count)
     }
 

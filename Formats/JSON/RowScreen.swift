@@ -1,7 +1,7 @@
 import CSimdJSON
 import FirnModel
 
-/// Says of each row whether it goes in, the same in both readings. One thread at a time, for the tapes of one parser.
+/// Says of each row whether it goes in, the same in both readings where rows are set aside. One thread at a time, for the tapes of one parser.
 final class RowScreen {
     /// Nil: the columns are inferred.
     let fit: Fit?
@@ -9,6 +9,7 @@ final class RowScreen {
     var takesObjectsOnly: Bool
     /// Rows that do not go in are set aside, and so anything that would end the reading must be found here.
     let setsAside: Bool
+    private let hasLinks: Bool
     private let values: TapeValues
 
     init(_ parser: JSONParser, _ given: GivenRows?, isBare: Bool, _ options: JSONOptions) {
@@ -16,7 +17,11 @@ final class RowScreen {
         fit = given.map { Fit(parser, $0, isBare: isBare, keepsSpelling: options.isLossless) }
         takesObjectsOnly = given != nil && !isBare
         setsAside = options.rejects != nil
+        hasLinks = given?.hasLinksToRows ?? false
     }
+
+    /// Whether the first reading has said all: nothing is set aside, and what links lead to was known.
+    var isDone: Bool { !setsAside && !hasLinks }
 
     /// Nil where all rows are taken as they come.
     static func needed(_ parser: JSONParser, _ given: GivenRows?, isBare: Bool, _ options: JSONOptions) -> RowScreen? {

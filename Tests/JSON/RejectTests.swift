@@ -103,6 +103,19 @@ import Testing
         #expect(aside.reasons[1].hasPrefix("test.json:3:"))
     }
 
+    @Test func `lines that are not UTF-8 are set aside byte for byte`() throws {
+        let bad = Array("{\"a\":\"".utf8) + [0xFF, 0xC3] + Array("\"}\n".utf8), good = Array("{\"a\":\"\u{E9}\"}\n".utf8)
+        nonisolated(unsafe) var aside: [UInt8] = [], places: [Int?] = []
+        let table = try Table(good + bad + good + [0, 10], .lines) {
+            $0.rejects = Rejects { row, reason in
+                aside += Array(row)
+                places += [reason?.place?.line, reason?.place?.column]
+            }
+        }
+        #expect(try table.written(.lines) == good + good)
+        #expect(aside == bad + [0, 10] && places.prefix(3) == [2, 7, 4], "\(aside) \(places)")
+    }
+
     @Test func `damaged lines never crash, and what remains is what was whole`() throws {
         var random = SeededGenerator(seed: 7)
         for round in 0..<400 {

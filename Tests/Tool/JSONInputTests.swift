@@ -129,6 +129,21 @@ import Testing
         #expect(over.code == 2 && over.errors.contains("--rejects names s.json"), "\(over.errors)")
     }
 
+    @Test func `types that rows only link to come along, without rows`() throws {
+        let scratch = try Scratch()
+        let schema = #"{"v":1,"type":"A","key":[],"columns":[{"name":"id","type":"int"},{"name":"to","type":"link<B>?"}]}"# + "\n"
+            + #"{"v":1,"type":"B","key":[],"columns":[{"name":"x","type":"int"}]}"# + "\n"
+        try scratch.write("s.json", schema)
+        try scratch.write("a.ndjson", "{\"id\":1}\n{\"id\":2,\"to\":null}\n")
+        let run = try scratch.firn("convert", "a.ndjson", "a.firn", "--schema", "s.json", "--type", "A", "--key", "id")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scratch.firn("schema", "a.firn", "--json").out == schema.replacingOccurrences(of: "\"A\",\"key\":[]", with: "\"A\",\"key\":[\"id\"]"))
+        #expect(try scratch.firn("query", "a.firn", "--type", "B").code == 1)
+        try scratch.write("a.ndjson", "{\"id\":1,\"to\":0}\n")
+        let led = try scratch.firn("convert", "a.ndjson", "b.firn", "--schema", "s.json", "--type", "A")
+        #expect(led.code == 3 && led.errors.contains("a.ndjson:1:14: a link to a row of \"B\", and the input holds none"), "\(led.errors)")
+    }
+
     @Test func `flags go before the schema, and the schema before the name of the file`() throws {
         let scratch = try Scratch()
         try scratch.write("in.ndjson", "{\"id\":1,\"n\":\"a\"}\n")
@@ -168,6 +183,7 @@ import Testing
             (#"{"type":"T","columns":[]}"# + "\n" + #"{"type":"T","columns":[]}"#, "two types"), (#"{"type":"T","embedded":true,"columns":[]}"#, "every type in it is embedded"),
             (#"{"type":"T","columns":[]}"# + "\n" + #"{"columns":[]}"#, "each has a name"),
             (#"{"type":"T","columns":[]}"# + "\n" + #"{"type":"E","embedded":true,"key":["a"],"columns":[{"name":"a","type":"int"}]}"#, "has a key"),
+            (#"{"type":"T","columns":[{"name":"id","type":"date"}]}"# + "\n" + #"{"type":"date","embedded":true,"columns":[]}"#, "called \"date\""),
             (#"{"type":"T","columns":[{"name":"id","type":"link<E>"}]}"# + "\n" + #"{"type":"E","embedded":true,"columns":[]}"#, "which is embedded"),
         ]
         for (text, words) in cases {

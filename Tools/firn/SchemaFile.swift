@@ -49,6 +49,9 @@ struct SchemaFile {
     private static func type(_ spelling: Spelling, _ names: [String: Bool], _ path: String) throws(FirnError) -> TypeSchema {
         var type = TypeSchema(spelling.name ?? "rows", columns: [], isEmbedded: spelling.isEmbedded)
         let embedded = names.filter(\.value).map(\.key)
+        guard !type.isEmbedded || SchemaText.columnType(type.name, embedded: []) == nil else {
+            throw refusal(path, "an embedded type is called \"\(type.name)\", which columns of values are of")
+        }
         for column in spelling.columns {
             let name = column.name
             guard type.index(of: name) == nil else { throw refusal(path, "two columns of \"\(type.name)\" are called \"\(name)\"") }
