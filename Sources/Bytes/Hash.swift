@@ -32,6 +32,7 @@ package struct Hash128: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// XXH3-64 of the bytes, for hash tables in memory.
+@usableFromInline
 package func hash64(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
     XXH3_64bits_withSeed(bytes.baseAddress, bytes.count, seed)
 }

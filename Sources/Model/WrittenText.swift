@@ -1,5 +1,3 @@
-import FirnModel
-
 /// One value as the text that a file would show, for comparing a column of text with one of another kind, and for messages.
 /// Numbers are the shortest text that reads back as the same value, unless the notation says otherwise.
 package func writtenText(_ value: Value, notation: Notation = .plain) -> String {

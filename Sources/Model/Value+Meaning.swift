@@ -1,0 +1,65 @@
+import FirnBytes
+
+extension Value {
+    /// Whether two values mean the same: numbers by value whatever their kind (to the precision of the coarser one, or within `tolerance`),
+    /// lists in order, sets and maps without order, objects by field with an absent field = null. An empty list is not null.
+    package static func sameMeaning(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
+        switch (a, b) {
+        case (.list(let x), .list(let y)):
+            return x.count == y.count && zip(x, y).allSatisfy { sameMeaning($0, $1, tolerance: tolerance) }
+        case (.set, .set), (.set, .list), (.list, .set): return sameSet(a.elements, b.elements, tolerance: tolerance)
+        case (.map(let x), .map(let y)), (.map(let x), .object(let y)), (.object(let x), .map(let y)), (.object(let x), .object(let y)):
+            return sameFields(x, y, tolerance: tolerance)
+        default:
+            return a.number != nil && b.number != nil ? sameNumber(a, b, tolerance: tolerance) : a == b
+        }
+    }
+
+    private var elements: [Value] {
+        switch self {
+        case .list(let values), .set(let values): values
+        default: []
+        }
+    }
+
+    private static func sameSet(_ a: [Value], _ b: [Value], tolerance: Double) -> Bool {
+        let x = distinctSorted(a), y = distinctSorted(b)
+        return x.count == y.count && zip(x, y).allSatisfy { sameMeaning($0, $1, tolerance: tolerance) }
+    }
+
+    private static func sameFields(_ a: [Entry], _ b: [Entry], tolerance: Double) -> Bool {
+        func fields(_ entries: [Entry]) -> [Entry] {
+            let present = entries.filter { !$0.value.isNull }
+            return present.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        }
+        let x = fields(a), y = fields(b)
+        return x.count == y.count && zip(x, y).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && sameMeaning($0.value, $1.value, tolerance: tolerance) }
+    }
+
+    /// Both must be numbers.
+    package static func sameNumber(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
+        if order(a, b) == 0 { return true }
+        let x = a.number ?? .nan, y = b.number ?? .nan
+        if tolerance > 0, (x - y).magnitude <= tolerance { return true }
+        switch (a, b) {
+        case (.float, .double), (.double, .float), (.float, .decimal), (.decimal, .float): return Float(x) == Float(y)
+        case (.double, .decimal), (.decimal, .double): return x == y
+        default: return false
+        }
+    }
+
+    /// The same for all values that mean the same. Collections and objects all share one.
+    package var meaningHash: UInt64 {
+        switch self {
+        case .null: nullHash
+        case .bool(let x): mix(x ? 1 : 0, 1)
+        case .int, .float, .double, .decimal: numberHash(number ?? .nan)
+        case .string(let x): hashText(x, seed: 3)
+        case .data(let x): x.withUnsafeBytes { mix(hashBytes($0), 4) }
+        case .date(let x): mix(UInt64(bitPattern: x.seconds), UInt64(UInt32(bitPattern: x.nanoseconds)))
+        case .objectID(let x), .uuid(let x): mix(x.high, x.low)
+        case .link(let x): mix(UInt64(bitPattern: x), 8)
+        case .list, .set, .map, .object: 9
+        }
+    }
+}
