@@ -110,6 +110,31 @@ import Testing
         second.cancel()
     }
 
+    @Test func `what is new in a tree is found by the nodes that versions share`() throws {
+        let scratch = Scratch(), store = try Store.create(path: scratch("a"), overwrite: false)
+        var random = Seeded(5), known: Set<ExtentRef> = [], model: [UInt64: [UInt8]] = [:], marked: Set<ExtentRef> = []
+        for round in 0..<40 {
+            let transaction = try store.begin()
+            let writer = TreeWriter(root: transaction.base.catalogue, transaction: transaction)
+            var changed: [UInt64: [UInt8]] = [:]
+            for _ in 0..<(round == 0 ? 20_000 : random.next(4)) {
+                let key = UInt64(random.next(100_000))
+                changed[key] = pattern(Int(key) + round, random.next(200) == 0 ? 2000 : 20)
+                try writer.put(key, changed[key]!)
+            }
+            model.merge(changed) { $1 }
+            let root = try writer.finish(), tree = TreeReader(root: root, source: transaction)
+            var found: [UInt64: [UInt8]] = [:]
+            try tree.visitNews(since: &known) { (key, value) throws(Damage) in found[key] = Array(value) }
+            for (key, value) in changed { #expect(found[key] == value) }
+            for (key, value) in found { #expect(model[key] == value) }
+            #expect(found.count <= (round == 0 ? 20_000 : changed.count * 2 * 150))
+            try tree.markKnown(&marked)
+            #expect(marked == known)
+            try transaction.commit(catalogue: root)
+        }
+    }
+
     @Test func `hostile nodes are damage, never a trap or an endless walk`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
@@ -142,6 +167,8 @@ import Testing
                 }
                 #expect(steps <= 4000)
             } catch is Damage {}
+            var known: Set<ExtentRef> = []
+            do { try tree.visitNews(since: &known) { (_, _) throws(Damage) in } } catch is Damage {}
             transaction.free(ref)
         }
         // A node whose children are all the same node must not be walked once for each.
@@ -164,6 +191,9 @@ import Testing
             var cursor = try TreeReader(root: ref, source: transaction).cursor()
             while try cursor.next() {}
         }
+        var known: Set<ExtentRef> = [], entries = 0
+        try TreeReader(root: ref, source: transaction).visitNews(since: &known) { (_, _) throws(Damage) in entries += 1 }
+        #expect(known.count == 13 && entries < 300)
         transaction.cancel()
     }
 }
