@@ -28,6 +28,9 @@ package enum Machine {
 
     package static let cores = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
+    /// Bytes of memory that the machine has.
+    package static let memory = max(1 << 28, Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE))))
+
     /// The most memory this process has held so far, in bytes.
     package static var peakMemory: Int {
         var usage = rusage()

@@ -9,6 +9,8 @@ package final class Database: Sendable {
     package let path: String
     /// How many recent versions stay readable.
     package let keep: Int
+    /// The rows of types with a key, by key, as far as look-ups were worth it.
+    package let keys = KeyIndexes()
 
     private init(_ store: Store, path: String, keep: Int) {
         self.store = store
@@ -32,7 +34,7 @@ package final class Database: Sendable {
 
     /// Pins a version, the newest if none is given: it stays as it is, for any thread, until the last reference goes.
     package func snapshot(version: UInt64? = nil) throws(FirnError) -> DatabaseSnapshot {
-        try DatabaseSnapshot(try store.snapshot(version: version), path: path)
+        try DatabaseSnapshot(try store.snapshot(version: version), path: path, keys: keys)
     }
 
     /// The versions that can be opened, newest first.
@@ -73,9 +75,11 @@ package final class DatabaseSnapshot: Sendable {
     let core: SnapshotCore
     private let pinned: StoreSnapshot
     package let path: String
+    let keys: KeyIndexes
 
-    init(_ pinned: StoreSnapshot, path: String) throws(FirnError) {
+    init(_ pinned: StoreSnapshot, path: String, keys: KeyIndexes) throws(FirnError) {
         self.pinned = pinned
+        self.keys = keys
         self.path = path
         do throws(Damage) {
             core = try SnapshotCore(pinned, catalogueRef: pinned.catalogue)

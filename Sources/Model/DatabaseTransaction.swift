@@ -24,6 +24,8 @@ package final class DatabaseTransaction {
     private var pending: [Int: [Int64: DeltaRecord]] = [:]
     private var bulkWriters: [Int: BulkWriter] = [:]
     private var readable: SnapshotCore?
+    /// What is known of keys, by type: `DatabaseTransaction+Keys`.
+    var keys: [Int: TransactionKeys] = [:]
     private var ended = false
 
     init(_ database: Database, _ store: StoreTransaction, threads: Int) throws(FirnError) {
@@ -96,7 +98,7 @@ package final class DatabaseTransaction {
         if type != schema.types[index] { schema.types[index] = type }
     }
 
-    private func index(of type: String) -> Int {
+    func index(of type: String) -> Int {
         guard let index = schema.types.firstIndex(where: { $0.name == type }) else {
             preconditionFailure("type '\(type)' is not in the schema: call extendSchema first")
         }
@@ -119,6 +121,13 @@ package final class DatabaseTransaction {
     func finishBulk() throws(FirnError) {
         for (_, writer) in bulkWriters.sorted(by: { $0.key < $1.key }) { try writer.finish() }
         bulkWriters = [:]
+    }
+
+    /// Finishes the writer of one type, so that its rows can be read.
+    func finishBulk(of type: Int) throws(FirnError) {
+        guard let writer = bulkWriters[type] else { return }
+        try writer.finish()
+        bulkWriters[type] = nil
     }
 
     /// Runs reads of the file; what is damaged there is thrown as users see it.
@@ -154,11 +163,9 @@ package final class DatabaseTransaction {
 
     private func insert(_ type: Int, _ values: [Value]) throws(FirnError) -> Int64 {
         precondition(values.count == schema.types[type].columns.count, "give a value for each column of '\(schema.types[type].name)'")
-        if let writer = bulkWriters[type] {
-            try writer.finish()
-            bulkWriters[type] = nil
-        }
+        try finishBulk(of: type)
         for (column, value) in zip(schema.types[type].columns, values) { try check(value, column) }
+        let key = try freeKey(type, of: values)
         var stored: [(column: UInt32, value: Value)] = []
         for (column, value) in zip(schema.types[type].columns, values) { stored.append((column.id, try store(value, column))) }
         let rowID = states[type].nextRowID
@@ -166,6 +173,7 @@ package final class DatabaseTransaction {
         states[type].liveRows += 1
         states[type].deltaRows += 1
         pending[type, default: [:]][rowID] = DeltaRecord(.row, stored)
+        noteKey(key, type, rowID)
         return rowID
     }
 
@@ -230,10 +238,12 @@ package final class DatabaseTransaction {
         var record = try existing(type, rowID) ?? DeltaRecord(.update)
         guard record.kind != .deletion else { throw FirnError(.notFound, "row \(rowID) is deleted") }
         if record.kind == .update, record.values.isEmpty { try requireSealed(type, rowID) }
+        let key = try freeKey(type, changing: column, to: value, rowID)
         if column.type.kind == .embedded { try deleteEmbedded(in: try storedValue(type, rowID, column), column) }
         let stored = try store(value, column)
         record.update(with: [(column.id, stored)])
         pending[type, default: [:]][rowID] = record
+        noteKey(key, type, rowID)
     }
 
     /// Deletes one row, and the embedded objects that belong to it.
@@ -262,7 +272,7 @@ package final class DatabaseTransaction {
     }
 
     /// What this transaction or the base's delta says of a row.
-    private func existing(_ type: Int, _ rowID: Int64) throws(FirnError) -> DeltaRecord? {
+    func existing(_ type: Int, _ rowID: Int64) throws(FirnError) -> DeltaRecord? {
         if let record = pending[type]?[rowID] { return record }
         guard states[type].delta != .none else { return nil }
         return try reading { () throws(Damage) in try TreeReader(root: states[type].delta, source: store).get(UInt64(rowID)).map { (bytes) throws(Damage) in try DeltaRecord(bytes) } }
@@ -270,7 +280,12 @@ package final class DatabaseTransaction {
 
     private func sealed(_ type: Int, _ rowID: Int64) throws(FirnError) -> (segment: StoredSegment, row: Int)? {
         try finishBulk()
-        return try reading { () throws(Damage) in
+        return try written(type, rowID)
+    }
+
+    /// Where a row of a sealed segment stands; nil if it is in none.
+    func written(_ type: Int, _ rowID: Int64) throws(FirnError) -> (segment: StoredSegment, row: Int)? {
+        try reading { () throws(Damage) in
             let core = try current()
             guard let index = try StoredTable(core, type: type, keeper: nil).segmentIndex(of: rowID), index < states[type].segmentCount else { return nil }
             let segment = try core.segment(type: type, index: index)
@@ -367,8 +382,10 @@ package final class DatabaseTransaction {
             }
             if store.base.catalogue != .none { store.free(store.base.catalogue) }
             let catalogue = try write(Catalogue(schemaRef: schemaRef, types: states).encoded)
+            let settled = try settleKeys()
             let version = try store.commit(catalogue: catalogue, keep: database.keep)
             ended = true
+            for index in settled { index.cover(version: version) }
             return version
         } catch {
             cancel()

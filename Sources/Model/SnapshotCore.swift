@@ -87,6 +87,9 @@ final class SnapshotCore: Sendable {
         return tail
     }
 
+    /// Whether `tail` answers without decoding.
+    func isTailOpen(type: Int) -> Bool { caches.withLock { $0.tails[type] != nil } }
+
     func sharedText(_ blob: SegmentHeader.Shared) throws(Damage) -> SharedText {
         if let shared = caches.withLock({ $0.shared[blob.ref] }) { return shared }
         let shared = try SharedText(kind: blob.kind, bytes: try store.read(blob.ref))

@@ -105,14 +105,16 @@ final class StoredSegment: Segment {
     /// The column as it is stored, embedded objects as row ids.
     func rawColumn(_ index: Int) throws(Damage) -> RawColumn {
         if let raw = raws.withLock({ $0[index] }) { return raw }
-        let raw = try openRaw(index)
+        let raw = try openRaw(index, overlay[index])
         raws.withLock { $0[index] = raw }
         return raw
     }
 
-    private func openRaw(_ index: Int) throws(Damage) -> RawColumn {
+    /// The column without what the delta says of it: what the segment's header alone vouches for.
+    func sealedColumn(_ index: Int) throws(Damage) -> RawColumn { try overlay[index] == nil ? rawColumn(index) : openRaw(index, nil) }
+
+    private func openRaw(_ index: Int, _ delta: Patch?) throws(Damage) -> RawColumn {
         let column = type.columns[index]
-        let delta = overlay[index]
         let place = index < header.entries.count && header.entries[index].columnID == column.id
             ? index : header.entries.firstIndex { $0.columnID == column.id }
         guard let place else {

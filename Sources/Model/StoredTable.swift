@@ -4,16 +4,19 @@ import FirnStore
 /// All rows of one type at one version of a file: the sealed segments, then the rows that exist in the delta alone.
 package final class StoredTable: Table {
     package let type: TypeSchema
-    private let index: Int
-    private let core: SnapshotCore
+    let index: Int
+    let core: SnapshotCore
     /// Keeps the snapshot open while a user holds the table.
-    private let keeper: DatabaseSnapshot?
+    let keeper: DatabaseSnapshot?
+    /// Nil in a transaction, and if the type has no key.
+    let keys: (index: KeyIndex, shape: KeyShape)?
 
     init(_ core: SnapshotCore, type index: Int, keeper: DatabaseSnapshot?) {
         self.core = core
         self.index = index
         self.keeper = keeper
         type = core.schema.types[index]
+        keys = keeper?.keys.index(type)
     }
 
     private var state: Catalogue.TypeState { core.catalogue.types[index] }
@@ -57,38 +60,6 @@ package final class StoredTable: Table {
         for column in type.columns.indices { values.append(try segment.column(column).value(at: row)) }
         return values
     }
-
-    /// The row id of the first row with this primary key (values in the order of `type.key`), or nil.
-    /// - Complexity: segments whose zone excludes the key are skipped; the others are scanned on the key's first column.
-    package func find(key: [Value]) throws(Damage) -> Int64? {
-        precondition(key.count == type.key.count, "give a value for each column of the key")
-        for position in 0..<segmentCount {
-            let segment = try segment(position)
-            if let row = try firstRow(of: key, in: segment) { return try segment.rowID(at: row) }
-        }
-        return nil
-    }
-
-    private func firstRow(of key: [Value], in segment: any Segment) throws(Damage) -> Int? {
-        let first = try segment.column(type.key[0])
-        if let zone = first.zone(), !zone.mayHold(key[0]) { return nil }
-        var scratch = Column(first.type)
-        for vector in 0..<segment.vectorCount {
-            if let zone = first.zone(ofVector: vector), !zone.mayHold(key[0]) { continue }
-            try first.read(vector: vector, into: &scratch)
-            for row in 0..<scratch.count where scratch.value(at: row) == key[0] {
-                let position = vector * vectorSize + row
-                guard segment.live?[position] ?? true else { continue }
-                var matches = true
-                for (value, column) in zip(key, type.key).dropFirst() where matches {
-                    matches = try segment.column(column).value(at: position) == value
-                }
-                if matches { return position }
-            }
-        }
-        return nil
-    }
-
 }
 
 extension Zone {
@@ -99,7 +70,10 @@ extension Zone {
         switch (bounds, value) {
         case (.words(let low, let high), .int(let x)), (.words(let low, let high), .link(let x)): return low <= x && x <= high
         case (.words(let low, let high), .date(let x)): return low <= x.seconds && x.seconds <= high
+        case (.words(let low, let high), .uuid(let x)): return low <= Column.pair(uuid: x).0 && Column.pair(uuid: x).0 <= high
+        case (.words(let low, let high), .objectID(let x)): return low <= Column.pair(objectID: x).0 && Column.pair(objectID: x).0 <= high
         case (.reals(let low, let high), .double(let x)): return low <= x && x <= high
+        case (.reals(let low, let high), .float(let x)): return low <= Double(x) && Double(x) <= high
         default: return true
         }
     }

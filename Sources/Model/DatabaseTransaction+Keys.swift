@@ -1,0 +1,187 @@
+import FirnBytes
+import FirnStore
+
+/// What a transaction knows of the keys of one type besides what its base version holds.
+struct TransactionKeys {
+    let shape: KeyShape
+    /// Nil if the base version does not have the type.
+    let base: KeyIndex?
+    /// Rows inserted, and rows given another key, by their keys.
+    var own: KeyEntries
+    /// Rows from here on were not met by `own`.
+    var next: Int64
+    /// Rows before `next` that neither `own` nor the base has: written in bulk.
+    var bulk: [Range<Int64>] = []
+    /// What was spent on looking through them.
+    var spent = 0
+
+    /// Takes note of bulk rows among those that came since the last call.
+    mutating func reach(_ rowID: Int64) {
+        if next < rowID { bulk.append(next..<rowID) }
+        next = max(next, rowID)
+    }
+}
+
+/// A key stands in one row at most.
+extension DatabaseTransaction {
+    /// The row with this key (values in the order of the type's key) as the transaction sees it, or nil. Finishes the type's bulk writer, if there is one.
+    package func find(_ type: String, key: [Value]) throws(FirnError) -> Int64? {
+        let type = index(of: type)
+        try finishBulk(of: type)
+        guard openKeys(type) else {
+            preconditionFailure("type '\(schema.types[type].name)' has no key to find rows by, or one of embedded objects: look through its rows")
+        }
+        guard let wanted = keys[type]!.shape.wanted(key) else { return nil }
+        return try row(type, wanted)
+    }
+
+    /// The key of a row that is about to be inserted, nil if the type has none. Throws `.duplicateKey` if a row has it.
+    func freeKey(_ type: Int, of values: [Value]) throws(FirnError) -> WantedKey? {
+        guard openKeys(type) else { return nil }
+        let shape = keys[type]!.shape
+        return try free(type, shape, shape.columns.map { values[$0] })
+    }
+
+    /// The key that a row is about to get by a new value, nil if it stays as it is. Throws `.duplicateKey` if another row has it.
+    /// Finishes the type's bulk writer, whose rows count.
+    func freeKey(_ type: Int, changing column: ColumnSchema, to value: Value, _ rowID: Int64) throws(FirnError) -> WantedKey? {
+        guard schema.types[type].key.contains(where: { schema.types[type].columns[$0].id == column.id }), openKeys(type) else { return nil }
+        try finishBulk(of: type)
+        let shape = keys[type]!.shape
+        guard let before = try key(type, shape, rowID) else { return nil }
+        var after = before
+        for (i, place) in shape.columns.enumerated() where schema.types[type].columns[place].id == column.id { after[i] = value }
+        guard let wanted = shape.wanted(after) else { return nil }
+        if shape.same(wanted.values, before) { return nil }
+        return try free(type, shape, after)
+    }
+
+    /// Takes note of the key that a row has got.
+    func noteKey(_ key: WantedKey?, _ type: Int, _ rowID: Int64) {
+        guard let key else { return }
+        keys[type]!.own.add(key.hash, rowID)
+        keys[type]!.reach(rowID)
+        keys[type]!.next = max(keys[type]!.next, rowID + 1)
+    }
+
+    private func free(_ type: Int, _ shape: KeyShape, _ values: [Value]) throws(FirnError) -> WantedKey? {
+        guard let wanted = shape.wanted(values) else { return nil }
+        guard let taken = try row(type, wanted) else { return wanted }
+        let texts = zip(wanted.values, shape.columns).map { nestedText($0, notation: schema.types[type].columns[$1].notation) }
+        throw FirnError(.duplicateKey, "type '\(schema.types[type].name)' has a row with the key (\(texts.joined(separator: ", "))) already (row id \(taken))",
+                        at: .init(file: database.path), advice: "update that row, or delete it first")
+    }
+
+    /// False if rows of the type are not told apart by a key.
+    private func openKeys(_ type: Int) -> Bool {
+        if keys[type] != nil { return true }
+        guard let shape = KeyShape(schema.types[type], mask: database.keys.mask) else { return false }
+        let isOld = type < base.schema.types.count
+        keys[type] = TransactionKeys(shape: shape, base: isOld ? database.keys.index(base.schema.types[type])?.index : nil, own: KeyEntries(),
+                                     next: isOld ? base.catalogue.types[type].nextRowID : 0)
+        return true
+    }
+
+    /// The row that has the key now: among the transaction's own, those of the base version, and those it wrote in bulk.
+    private func row(_ type: Int, _ wanted: WantedKey) throws(FirnError) -> Int64? {
+        let shape = keys[type]!.shape
+        let isHolder = { (row: Int64) throws(FirnError) -> Bool in try self.key(type, shape, row).map { shape.same($0, wanted.values) } ?? false }
+        if let row = try keys[type]!.own.candidates(wanted.hash).smallest(where: isHolder) { return row }
+        if let index = keys[type]!.base {
+            let found = try reading { () throws(Damage) -> KeyCandidates in
+                if let known = try index.candidates(wanted, base, type: type, version: store.base.version) { return known }
+                var scan = KeyScan(shape, wanted, work: database.keys.work)
+                let rows = try scan.rows(base, type: type, one: false)
+                index.spend(scan.cost)
+                return KeyCandidates(rows)
+            }
+            if let row = try found.smallest(where: isHolder) { return row }
+        }
+        return try bulkRow(type, shape, wanted, isHolder)
+    }
+
+    /// As the base version is looked through, and entered once that has cost too much, so are the segments written in bulk.
+    private func bulkRow(_ type: Int, _ shape: KeyShape, _ wanted: WantedKey, _ isHolder: (Int64) throws(FirnError) -> Bool) throws(FirnError) -> Int64? {
+        keys[type]!.reach(states[type].nextRowID)
+        guard let first = keys[type]!.bulk.first?.lowerBound else { return nil }
+        let rows = keys[type]!.bulk.reduce(0) { $0 + $1.count }
+        if keys[type]!.spent > (rows / vectorSize + 1) * shape.columns.count * KeyCost.vector * 2 {
+            try enterBulk(type, shape, from: first)
+            return try keys[type]!.own.candidates(wanted.hash).smallest(where: isHolder)
+        }
+        let found = try reading { () throws(Damage) -> KeyCandidates in
+            let core = try current()
+            var scan = KeyScan(shape, wanted, work: database.keys.work)
+            let rows = try scan.rows(core, type: type, from: try core.firstSegment(type: type, endingAtOrAfter: first), tail: false, one: false)
+            keys[type]!.spent += scan.cost
+            return KeyCandidates(rows)
+        }
+        return try found.smallest(where: isHolder)
+    }
+
+    private func enterBulk(_ type: Int, _ shape: KeyShape, from first: Int64) throws(FirnError) {
+        try reading { () throws(Damage) in
+            let core = try current()
+            for index in try core.firstSegment(type: type, endingAtOrAfter: first)..<states[type].segmentCount {
+                let segment = try core.segment(type: type, index: index)
+                let (hashes, vectors) = try shape.hashes(of: segment)
+                database.keys.work.add(vectors: vectors)
+                keys[type]!.own.add(hashes, firstRowID: segment.header.firstRowID, rowIDs: segment.rowIDs) { _ in false }
+            }
+        }
+        keys[type]!.bulk = []
+        keys[type]!.spent = 0
+    }
+
+    /// A row's key as it stands now; nil if there is no such row.
+    private func key(_ type: Int, _ shape: KeyShape, _ rowID: Int64) throws(FirnError) -> [Value]? {
+        guard rowID < states[type].nextRowID else { return nil }
+        let record = try existing(type, rowID)
+        if record?.kind == .deletion { return nil }
+        var place: (segment: StoredSegment, row: Int)?
+        if record?.kind != .row {
+            place = try written(type, rowID)
+            guard let place, place.segment.live?[place.row] ?? true else { return nil }
+        }
+        var values: [Value] = []
+        for (i, column) in shape.columns.enumerated() {
+            if let value = record?.value(of: schema.types[type].columns[column].id) {
+                values.append(value)
+            } else if let place {
+                values.append(try reading { () throws(Damage) in try place.segment.rawColumn(column).value(at: place.row) })
+            } else {
+                values.append(Column.absentValue(shape.types[i]))
+            }
+        }
+        // What a record holds is as it was given: an int in a column of doubles.
+        return shape.wanted(values)?.values
+    }
+
+    /// Before a commit: enters into the database's indexes what the transaction changed. Returns those that will cover the new version.
+    func settleKeys() throws(FirnError) -> [KeyIndex] {
+        var settled: [KeyIndex] = []
+        for (type, old) in base.schema.types.enumerated() {
+            guard let index = database.keys.existing(old) else { continue }
+            // Rows written in bulk are entered when somebody looks for a key: not every load wants an index.
+            let next = keys[type]?.next ?? base.catalogue.types[type].nextRowID
+            guard next >= states[type].nextRowID, keys[type]?.bulk.isEmpty ?? true else { continue }
+            let isCovered = try reading { () throws(Damage) in
+                try index.settle(keys[type]?.own, try current(), type: type, base: store.base.version)
+            }
+            if isCovered { settled.append(index) }
+        }
+        return settled
+    }
+}
+
+extension SnapshotCore {
+    /// The first segment that does not lie before a row id.
+    func firstSegment(type: Int, endingAtOrAfter rowID: Int64) throws(Damage) -> Int {
+        var low = 0, high = catalogue.types[type].segmentCount
+        while low < high {
+            let middle = (low + high) / 2
+            if try directoryEntry(type: type, index: middle).lastRowID < rowID { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,145 @@
+import FirnBytes
+import FirnCodecs
+import Synchronization
+
+/// Work done for keys, counted, never reset: what tests hold the promises of speed to.
+package final class KeyWork: Sendable {
+    private let counts = Mutex((vectors: 0, records: 0, builds: 0))
+
+    /// Vectors of key columns decoded.
+    package var vectors: Int { counts.withLock { $0.vectors } }
+    /// Records of deltas decoded.
+    package var records: Int { counts.withLock { $0.records } }
+    /// Indexes built from nothing.
+    package var builds: Int { counts.withLock { $0.builds } }
+
+    func add(vectors: Int = 0, records: Int = 0, builds: Int = 0) {
+        counts.withLock { counts in
+            counts.vectors += vectors
+            counts.records += records
+            counts.builds += builds
+        }
+    }
+}
+
+/// What looking through a table costs, in about the time that a vector's zone is asked in.
+enum KeyCost {
+    /// To decode, hash and compare a vector of one column.
+    static let vector = 64
+    /// To ask a segment's zones.
+    static let segment = 4
+    /// To decode a record of the delta.
+    static let record = 16
+
+    /// To enter every row of a type into an index.
+    static func building(_ state: Catalogue.TypeState, columns: Int) -> Int {
+        (state.liveRows / vectorSize + state.segmentCount + 1) * columns * vector * 2 + (state.deltaRows + state.deltaChanges) * record
+    }
+}
+
+/// Looks through segments for a key, led by zones: what a table without an index does.
+struct KeyScan {
+    let shape: KeyShape
+    let wanted: WantedKey
+    let work: KeyWork?
+    private(set) var cost = 0
+
+    init(_ shape: KeyShape, _ wanted: WantedKey, work: KeyWork?) {
+        self.shape = shape
+        self.wanted = wanted
+        self.work = work
+    }
+
+    /// The rows with the key among segments `from`… of a type and the rows of its delta, ascending. `one`: the first is enough.
+    mutating func rows(_ core: SnapshotCore, type: Int, from: Int = 0, tail: Bool = true, one: Bool) throws(Damage) -> [Int64] {
+        let state = core.catalogue.types[type]
+        var found: [Int64] = []
+        for index in from..<max(from, state.segmentCount) {
+            try search(try core.segment(type: type, index: index), one: one, &found)
+            if one, !found.isEmpty { return found }
+        }
+        guard tail, state.deltaRows > 0 else { return found }
+        if !core.isTailOpen(type: type) {
+            cost += state.deltaRows * KeyCost.record
+            work?.add(records: state.deltaRows)
+        }
+        if let segment = try core.tail(type: type) { try search(segment, one: one, &found) }
+        return found
+    }
+
+    private mutating func search(_ segment: any Segment, one: Bool, _ found: inout [Int64]) throws(Damage) {
+        cost += KeyCost.segment
+        var readers: [any ColumnReader] = []
+        for (i, column) in shape.columns.enumerated() {
+            let reader = try segment.column(column)
+            if let zone = reader.zone(), !zone.mayHold(wanted.values[i]) { return }
+            readers.append(reader)
+        }
+        var scratch = shape.types.map { Column($0) }
+        var hashes: [UInt64] = []
+        for vector in 0..<segment.vectorCount {
+            cost += 1
+            guard try mayHold(readers, vector) else { continue }
+            cost += KeyCost.vector * readers.count
+            work?.add(vectors: readers.count)
+            let rows = segment.rows(ofVector: vector)
+            try KeyShape.hash(readers, vector: vector, count: rows.count, dictionaries: nil, &scratch, &hashes)
+            for i in 0..<rows.count where hashes[i] & shape.mask == wanted.hash && segment.live?[rows.lowerBound + i] ?? true {
+                guard scratch.indices.allSatisfy({ shape.same(scratch[$0].value(at: i), wanted.values[$0]) }) else { continue }
+                found.append(try segment.rowID(at: rows.lowerBound + i))
+                if one { return }
+            }
+        }
+    }
+
+    private func mayHold(_ readers: [any ColumnReader], _ vector: Int) throws(Damage) -> Bool {
+        for (i, reader) in readers.enumerated() {
+            if let zone = reader.zone(ofVector: vector), !zone.mayHold(wanted.values[i]) { return false }
+        }
+        return true
+    }
+}
+
+extension KeyShape {
+    /// Hashes the rows of one vector, without the mask. `scratch` has a column for each of the key; where `dictionaries` has one it receives codes.
+    static func hash(_ readers: [any ColumnReader], vector: Int, count: Int, dictionaries: [[UInt64]?]?, _ scratch: inout [Column], _ hashes: inout [UInt64]) throws(Damage) {
+        if hashes.count < count { hashes = Array(repeating: 0, count: vectorSize) }
+        for i in 0..<count { hashes[i] = 0 }
+        for i in readers.indices {
+            let dictionary = dictionaries?[i]
+            if dictionary != nil { try readers[i].readCodes(vector: vector, into: &scratch[i]) } else { try readers[i].read(vector: vector, into: &scratch[i]) }
+            guard scratch[i].count == count else { throw Damage("a vector of another length than its segment has") }
+            var fault: Damage?
+            hashes.withUnsafeMutableBufferPointer { out in
+                do throws(Damage) { try fold(scratch[i], dictionary: dictionary, into: out.baseAddress!) } catch { fault = error }
+            }
+            if let fault { throw fault }
+        }
+    }
+
+    /// The hashes of all rows of a sealed segment, as its header has them, whatever the delta says; and how many vectors that took.
+    func hashes(of segment: StoredSegment) throws(Damage) -> (hashes: [UInt64], vectors: Int) {
+        var readers: [any ColumnReader] = [], dictionaries: [[UInt64]?] = [], scratch: [Column] = []
+        for (column, type) in zip(columns, types) {
+            let reader = StoredColumn(try segment.sealedColumn(column))
+            readers.append(reader)
+            // A dictionary of a whole group may be longer than the segment.
+            if type.kind == .string || type.kind == .data, let dictionary = try reader.dictionary(), dictionary.count <= segment.rowCount {
+                dictionaries.append((0..<dictionary.count).map { dictionary.withBytes($0, hashBytes) })
+                scratch.append(Column(ColumnType(.int, optional: type.isOptional)))
+            } else {
+                dictionaries.append(nil)
+                scratch.append(Column(type))
+            }
+        }
+        var all: [UInt64] = [], hashes: [UInt64] = []
+        all.reserveCapacity(segment.rowCount)
+        for vector in 0..<segment.vectorCount {
+            let count = segment.rows(ofVector: vector).count
+            try KeyShape.hash(readers, vector: vector, count: count, dictionaries: dictionaries, &scratch, &hashes)
+            all.append(contentsOf: hashes[..<count])
+        }
+        if mask != .max { for i in all.indices { all[i] &= mask } }
+        return (all, segment.vectorCount * readers.count)
+    }
+}

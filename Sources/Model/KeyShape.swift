@@ -1,0 +1,125 @@
+import FirnBytes
+
+/// A key that is looked for.
+struct WantedKey {
+    let values: [Value]
+    let hash: UInt64
+}
+
+/// How the key of a type is hashed and compared: values are equal as `Value.sameMeaning` has it (0 = -0, NaN = NaN, 1.0 = 1.00, null = null).
+struct KeyShape: Equatable, Sendable {
+    /// Positions in the type's columns.
+    let columns: [Int]
+    let types: [ColumnType]
+    /// Anded with every hash: all ones, but in tests. Fewer bits mean more candidates, never another answer.
+    let mask: UInt64
+
+    /// Nil if rows of the type are not told apart by a key: there is none, the rows belong to owners, or the key holds embedded objects.
+    init?(_ type: TypeSchema, mask: UInt64) {
+        guard !type.key.isEmpty, !type.isEmbedded, !type.key.contains(where: { type.columns[$0].type.kind == .embedded }) else { return nil }
+        columns = type.key
+        types = type.key.map { type.columns[$0].type }
+        self.mask = mask
+    }
+
+    /// The key as rows hold it, with its hash. Nil if a value is not of its column's type, so that no row can have this key.
+    func wanted(_ key: [Value]) -> WantedKey? {
+        precondition(key.count == types.count, "give a value for each column of the key")
+        var hash: UInt64 = 0, values = key
+        for i in key.indices {
+            if let kept = KeyShape.kept(key[i], types[i]) { values[i] = kept }
+            guard let one = KeyShape.hash(values[i], types[i]) else { return nil }
+            hash = mix(hash, one)
+        }
+        return WantedKey(values: values, hash: hash & mask)
+    }
+
+    /// What a column makes of a number of another kind that fits it; nil: the value stays as it is.
+    private static func kept(_ value: Value, _ type: ColumnType) -> Value? {
+        switch (type.kind, value) {
+        case _ where type.isCollection: nil
+        case (.double, .int(let x)): .double(Double(x))
+        case (.double, .float(let x)): .double(Double(x))
+        case (.float, .int(let x)): .float(Float(x))
+        case (.decimal, .int(let x)): .decimal(Decimal(x))
+        default: nil
+        }
+    }
+
+    func same(_ key: [Value], _ other: [Value]) -> Bool { key.indices.allSatisfy { same(key[$0], other[$0]) } }
+
+    @inline(__always)
+    func same(_ a: Value, _ b: Value) -> Bool {
+        switch (a, b) {
+        case (.int(let x), .int(let y)): x == y
+        case (.string(let x), .string(let y)): x.utf8.elementsEqual(y.utf8)
+        default: Value.sameMeaning(a, b, tolerance: 0)
+        }
+    }
+
+    /// As `fold` hashes a column of this type that holds the value.
+    static func hash(_ value: Value, _ type: ColumnType) -> UInt64? {
+        if case .null = value { return nullHash }
+        if type.isCollection {
+            switch value {
+            case .list, .set, .map, .object: return value.meaningHash
+            default: return nil
+            }
+        }
+        switch (type.kind, value) {
+        case (.bool, .bool(let x)): return mix(x ? 1 : 0, 1)
+        case (.int, .int(let x)), (.link, .link(let x)): return mix(UInt64(bitPattern: x), 1)
+        case (.date, .date(let x)): return pairHash((x.seconds, Int64(x.nanoseconds)))
+        case (.uuid, .uuid(let x)): return pairHash(Column.pair(uuid: x))
+        case (.objectID, .objectID(let x)): return pairHash(Column.pair(objectID: x))
+        case (.float, .float(let x)): return realHash(Double(x))
+        case (.double, .double(let x)): return realHash(x)
+        case (.decimal, .decimal(let x)): return realHash(x.double)
+        case (.string, .string(let x)):
+            var text = x
+            return text.withUTF8 { hashBytes(UnsafeRawBufferPointer($0)) }
+        case (.data, .data(let x)): return x.withUnsafeBytes { hashBytes($0) }
+        case (.any, _): return value.meaningHash
+        default: return nil
+        }
+    }
+
+    @inline(__always)
+    private static func pairHash(_ pair: (Int64, Int64)) -> UInt64 { mix(UInt64(bitPattern: pair.0), UInt64(bitPattern: pair.1)) }
+
+    /// Folds the hashes of a column of the key into `out`, one for each row. Where `dictionary` is given the column holds codes into it.
+    static func fold(_ column: Column, dictionary: [UInt64]?, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        if let dictionary {
+            for code in column.words where code < 0 || code >= Int64(dictionary.count) { throw Damage("a code outside its dictionary") }
+            return column.words.withUnsafeBufferPointer { words in fold(column, out) { dictionary[Int(truncatingIfNeeded: words[$0])] } }
+        }
+        if column.type.isCollection || column.type.kind == .any { return fold(column, out) { column.value(at: $0).meaningHash } }
+        switch column.type.kind {
+        case .bool: fold(column, out) { mix(column.words[$0] == 0 ? 0 : 1, 1) }
+        case .int, .link: column.words.withUnsafeBufferPointer { words in fold(column, out) { mix(UInt64(bitPattern: words[$0]), 1) } }
+        case .date, .uuid, .objectID:
+            column.words.withUnsafeBufferPointer { words in
+                column.extra.withUnsafeBufferPointer { extra in fold(column, out) { pairHash((words[$0], extra[$0])) } }
+            }
+        case .float, .double: column.reals.withUnsafeBufferPointer { reals in fold(column, out) { realHash(reals[$0]) } }
+        case .decimal:
+            fold(column, out) { realHash(Decimal(high: UInt64(bitPattern: column.words[$0]), low: UInt64(bitPattern: column.extra[$0])).double) }
+        case .string, .data:
+            column.text.offsets.withUnsafeBufferPointer { offsets in
+                column.text.bytes.withUnsafeBytes { bytes in
+                    fold(column, out) { hashBytes(UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]])) }
+                }
+            }
+        case .any, .embedded: preconditionFailure("embedded objects are no key: KeyShape refuses them")
+        }
+    }
+
+    @inline(__always)
+    private static func fold(_ column: Column, _ out: UnsafeMutablePointer<UInt64>, _ hash: (Int) -> UInt64) {
+        if let present = column.present {
+            for i in 0..<column.count { out[i] = mix(out[i], present[i] ? hash(i) : nullHash) }
+        } else {
+            for i in 0..<column.count { out[i] = mix(out[i], hash(i)) }
+        }
+    }
+}
