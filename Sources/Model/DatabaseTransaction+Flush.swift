@@ -50,7 +50,12 @@ extension DatabaseTransaction {
                 try free(segment, type, entries, at: entries.count - 1)
                 entries.removeLast()
             }
-            entries.append(try writeSegment(columns, rowIDs: rowIDs, type))
+            // One transaction may have inserted more than a segment holds.
+            for start in stride(from: 0, to: rowIDs.count, by: segmentSize) {
+                let rows = start..<min(start + segmentSize, rowIDs.count)
+                let part = rows.count == rowIDs.count ? columns : columns.map { $0.slice(rows) }
+                entries.append(try writeSegment(part, rowIDs: Array(rowIDs[rows]), type))
+            }
         }
     }
 

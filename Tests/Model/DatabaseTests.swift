@@ -153,4 +153,24 @@ func stripped(_ value: Value) -> Value {
         }
         #expect(snapshot.verify(full: true).isEmpty)
     }
+
+    @Test(arguments: [65_537, 140_000])
+    func `a transaction may insert more rows one by one than a segment holds`(count: Int) throws {
+        let type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string, optional: true))])
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
+        for round in 0..<2 as Range<Int64> {
+            let transaction = try database.begin()
+            try transaction.extendSchema([type])
+            for n in 0..<count { try transaction.insert("T", [.int(Int64(n)), n % 3 == 0 ? .null : .string("row \(n)")]) }
+            try transaction.delete("T", rowID: round * Int64(count) + 7)
+            try transaction.commit()
+        }
+        let snapshot = try Database.open(path: folder.file("a.firn")).snapshot(), table = snapshot.table(named: "T")!
+        #expect(snapshot.verify(full: true).isEmpty && table.rowCount == 2 * count - 2)
+        for n in [0, 6, 8, count / 2, count - 1, count, 2 * count - 1] {
+            let value = n % count
+            #expect(try table.row(Int64(n)) == [.int(Int64(value)), value % 3 == 0 ? .null : .string("row \(value)")])
+        }
+        #expect(try table.row(7) == nil && table.row(Int64(count) + 7) == nil)
+    }
 }
