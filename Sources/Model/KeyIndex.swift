@@ -88,7 +88,7 @@ final class KeyIndex: Sendable {
                 for i in 0..<type.segmentCount { state.headers.insert(try DirectoryEntry(bytes, i).header) }
                 state.directories.insert(type.directory)
             }
-            state.liveRows = type.liveRows
+            state.liveRows = min(type.liveRows, 1 << 48)
             return true
         }
     }
@@ -107,7 +107,7 @@ extension KeyIndex.State {
         return versions.last?.contains(version) ?? false || versions.contains { $0.contains(version) }
     }
 
-    private var isStale: Bool { entries!.count > 2 * max(liveRows, built) + KeyIndex.spare }
+    private var isStale: Bool { entries!.count / 2 > max(liveRows, built) + KeyIndex.spare / 2 }
 
     mutating func note(_ version: UInt64) {
         if let last = versions.last, last.upperBound + 1 == version {
@@ -130,9 +130,9 @@ extension KeyIndex.State {
 
     /// Enters every row of a version that is not known to be there.
     mutating func cover(_ core: SnapshotCore, type: Int, version: UInt64, _ shape: KeyShape, _ work: KeyWork) throws(Damage) {
-        let state = core.catalogue.types[type]
+        let state = core.catalogue.types[type], rows = min(state.liveRows, 1 << 48)
         // An older version with few rows makes no entry stale.
-        liveRows = versions.last.map { $0.upperBound > version } ?? false ? max(liveRows, state.liveRows) : state.liveRows
+        liveRows = versions.last.map { $0.upperBound > version } ?? false ? max(liveRows, rows) : rows
         let isNew = entries == nil || isStale || shape != self.shape
         if isNew {
             forget()

@@ -33,7 +33,8 @@ enum KeyCost {
 
     /// To enter every row of a type into an index.
     static func building(_ state: Catalogue.TypeState, columns: Int) -> Int {
-        (state.liveRows / vectorSize + state.segmentCount + 1) * columns * vector * 2 + (state.deltaRows + state.deltaChanges) * record
+        // A catalogue may say anything of its rows.
+        (min(state.liveRows, 1 << 40) / vectorSize + state.segmentCount + 1) * min(columns, 1 << 16) * vector * 2 + (state.deltaRows + state.deltaChanges) * record
     }
 }
 

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDisk
 import FirnKit
 import FirnModel
 import Testing
@@ -121,6 +122,26 @@ import Testing
             transaction.cancel()
             let table = try database.snapshot().table(named: "Dog")!
             #expect(try table.find(key: [.int(1000), .null]) == nil && table.find(key: [.int(5), .null]) == 5)
+        }
+    }
+
+    @Test func `threads find rows in their own versions while others are committed`() throws {
+        let database = try database([dog], rows: (0..<2000).map { [.int($0), .null, .int(0)] })
+        try parallel(count: 5, threads: 5) { thread in
+            for round in 0..<100 as Range<Int64> {
+                if thread == 0 {
+                    let transaction = try database.begin()
+                    try transaction.update("Dog", rowID: round, column: "n", .int(10_000 + round))
+                    try transaction.insert("Dog", [.int(20_000 + round), .null, .int(0)])
+                    try transaction.commit()
+                } else {
+                    let snapshot = try database.snapshot(), table = snapshot.table(named: "Dog")!
+                    let done = Int64(table.rowCount - 2000), some = (round * 37 + Int64(thread)) % 2000
+                    #expect(try table.find(key: [.int(10_000 + some), .null]) == (some < done ? some : nil))
+                    #expect(try table.find(key: [.int(some), .null]) == (some < done ? nil : some))
+                    #expect(try table.find(key: [.int(20_000 + some), .null]) == (some < done ? 2000 + some : nil))
+                }
+            }
         }
     }
 }

@@ -2,7 +2,15 @@ import FirnBytes
 import FirnDisk
 import FirnKit
 import FirnModel
+import Foundation
 import Testing
+
+/// Of this thread alone: other tests and builds do not count.
+private func processorSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+}
 
 /// What look-ups cost, counted exactly: the promises hold on any machine.
 @Suite struct KeyWorkTests {
@@ -130,14 +138,14 @@ import Testing
             }
             var random = SeededGenerator(seed: 1)
             let wanted = (0..<100_000).map { _ in Int.random(in: 0..<rows, using: &random) }.map { (row: Int64($0), key: [key($0)]) }
-            var start = Machine.seconds
+            var start = processorSeconds()
             for (row, key) in wanted where try table.find(key: key) != row { Issue.record("row \(row) is not found") }
-            let found = Machine.seconds - start
+            let found = processorSeconds() - start
             let strangers = (0..<100_000).map { [key(rows + $0)] }
-            start = Machine.seconds
+            start = processorSeconds()
             for key in strangers where try table.find(key: key) != nil { Issue.record("\(key) is found") }
-            let missed = Machine.seconds - start
-            print("keys: 1 M \(kind): built in \(Int(built * 1e3)) ms, \(Int(found * 1e4)) ns a look-up, \(Int(missed * 1e4)) ns where there is none")
+            let missed = processorSeconds() - start
+            print("keys: 1 M \(kind): built in \(Int(built * 1e3)) ms, \(Int(found * 1e4)) ns of processor a look-up, \(Int(missed * 1e4)) ns where there is none")
         }
     }
 }
