@@ -6,10 +6,13 @@ package final class MemoryTable: Table {
     package let schema: Schema
     package let rowCount: Int
     private let segments: [MemorySegment]
+    private let others: @Sendable (String) -> (any Table)?
 
-    package init(_ type: TypeSchema, schema: Schema, batches: [Batch]) {
+    /// `related` gives the tables that links lead to, by the names of their types; a type's links to itself need none.
+    package init(_ type: TypeSchema, schema: Schema, batches: [Batch], related others: @escaping @Sendable (String) -> (any Table)? = { _ in nil }) {
         self.type = type
         self.schema = schema
+        self.others = others
         var first: Int64 = 0
         var segments: [MemorySegment] = []
         for batch in batches where batch.count > 0 {
@@ -25,6 +28,7 @@ package final class MemoryTable: Table {
     package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
         segments.firstIndex { rowID >= $0.firstRowID && rowID < $0.firstRowID + Int64($0.rowCount) }
     }
+    package func related(_ typeName: String) throws(Damage) -> (any Table)? { others(typeName) ?? (typeName == type.name ? self : nil) }
 }
 
 /// A segment held in memory.

@@ -85,6 +85,12 @@ package protocol Table: AnyObject, Sendable {
     func segment(_ index: Int) throws(Damage) -> any Segment
     /// Which segment holds (or would hold) a row id; nil if it lies outside every segment.
     func segmentIndex(of rowID: Int64) throws(Damage) -> Int?
+    /// The rows of another type (or of this one) at the same version, which links lead to; nil where they are not at hand.
+    func related(_ typeName: String) throws(Damage) -> (any Table)?
+}
+
+extension Table {
+    package func related(_ typeName: String) throws(Damage) -> (any Table)? { nil }
 }
 
 /// What most readers answer: nothing is known of the values, and they are no codes.

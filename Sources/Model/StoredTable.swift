@@ -43,6 +43,10 @@ package final class StoredTable: Table {
         return state.deltaRows > 0 ? low : nil
     }
 
+    package func related(_ typeName: String) throws(Damage) -> (any Table)? {
+        core.schema.types.firstIndex { $0.name == typeName }.map { StoredTable(core, type: $0, keeper: keeper) }
+    }
+
     /// One value by row id: decodes that value alone. Null if there is no such row.
     package func value(rowID: Int64, column: Int) throws(Damage) -> Value {
         guard let position = try segmentIndex(of: rowID) else { return .null }

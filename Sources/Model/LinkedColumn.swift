@@ -1,0 +1,139 @@
+import FirnBytes
+
+/// One column of the rows that links lead to, fetched for many links at a time. For one thread.
+///
+/// A vector of the linked table is decoded once and kept, in a pool that the values of all links are then gathered from; where few values
+/// of a vector are asked for they are read one by one, and kept too. A pool that grows too large begins anew, and from then on only vectors
+/// that many links of one call lead to are decoded whole.
+package struct LinkedColumn {
+    private let path: [Int]
+    private var finder: RowFinder
+    /// Row 0 has no value: it stands for links that lead nowhere.
+    private var pool: Column
+    private var readers: [(any ColumnReader)?] = []
+    /// For each vector of each segment met: where it begins in the pool, or 0.
+    private var starts: [Int] = []
+    /// Likewise, how many of its values were read one by one.
+    private var singlyRead: [Int] = []
+    /// Likewise, how many the call at hand asks for.
+    private var wanted: [Int] = []
+    /// Values that were read one by one: place to row of the pool.
+    private var singles: [Int: Int] = [:]
+    private var isLarge = false
+    private var scratch: Column
+    /// How many vectors and single values were decoded so far.
+    package private(set) var vectorsDecoded = 0
+    package private(set) var valuesRead = 0
+
+    /// Reading a vector costs about as much as this many single values.
+    private static let vectorCost = 24
+    /// Bytes of the pool before it begins anew.
+    private static let most = 128 << 20
+    private static let vectorsOfSegment = segmentSize / vectorSize
+
+    /// `path` as for `Segment.column(path:)`; an empty one is for `live` alone.
+    package init(_ table: any Table, path: [Int]) throws(Damage) {
+        self.path = path
+        finder = RowFinder(table)
+        pool = path.isEmpty ? Column(ColumnType(.bool)) : try Column(shape: path, in: table)
+        scratch = pool
+        pool.type.isOptional = true
+        pool.appendNull()
+    }
+
+    /// A row for each link, null where there is none or the row it leads to is not there.
+    package mutating func fetch(_ rowIDs: [Int64], present: Bits?) throws(Damage) -> Column {
+        if pool.footprint > LinkedColumn.most { empty() }
+        var places = [Int](repeating: -1, count: rowIDs.count), missing: [Int] = []
+        for i in rowIDs.indices where present.map({ $0[i] }) ?? true {
+            guard let place = try finder.place(of: rowIDs[i]) else { continue }
+            places[i] = place
+            let vector = place / vectorSize
+            if vector >= starts.count { growVectors() }
+            if starts[vector] > 0 { continue }
+            if wanted[vector] == 0 { missing.append(vector) }
+            wanted[vector] += 1
+        }
+        for vector in missing {
+            let count = wanted[vector]
+            wanted[vector] = 0
+            singlyRead[vector] += count
+            if (isLarge ? count : singlyRead[vector]) > LinkedColumn.vectorCost { try decode(vector) }
+        }
+        for i in places.indices { places[i] = places[i] < 0 ? 0 : try row(places[i]) }
+        var out = pool.gather(places)
+        if out.present?.allSet ?? false { out.present = nil }
+        return out
+    }
+
+    /// Which links lead to rows that are there.
+    package mutating func live(_ rowIDs: [Int64], present: Bits?) throws(Damage) -> Bits {
+        var out = present ?? Bits(repeating: true, count: rowIDs.count)
+        for i in rowIDs.indices where out[i] {
+            if try finder.place(of: rowIDs[i]) == nil { out[i] = false }
+        }
+        return out
+    }
+
+    /// Whether there is such a row.
+    package mutating func isLive(_ rowID: Int64) throws(Damage) -> Bool { try finder.place(of: rowID) != nil }
+
+    private mutating func growVectors() {
+        let count = finder.known.count * LinkedColumn.vectorsOfSegment
+        starts.append(contentsOf: repeatElement(0, count: count - starts.count))
+        singlyRead.append(contentsOf: repeatElement(0, count: count - singlyRead.count))
+        wanted.append(contentsOf: repeatElement(0, count: count - wanted.count))
+        readers.append(contentsOf: repeatElement(nil, count: finder.known.count - readers.count))
+    }
+
+    private mutating func reader(_ number: Int) throws(Damage) -> any ColumnReader {
+        if let reader = readers[number] { return reader }
+        let reader = try finder.known[number].segment.column(path: path)
+        guard reader.type.kind == pool.type.kind, reader.type.isCollection == pool.type.isCollection else {
+            throw Damage("column of type \(reader.type.name) where the schema has \(pool.type.name)")
+        }
+        readers[number] = reader
+        return reader
+    }
+
+    private mutating func decode(_ vector: Int) throws(Damage) {
+        let number = vector / LinkedColumn.vectorsOfSegment, index = vector % LinkedColumn.vectorsOfSegment
+        try reader(number).read(vector: index, into: &scratch)
+        guard scratch.count == finder.known[number].segment.rows(ofVector: index).count else { throw Damage("vector of another length than its segment says") }
+        starts[vector] = pool.count
+        pool.append(contentsOf: scratch)
+        vectorsDecoded += 1
+    }
+
+    /// The row of the pool that holds a place's value.
+    private mutating func row(_ place: Int) throws(Damage) -> Int {
+        let start = starts[place / vectorSize]
+        if start > 0 { return start + place % vectorSize }
+        if let known = singles[place] { return known }
+        let value = try reader(place / segmentSize).value(at: place % segmentSize)
+        guard pool.append(value) else { throw Damage("a value of another type than its column") }
+        valuesRead += 1
+        singles[place] = pool.count - 1
+        return pool.count - 1
+    }
+
+    private mutating func empty() {
+        isLarge = true
+        pool.removeAll()
+        pool.appendNull()
+        singles.removeAll()
+        for i in starts.indices {
+            starts[i] = 0
+            singlyRead[i] = 0
+        }
+    }
+}
+
+extension Column {
+    /// Roughly how many bytes the values occupy.
+    var footprint: Int {
+        var bytes = (words.count + extra.count + reals.count + offsets.count + text.offsets.count) * 8 + text.bytes.count + tags.count
+        for child in children { bytes += child.footprint }
+        return bytes
+    }
+}

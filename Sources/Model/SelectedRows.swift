@@ -1,0 +1,109 @@
+import FirnBytes
+import Synchronization
+
+/// Chosen rows of another table in a given order, the same row as often as it is named: what a query over a list of objects runs on.
+/// Rows that are not there are not live. Columns are gathered vector by vector, and only those that are asked for.
+package final class SelectedRows: Table {
+    package let base: any Table
+    package let rowCount: Int
+    private let segments: [SelectedSegment]
+    /// What was wrong with the base's bytes when its rows were looked for.
+    private let damage: Damage?
+
+    package init(_ rowIDs: [Int64], of base: any Table) {
+        self.base = base
+        let source = SelectedSource(base)
+        var segments: [SelectedSegment] = [], rowCount = 0, damage: Damage?
+        do throws(Damage) {
+            var rows = try LinkedColumn(base, path: [])
+            for start in stride(from: 0, to: rowIDs.count, by: segmentSize) {
+                let ids = Array(rowIDs[start..<min(start + segmentSize, rowIDs.count)])
+                let live = try rows.live(ids, present: nil), ones = live.ones
+                rowCount += ones
+                segments.append(SelectedSegment(ids, live: ones == ids.count ? nil : live, source))
+            }
+        } catch { damage = error }
+        self.segments = segments
+        self.rowCount = rowCount
+        self.damage = damage
+    }
+
+    package var type: TypeSchema { base.type }
+    package var schema: Schema { base.schema }
+    package var segmentCount: Int { damage == nil ? segments.count : max(1, segments.count) }
+
+    package func segment(_ index: Int) throws(Damage) -> any Segment {
+        if let damage { throw damage }
+        return segments[index]
+    }
+
+    /// - Complexity: O(rows), as their ids are in no order.
+    package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
+        if let damage { throw damage }
+        return segments.firstIndex { $0.rowIDs.contains(rowID) }
+    }
+
+    /// Links lead to the rows of the base, chosen or not.
+    package func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) ?? (typeName == type.name ? base : nil) }
+}
+
+/// The columns of the base that were asked for, with what was decoded of them; shared by all segments of a selection.
+private final class SelectedSource: Sendable {
+    let base: any Table
+    private let columns: Mutex<[[Int]: LinkedColumn]> = Mutex([:])
+
+    init(_ base: any Table) { self.base = base }
+
+    func fetch(_ rowIDs: [Int64], _ path: [Int]) throws(Damage) -> Column {
+        let base = base
+        return try columns.withLock { (columns) throws(Damage) -> Column in
+            if columns[path] == nil { columns[path] = try LinkedColumn(base, path: path) }
+            return try columns[path]!.fetch(rowIDs, present: nil)
+        }
+    }
+}
+
+/// Up to 65,536 of the chosen rows. Their ids are in no order, and one may stand there several times.
+private final class SelectedSegment: Segment {
+    let rowIDs: [Int64]
+    let live: Bits?
+    private let source: SelectedSource
+
+    init(_ rowIDs: [Int64], live: Bits?, _ source: SelectedSource) {
+        self.rowIDs = rowIDs
+        self.live = live
+        self.source = source
+    }
+
+    var rowCount: Int { rowIDs.count }
+    func rowID(at position: Int) throws(Damage) -> Int64 { rowIDs[position] }
+    func position(of rowID: Int64) throws(Damage) -> Int? { rowIDs.firstIndex(of: rowID) }
+    func column(_ index: Int) throws(Damage) -> any ColumnReader { try column(path: [index]) }
+    func column(path: [Int]) throws(Damage) -> any ColumnReader {
+        SelectedColumn(rowIDs, path, type: try ColumnSchema(path: path, in: source.base.type, source.base.schema).type, source)
+    }
+}
+
+/// One column of a segment of chosen rows. Rows that are not there have no value.
+private final class SelectedColumn: ColumnReader {
+    let type: ColumnType
+    private let rowIDs: [Int64]
+    private let path: [Int]
+    private let source: SelectedSource
+
+    init(_ rowIDs: [Int64], _ path: [Int], type: ColumnType, _ source: SelectedSource) {
+        self.rowIDs = rowIDs
+        self.path = path
+        self.type = type
+        self.source = source
+    }
+
+    var rowCount: Int { rowIDs.count }
+
+    func read(vector: Int, into column: inout Column) throws(Damage) {
+        column = try source.fetch(Array(rowIDs[vector * vectorSize..<min((vector + 1) * vectorSize, rowIDs.count)]), path)
+        column.type = type
+    }
+
+    func value(at row: Int) throws(Damage) -> Value { try source.fetch([rowIDs[row]], path).value(at: 0) }
+}
