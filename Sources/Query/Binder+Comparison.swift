@@ -9,7 +9,7 @@ extension Binder {
             guard syntax.comparator.isEquality, try list(syntax.right) == nil else {
                 throw error("'\(syntax.comparator.rawValue)' does not take a list on its left", at: syntax.left.position)
             }
-            return try listComparison(ComparisonSyntax(syntax.right, syntax.comparator, ignoresCase: syntax.ignoresCase, syntax.left, at: syntax.position), values)
+            return try listComparison(ComparisonSyntax(syntax.right, syntax.comparator, ignoresCase: syntax.ignoresCase, ignoresMarks: syntax.ignoresMarks, syntax.left, at: syntax.position), values)
         }
         let left = try operand(syntax.left), right = try operand(syntax.right)
         switch (left, right) {
@@ -41,7 +41,7 @@ extension Binder {
         guard !syntax.comparator.isTextual || isText else {
             throw error("'\(syntax.comparator.rawValue)' needs text, not type '\(kind.queryName)'", at: syntax.position.offset)
         }
-        guard !syntax.ignoresCase || isText else { throw error("[c] needs text, not type '\(kind.queryName)'", at: syntax.position.offset) }
+        guard !syntax.folding.isNeeded || isText else { throw error("\(syntax.folding) needs text, not type '\(kind.queryName)'", at: syntax.position.offset) }
         guard kind != .link || !syntax.comparator.isOrder else { throw error("links have no order", at: syntax.position.offset) }
     }
 
@@ -56,12 +56,14 @@ extension Binder {
     // MARK: Operand against constant
 
     private mutating func test(_ operand: Operand, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
-        if case .path(let path) = operand, path.type.isCollection, constant.value.isNull, comparator.isEquality, path.quantifier == nil {
+        if case .path(let path) = operand, path.type.isCollection, !path.isMany, constant.value.isNull, comparator.isEquality, path.quantifier == nil {
             if let node = try nullCollection(path, comparator, syntax) { return node }
         }
-        let operand = try entered(operand, syntax.left.position)
+        var operand = try entered(operand, syntax.left.position)
         guard let kind = operand.kind else { throw mismatch(nil, constant.value.scalarKind, syntax) }
         if !constant.value.isNull || kind != .embedded { try checkOperator(syntax, kind) }
+        if kind == .link, constant.value.isNull { operand = resolved(operand) }
+        let constant = checked(constant, against: operand)
         let test = try elementTest(kind, comparator, constant, syntax)
         return node(operand, test, quantifier(operand), syntax.description)
     }
@@ -97,7 +99,7 @@ extension Binder {
         guard let other = constant.value.scalarKind, kind == .any && (other == .string || other == .data) || other == kind else {
             throw mismatch(constant.value.scalarKind, kind, syntax)
         }
-        return PairNode(.constant(constant), syntax.comparator, right, ignoresCase: syntax.ignoresCase, quantifier: quantifier(right), text: syntax.description)
+        return PairNode(.constant(constant), syntax.comparator, right, folding: syntax.folding, quantifier: quantifier(right), text: syntax.description)
     }
 
     // MARK: Operand against operand
@@ -108,7 +110,10 @@ extension Binder {
         guard let a = left.kind, let b = right.kind, comparable(a, b) else { throw mismatch(left.kind, right.kind, syntax) }
         try checkOperator(syntax, a)
         try checkOperator(syntax, b)
-        return PairNode(left, comparator, right, ignoresCase: syntax.ignoresCase, quantifier: quantifier(left) ?? quantifier(right), text: syntax.description)
+        if a == .link, b == .link {
+            guard left.type.target == right.type.target else { throw error("these do not compare: \(syntax.left) links to \(left.type.target ?? "?"), \(syntax.right) to \(right.type.target ?? "?")", at: syntax.position.offset) }
+        }
+        return PairNode(a == .link ? resolved(left) : left, comparator, b == .link ? resolved(right) : right, folding: syntax.folding, quantifier: quantifier(left) ?? quantifier(right), text: syntax.description)
     }
 
     /// `x IN list`: ANY element equals x.
@@ -124,7 +129,8 @@ extension Binder {
         if case .constant(let constant) = left {
             guard let kind = list.kind else { throw mismatch(nil, nil, syntax) }
             try checkOperator(syntax, kind)
-            return node(list, try elementTest(kind, .equal, constant, syntax), quantifier(list), syntax.description)
+            if kind == .link, constant.value.isNull { list = resolved(list) }
+            return node(list, try elementTest(kind, .equal, checked(constant, against: list), syntax), quantifier(list), syntax.description)
         }
         return try pair(left, .equal, list, syntax)
     }
@@ -141,9 +147,13 @@ extension Binder {
             if syntax.comparator.isEquality { return wholeCollection(path, values, syntax) }
             if syntax.comparator == .isIn { return ConstantNode(false) }
         }
-        let elements = try entered(operand, syntax.left.position)
+        var elements = try entered(operand, syntax.left.position), values = values
         guard let kind = elements.kind else { throw mismatch(nil, nil, syntax) }
         try checkOperator(syntax, kind)
+        if kind == .link {
+            if values.contains(where: { $0.value.isNull }) { elements = resolved(elements) }
+            for i in values.indices { values[i] = checked(values[i], against: elements) }
+        }
         if listQuantifier == nil || listQuantifier == .any && !syntax.comparator.isOrder && !syntax.comparator.isTextual {
             guard syntax.comparator.isEquality || syntax.comparator == .isIn else {
                 throw error("'\(syntax.comparator.rawValue)' with a list needs ANY, ALL or NONE before it", at: syntax.right.position)
@@ -180,7 +190,7 @@ extension Binder {
             if path.type.kind == .decimal, let digits = constant.digits, let decimal = Decimal(digits) { return .decimal(decimal) }
             return constant.value
         })
-        let test = ElementTest(form: .value(syntax.comparator, wanted, ignoresCase: syntax.ignoresCase), matchesNull: syntax.comparator == .notEqual)
+        let test = ElementTest(form: .value(syntax.comparator, wanted, folding: syntax.folding), matchesNull: syntax.comparator == .notEqual)
         return TestNode(.path(path), test, quantifier: nil, number: nil, text: syntax.description)
     }
 
@@ -198,11 +208,11 @@ extension Binder {
             return ElementTest(form: .wordSet(Array(Set(words)).sorted(), inverted: inverted), matchesNull: matchesNull)
         case .string, .data:
             let texts = wanted.compactMap(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }
-            return ElementTest(form: .text(TextTest(.oneOf(texts), ignoresCase: syntax.ignoresCase), inverted: inverted), matchesNull: matchesNull)
+            return ElementTest(form: .text(TextTest(.oneOf(texts), folding: syntax.folding), inverted: inverted), matchesNull: matchesNull)
         case .any:
             // A null among values of any kind is a value of theirs.
-            return ElementTest(form: .valueSet(wanted + (hasNull ? [.null] : []), inverted: inverted, ignoresCase: syntax.ignoresCase), matchesNull: matchesNull)
-        default: return ElementTest(form: .valueSet(wanted, inverted: inverted, ignoresCase: false), matchesNull: matchesNull)
+            return ElementTest(form: .valueSet(wanted + (hasNull ? [.null] : []), inverted: inverted, folding: syntax.folding), matchesNull: matchesNull)
+        default: return ElementTest(form: .valueSet(wanted, inverted: inverted, folding: Folding()), matchesNull: matchesNull)
         }
     }
 

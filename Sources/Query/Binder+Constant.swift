@@ -77,25 +77,25 @@ extension Binder {
         switch kind {
         case .string, .data:
             guard let bytes = value.bytes else { return made(isNot ? .always : .never) }
-            return made(.text(TextTest(Binder.textForm(comparator, bytes), ignoresCase: syntax.ignoresCase), inverted: isNot))
+            return made(.text(TextTest(Binder.textForm(comparator, bytes), folding: syntax.folding), inverted: isNot))
         case .bool, .link, .int:
             if value.number?.isInfinite ?? false { throw error("Infinity not supported for int", at: constant.position.offset) }
-            guard let (low, high) = Binder.words(comparator, value) else { return made(.value(comparator, value, ignoresCase: false)) }
+            guard let (low, high) = Binder.words(comparator, value) else { return made(.value(comparator, value, folding: Folding())) }
             return made(.words(low, high, inverted: isNot))
         case .float, .double:
-            guard let (low, high) = Binder.reals(comparator, value) else { return made(.value(comparator, value, ignoresCase: false)) }
+            guard let (low, high) = Binder.reals(comparator, value) else { return made(.value(comparator, value, folding: Folding())) }
             return made(.reals(low, high, inverted: isNot))
         case .date, .uuid, .objectID:
             guard let (low, high) = Binder.pairs(comparator, value) else { return made(isNot ? .always : .never) }
             return made(.pairs(low, high, inverted: isNot))
-        default: return made(.value(comparator, value, ignoresCase: syntax.ignoresCase))
+        default: return made(.value(comparator, value, folding: syntax.folding))
         }
     }
 
     /// Comparisons with NULL: text counts null as the least, for other kinds only `>=` and `<=` (as "equal") hold between nulls.
     private func nullTest(_ kind: ScalarKind, _ comparator: Comparator) -> ElementTest {
         if kind == .any, !comparator.isTextual || comparator == .like {
-            return ElementTest(form: .value(comparator, .null, ignoresCase: false), matchesNull: comparator == .equal || comparator == .lessOrEqual || comparator == .greaterOrEqual || comparator == .like)
+            return ElementTest(form: .value(comparator, .null, folding: Folding()), matchesNull: comparator == .equal || comparator == .lessOrEqual || comparator == .greaterOrEqual || comparator == .like)
         }
         let isText = kind == .string || kind == .data
         return switch comparator {

@@ -3,10 +3,14 @@ import FirnModel
 
 extension Binder {
     /// A path being followed: the steps so far with the type after each.
-    private struct Trail {
+    struct Trail {
         var steps: [(step: BoundPath.Step, type: ColumnType)] = []
+        /// What `.follow` steps count by: a table, and the column of it that the steps after go on from.
+        var follows: [(table: any Table, column: Int)] = []
         var type: ColumnType
         var isMany = false
+        /// Begins with a column, not with the rows themselves.
+        var isColumn: Bool
         /// How the place reached is called in messages: `Dog.toys`.
         var name: String
 
@@ -22,17 +26,33 @@ extension Binder {
     }
 
     mutating func bind(_ path: PathSyntax) throws(QueryError) -> BoundPath {
-        var rest = path.steps[...]
-        guard case .name(var name, var place)? = rest.popFirst() else { throw error("a path begins with a property", at: path.position.offset) }
-        if name == "SELF" || name == "self", type.index(of: name) == nil, case .name(let next, let position)? = rest.first {
-            rest.removeFirst()
-            (name, place) = (next, position)
+        var rest = try expanded(path.steps)[...]
+        // Nil: the rows themselves.
+        var root: Int?
+        if case .name(let name, let place)? = rest.first {
+            root = type.index(of: name)
+            if root == nil, name.lowercased() == "self" {
+                root = type.index(of: "self")
+                rest.removeFirst()
+                if root == nil, case .name(let next, _)? = rest.first, let column = type.index(of: next) {
+                    root = column
+                    rest.removeFirst()
+                }
+            } else if root != nil {
+                rest.removeFirst()
+            } else if inverse(name, of: type.name) == nil {
+                throw unknown(name, in: type, at: place.offset)
+            }
+        } else if rest.first != .links {
+            throw error("a path begins with a property", at: path.position.offset)
         }
-        guard let root = type.index(of: name) else { throw unknown(name, in: type, at: place.offset) }
-        var trail = Trail(type: type.columns[root].type, name: "\(type.name).\(name)")
+        var trail = Trail(type: root.map { type.columns[$0].type } ?? ColumnType(.link, target: type.name), isColumn: root != nil,
+                          name: root.map { "\(type.name).\(type.columns[$0].name)" } ?? type.name)
         while let step = rest.popFirst() {
             if step.isAggregate {
                 try aggregate(step, &trail, &rest, path.position.offset)
+            } else if step == .links {
+                try links(&trail, &rest, path.position.offset)
             } else {
                 try follow(step, &trail, path.position.offset)
             }
@@ -41,14 +61,34 @@ extension Binder {
         return compressed(root, trail, path)
     }
 
-    private func unknown(_ name: String, in type: TypeSchema, at position: Int) -> QueryError {
-        let names = type.columns.map(\.name)
+    /// The steps with those that arguments stand for put in their places.
+    private func expanded(_ steps: [PathStep]) throws(QueryError) -> [PathStep] {
+        guard steps.contains(where: { if case .path = $0 { true } else { false } }) else { return steps }
+        var out: [PathStep] = []
+        for step in steps {
+            guard case .path(let index, let place) = step else {
+                out.append(step)
+                continue
+            }
+            guard case .string(let text) = try argument(index, at: place.offset) else { throw error("argument \(index) is not the text of a path", at: place.offset) }
+            let path: PathSyntax
+            do throws(QueryError) { path = try self.path(text) } catch {
+                throw self.error("argument \(index) ('\(text)') is not a path: \(error.message)", at: place.offset, expected: error.expected)
+            }
+            // Where they stand is told by the argument's place.
+            for step in path.steps { if case .name(let name, _) = step { out.append(.name(name, place)) } else { out.append(step) } }
+        }
+        return out
+    }
+
+    func unknown(_ name: String, in type: TypeSchema, at position: Int) -> QueryError {
+        let names = type.columns.map(\.name) + inverses.filter { isInverse($0, of: type.name) }.map(\.name)
         let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
         return QueryError(.binding, "no column '\(name)' in \(type.name)", in: text, at: position,
                           suggestion: closest(to: name, in: names).map { "'\($0)'" }, hint: "its columns are \(some)")
     }
 
-    private func follow(_ step: PathStep, _ trail: inout Trail, _ position: Int) throws(QueryError) {
+    private mutating func follow(_ step: PathStep, _ trail: inout Trail, _ position: Int) throws(QueryError) {
         let type = trail.type, isAny = type.kind == .any && !type.isCollection
         switch step {
         case .name(let name, let place): try follow(name: name, &trail, place.offset)
@@ -86,7 +126,8 @@ extension Binder {
             trail.add(.keys, ColumnType(.string))
             trail.isMany = true
         case .type: throw error("@type is compared with the name of a type, such as x.@type == 'int'", at: position)
-        case .minimum, .maximum, .sum, .average: preconditionFailure("aggregates are bound with the names after them")
+        case .minimum, .maximum, .sum, .average, .links: preconditionFailure("aggregates and @links are bound with the names after them")
+        case .path: preconditionFailure("paths given as arguments are put in first")
         }
     }
 
@@ -102,7 +143,7 @@ extension Binder {
         trail.add(.pick(pick), optional(trail.type.element))
     }
 
-    private func follow(name: String, _ trail: inout Trail, _ position: Int) throws(QueryError) {
+    private mutating func follow(name: String, _ trail: inout Trail, _ position: Int) throws(QueryError) {
         let type = trail.type
         if type.collection == .map { return trail.add(.key(Array(name.utf8)), optional(type.element)) }
         if type.isCollection, name == "length", type.kind == .string || type.kind == .data {
@@ -122,12 +163,12 @@ extension Binder {
         case .any:
             trail.enter()
             trail.add(.anyKey(name), ColumnType(.any, optional: true))
-        case .link: throw QueryError(.unsupported, "paths through links ('\(trail.name)') are not supported yet", in: text, at: position)
+        case .link: try follow(link: name, &trail, place: position)
         default: throw error("Property '\(trail.name)' has no property '\(name)'", at: position)
         }
     }
 
-    private func aggregate(_ function: PathStep, _ trail: inout Trail, _ rest: inout ArraySlice<PathStep>, _ position: Int) throws(QueryError) {
+    private mutating func aggregate(_ function: PathStep, _ trail: inout Trail, _ rest: inout ArraySlice<PathStep>, _ position: Int) throws(QueryError) {
         while case .name(let name, let place)? = rest.first {
             rest.removeFirst()
             try follow(name: name, &trail, place.offset)
@@ -143,10 +184,39 @@ extension Binder {
         trail.isMany = false
     }
 
-    /// Leaves to the segment's reader what it can do: the leading fields of embedded objects, also through collections of them.
-    private mutating func compressed(_ root: Int, _ trail: Trail, _ syntax: PathSyntax) -> BoundPath {
-        var path = [root], slotType = type.columns[root].type
-        var used = 0, entered = false, i = 0
+    /// Leaves to the segments' readers what they can do.
+    private mutating func compressed(_ root: Int?, _ trail: Trail, _ syntax: PathSyntax) -> BoundPath {
+        var steps: [BoundPath.Step] = [], next = 0, slot: Int
+        if let root {
+            let head = Binder.absorbed(root, type.columns[root].type, trail, from: 0)
+            slot = slots.slot(head.path, head.type)
+            if head.isEntered { steps.append(.enter) }
+            next = head.next
+        } else {
+            slot = slots.slot([], ColumnType(.link, target: type.name))
+        }
+        while next < trail.steps.count {
+            guard case .follow(let number) = trail.steps[next].step else {
+                steps.append(trail.steps[next].step)
+                next += 1
+                continue
+            }
+            let (table, column) = trail.follows[number]
+            let part = Binder.absorbed(column, trail.steps[next].type, trail, from: next + 1)
+            steps.append(.follow(slots.hop(table, part.path)))
+            if part.isEntered { steps.append(.enter) }
+            next = part.next
+        }
+        let isPrimitive = trail.type.isCollection && !trail.isMany
+        return BoundPath(slot: slot, steps: steps, type: trail.type, isMany: trail.isMany, quantifier: syntax.quantifier,
+                         text: syntax.quantifier == nil ? syntax.description : PathSyntax(syntax.steps).description, isPrimitiveCollection: isPrimitive)
+    }
+
+    /// What one reader gives of the steps from `start` on: the leading fields of embedded objects, also through collections of them. `next`
+    /// is the first step left; `isEntered`: the reader gives lists, to be entered.
+    private static func absorbed(_ column: Int, _ type: ColumnType, _ trail: Trail, from start: Int) -> (path: [Int], type: ColumnType, isEntered: Bool, next: Int) {
+        var path = [column], type = type
+        var used = start, entered = false, i = start
         while i < trail.steps.count {
             var pending = false
             if trail.steps[i].step == .enter {
@@ -161,18 +231,15 @@ extension Binder {
             i += 1
             if entered || pending {
                 entered = true
-                slotType = ColumnType(leaf.kind, optional: slotType.isOptional, collection: .list, elementOptional: true, target: leaf.target)
+                type = ColumnType(leaf.kind, optional: type.isOptional, collection: .list, elementOptional: true, target: leaf.target)
                 if leaf.isCollection { i += 1 }
                 used = i
                 if leaf.isCollection, leaf.kind != .embedded { break }
             } else {
-                slotType = leaf
+                type = leaf
                 used = i
             }
         }
-        let steps = (entered ? [.enter] : []) + trail.steps.dropFirst(used).map(\.step)
-        let isPrimitive = trail.type.isCollection && !trail.isMany
-        return BoundPath(slot: slots.slot(path, slotType), steps: steps, type: trail.type, isMany: trail.isMany, quantifier: syntax.quantifier,
-                         text: syntax.quantifier == nil ? syntax.description : PathSyntax(syntax.steps).description, isPrimitiveCollection: isPrimitive)
+        return (path, type, entered, used)
     }
 }

@@ -6,16 +6,22 @@ struct Binder {
     let type: TypeSchema
     let schema: Schema
     let arguments: [Value]
+    let table: any Table
+    let inverses: [QueryRequest.Inverse]
+    /// Tables of other types, by name; nil: not at hand.
+    var others: [String: (any Table)?] = [:]
     /// The text that positions refer to.
     var text = ""
     var slots = SlotTable()
     /// How many tests of text there are, each with its set of codes a segment.
     var textTests = 0
 
-    init(_ table: any Table, arguments: [Value]) {
+    init(_ table: any Table, arguments: [Value], inverses: [QueryRequest.Inverse] = []) {
         type = table.type
         schema = table.schema
+        self.table = table
         self.arguments = arguments
+        self.inverses = inverses
     }
 
     func error(_ message: String, at position: Int, expected: String = "", suggestion: String? = nil) -> QueryError {
@@ -132,7 +138,7 @@ struct Binder {
         guard !bound.type.isCollection, !bound.isMany, bound.type.kind != .embedded else {
             throw error("\(purpose) needs one value a row, but '\(bound.text)' is \(bound.isMany ? "a list" : "of type \(bound.type.name)")", at: path.position.offset)
         }
-        return bound
+        return resolved(bound)
     }
 }
 

@@ -4,9 +4,9 @@ import FirnModel
 /// Comparisons of single values: the rules of null, of kinds and of text in one place.
 enum Comparison {
     /// Null is below every text and beside every other value; values of kinds that do not compare are unequal and in no order.
-    static func holds(_ comparator: Comparator, _ a: Value, _ b: Value, ignoresCase: Bool) -> Bool {
-        if comparator.isTextual { return textHolds(comparator, a, b, ignoresCase: ignoresCase) }
-        guard let order = order(a, b, ignoresCase: ignoresCase) else { return comparator == .notEqual }
+    static func holds(_ comparator: Comparator, _ a: Value, _ b: Value, folding: Folding) -> Bool {
+        if comparator.isTextual { return textHolds(comparator, a, b, folding: folding) }
+        guard let order = order(a, b, folding: folding) else { return comparator == .notEqual }
         switch comparator {
         case .equal: return order == 0
         case .notEqual: return order != 0
@@ -19,14 +19,14 @@ enum Comparison {
     }
 
     /// -1, 0 or 1; nil where the two have no order (null and a number, different kinds, not a number).
-    private static func order(_ a: Value, _ b: Value, ignoresCase: Bool) -> Int? {
+    private static func order(_ a: Value, _ b: Value, folding: Folding) -> Int? {
         switch (a, b) {
         case (.null, .null): return 0
         case (.null, .string), (.null, .data): return -1
         case (.string, .null), (.data, .null): return 1
-        case (.string(let x), .string(let y)) where ignoresCase:
-            return Value.order(.data(CaseFold.folded(Array(x.utf8))), .data(CaseFold.folded(Array(y.utf8))))
-        case (.data(let x), .data(let y)) where ignoresCase: return Value.order(.data(CaseFold.folded(x)), .data(CaseFold.folded(y)))
+        case (.string(let x), .string(let y)) where folding.isNeeded:
+            return Value.order(.data(folding.folded(Array(x.utf8))), .data(folding.folded(Array(y.utf8))))
+        case (.data(let x), .data(let y)) where folding.isNeeded: return Value.order(.data(folding.folded(x)), .data(folding.folded(y)))
         case (.list, .set), (.set, .list): return elements(a).elementsEqual(elements(b)) { Value.order($0, $1) == 0 } ? 0 : nil
         default: break
         }
@@ -43,7 +43,7 @@ enum Comparison {
         }
     }
 
-    private static func textHolds(_ comparator: Comparator, _ a: Value, _ b: Value, ignoresCase: Bool) -> Bool {
+    private static func textHolds(_ comparator: Comparator, _ a: Value, _ b: Value, folding: Folding) -> Bool {
         if b.isNull { return comparator == .like ? a.isNull : true }
         guard let x = a.bytes, let y = b.bytes, a.kindClass == b.kindClass else { return false }
         let form: TextTest.Form = switch comparator {
@@ -53,7 +53,7 @@ enum Comparison {
         default: .like(y)
         }
         var scratch: [UInt8] = []
-        return x.withUnsafeBytes { TextTest(form, ignoresCase: ignoresCase).matches($0, &scratch) }
+        return x.withUnsafeBytes { TextTest(form, folding: folding).matches($0, &scratch) }
     }
 
     /// int ⊂ float ⊂ double ⊂ decimal; null if either is no number. Ints wrap; an int divided by zero is the int furthest away.

@@ -17,9 +17,9 @@ struct ElementTest: Sendable {
         case pairs(WordPair, WordPair, inverted: Bool)
         case text(TextTest, inverted: Bool)
         /// Anything else, value by value.
-        case value(Comparator, Value, ignoresCase: Bool)
+        case value(Comparator, Value, folding: Folding)
         /// One of these, value by value.
-        case valueSet([Value], inverted: Bool, ignoresCase: Bool)
+        case valueSet([Value], inverted: Bool, folding: Folding)
     }
     var form: Form
     var matchesNull: Bool
@@ -57,12 +57,12 @@ struct ElementTest: Sendable {
         case .text(let test, let inverted):
             test.apply(column.text, count: count, candidates: candidates, out: out)
             if inverted { Kernel.invert(out, words) }
-        case .value(let comparator, let wanted, let ignoresCase):
-            Kernel.each(count, candidates, out) { Comparison.holds(comparator, column.value(at: $0), wanted, ignoresCase: ignoresCase) }
-        case .valueSet(let set, let inverted, let ignoresCase):
+        case .value(let comparator, let wanted, let folding):
+            Kernel.each(count, candidates, out) { Comparison.holds(comparator, column.value(at: $0), wanted, folding: folding) }
+        case .valueSet(let set, let inverted, let folding):
             Kernel.each(count, candidates, out) { row in
                 let value = column.value(at: row)
-                return set.contains { Comparison.holds(.equal, value, $0, ignoresCase: ignoresCase) }
+                return set.contains { Comparison.holds(.equal, value, $0, folding: folding) }
             }
             if inverted { Kernel.invert(out, words) }
         }

@@ -1,18 +1,29 @@
-/// Simple case folding: one scalar to one scalar, so that lengths in characters stay (Unicode, CaseFolding.txt, statuses C and S).
-/// The standard library has no folding table; lower case of upper case is the same mapping but for the four scalars named here.
-enum CaseFold {
-    /// Appends `bytes` with upper and lower case made one. Bytes that are not UTF-8 stay as they are.
-    static func append(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+import FirnBytes
+
+/// What text is compared without: upper and lower case (`[c]`), marks on letters (`[d]`).
+///
+/// Case: simple case folding, one scalar to one scalar, so that lengths in characters stay (Unicode, CaseFolding.txt, statuses C and S). The
+/// standard library has no folding table; lower case of upper case is the same mapping but for the four scalars named here. Marks: letters
+/// of `markedLetters` become the letter alone, marks by themselves vanish; text of other scripts keeps its marks.
+struct Folding: Hashable, Sendable, CustomStringConvertible {
+    var `case` = false
+    var marks = false
+
+    var isNeeded: Bool { self.case || marks }
+    var description: String { isNeeded ? "[\(self.case ? "c" : "")\(marks ? "d" : "")]" : "" }
+
+    /// Appends `bytes` folded. Bytes that are not UTF-8 stay as they are.
+    func append(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         var at = 0
         while at < bytes.count {
             let byte = bytes[at]
             if byte < 0x80 {
-                out.append(byte &- 65 < 26 ? byte | 32 : byte)
+                out.append(self.case && byte &- 65 < 26 ? byte | 32 : byte)
                 at &+= 1
                 continue
             }
             let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2
-            guard byte >= 0xC2, byte < 0xF5, at + length <= bytes.count, let scalar = decode(bytes, at, length) else {
+            guard byte >= 0xC2, byte < 0xF5, at + length <= bytes.count, let scalar = Folding.decode(bytes, at, length) else {
                 out.append(byte)
                 at &+= 1
                 continue
@@ -20,17 +31,28 @@ enum CaseFold {
             let folded = fold(scalar)
             if folded == scalar {
                 for i in 0..<length { out.append(bytes[at &+ i]) }
-            } else {
+            } else if let folded {
                 out.append(contentsOf: UTF8.encode(folded)!)
             }
             at &+= length
         }
     }
 
-    static func folded(_ bytes: [UInt8]) -> [UInt8] {
+    func folded(_ bytes: [UInt8]) -> [UInt8] {
         var out: [UInt8] = []
         bytes.withUnsafeBytes { append($0, to: &out) }
         return out
+    }
+
+    /// Nil: the scalar vanishes.
+    private func fold(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
+        var scalar = scalar
+        if marks {
+            if Folding.isMark(scalar) { return nil }
+            let table = Folding.unmarked
+            if Int(scalar.value) < table.count, table[Int(scalar.value)] != 0 { scalar = Unicode.Scalar(table[Int(scalar.value)])! }
+        }
+        return self.case ? Folding.lowered(scalar) : scalar
     }
 
     private static func decode(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ length: Int) -> Unicode.Scalar? {
@@ -43,7 +65,7 @@ enum CaseFold {
         return Unicode.Scalar(code)
     }
 
-    static func fold(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    static func lowered(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         switch scalar.value {
         case 0x3000..<0xA640, 0xAC00..<0xFB00: return scalar
         case 0x131: return scalar

@@ -39,10 +39,26 @@ struct BoundPath: Sendable {
         case aggregate(PathStep)
         /// Into values of any kind.
         case anyKey(String), anyPick(Pick), anyEnter, anyCount
+        /// From links to a column of the rows that they lead to: a hop of the plan.
+        case follow(Int)
+        /// Makes links to rows that are not there null.
+        case resolve(Int)
+        /// From links to the lists of those rows that link to them: backlinks of the plan; or how many there are of several kinds.
+        case inverse(Int), inverseCount([Int])
     }
 
     enum Pick: Sendable, Equatable {
         case at(Int), first, last
+    }
+
+    /// Looks beyond the rows of the table that is searched.
+    var leavesTable: Bool {
+        steps.contains { step in
+            switch step {
+            case .follow, .resolve, .inverse, .inverseCount: true
+            default: false
+            }
+        }
     }
 
     /// Nothing but the slot: one value a row, as the file holds it.
@@ -97,11 +113,19 @@ extension Operand {
             return Values(column: column)
         case .path(let path):
             var values = Values(column: try scan.column(path.slot, vector))
-            for step in path.steps { try values.apply(step) }
+            for step in path.steps { try values.apply(step, scan) }
             return values
         case .arithmetic(let op, let left, let right, let kind):
             return try Operand.combine(op, left, right, kind, scan, vector, rows)
         }
+    }
+
+    /// Of the given rows of a vector alone, one after the other.
+    func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int, only chosen: [Int32]) throws(FirnError) -> Values {
+        guard case .path(let path) = self, chosen.count < rows else { return try evaluate(scan, vector, rows) }
+        var values = Values(column: try scan.column(path.slot, vector).gather(chosen.lazy.map { Int($0) }))
+        for step in path.steps { try values.apply(step, scan) }
+        return values
     }
 
     private static func combine(_ op: ArithmeticOperator, _ left: Operand, _ right: Operand, _ kind: ScalarKind,

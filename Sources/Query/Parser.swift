@@ -18,8 +18,8 @@ package struct Parser {
     ]
 
     private let text: String
-    private var tokens: [Token] = []
-    private var at = 0
+    var tokens: [Token] = []
+    var at = 0
     private var depth = 0
     private var nextArgument = 0
 
@@ -52,35 +52,35 @@ package struct Parser {
 
     // MARK: Tokens
 
-    private var peek: Token.Kind { tokens[at].kind }
-    private var position: Int { tokens[at].position }
-    private func peek(_ ahead: Int) -> Token.Kind { at + ahead < tokens.count ? tokens[at + ahead].kind : .end }
-    private mutating func advance() { if at < tokens.count - 1 { at += 1 } }
+    var peek: Token.Kind { tokens[at].kind }
+    var position: Int { tokens[at].position }
+    func peek(_ ahead: Int) -> Token.Kind { at + ahead < tokens.count ? tokens[at + ahead].kind : .end }
+    mutating func advance() { if at < tokens.count - 1 { at += 1 } }
 
-    private mutating func take(_ symbol: String) -> Bool {
+    mutating func take(_ symbol: String) -> Bool {
         guard peek == .symbol(symbol) else { return false }
         advance()
         return true
     }
 
-    private mutating func expect(_ symbol: String, _ what: String) throws(QueryError) {
+    mutating func expect(_ symbol: String, _ what: String) throws(QueryError) {
         guard take(symbol) else { throw unexpected(what) }
     }
 
     /// The word here in lower case if it is written all in lower or all in upper case, as reserved words must be.
-    private var keyword: String? {
+    var keyword: String? {
         guard case .word(let word) = peek else { return nil }
         let lower = word.lowercased()
         return word == lower || word == word.uppercased() ? lower : nil
     }
 
     /// The word here in lower case, however written.
-    private var loose: String? {
+    var loose: String? {
         guard case .word(let word) = peek else { return nil }
         return word.lowercased()
     }
 
-    private func unexpected(_ expected: String) -> QueryError {
+    func unexpected(_ expected: String) -> QueryError {
         let found = switch peek {
         case .end: "the query ends too early"
         case .word(let word): "unexpected '\(word)'"
@@ -161,7 +161,7 @@ package struct Parser {
         guard case .expression(let expression) = left else { return left }
         let place = position
         guard let comparator = try comparator() else { return left }
-        let ignoresCase = try caseModifier(comparator)
+        let folding = try modifiers(comparator)
         let start = position
         guard case .expression(let right) = try sum() else { throw QueryError(.syntax, "a comparison cannot be compared", at: start, expected: "a value or a property") }
         if comparator == .between {
@@ -173,7 +173,7 @@ package struct Parser {
             default: throw QueryError(.syntax, "Operator 'BETWEEN' requires list with 2 elements.", at: start)
             }
         }
-        return .predicate(.comparison(ComparisonSyntax(expression, comparator, ignoresCase: ignoresCase, right, at: TextPosition(place))))
+        return .predicate(.comparison(ComparisonSyntax(expression, comparator, ignoresCase: folding.case, ignoresMarks: folding.marks, right, at: TextPosition(place))))
     }
 
     private mutating func comparator() throws(QueryError) -> Comparator? {
@@ -202,20 +202,21 @@ package struct Parser {
         return found
     }
 
-    /// `[c]` after a comparator.
-    private mutating func caseModifier(_ comparator: Comparator) throws(QueryError) -> Bool {
-        guard peek == .symbol("["), case .word(let word) = peek(1), peek(2) == .symbol("]") else { return false }
-        let place = position
+    /// `[c]`, `[d]` or `[cd]` after a comparator.
+    private mutating func modifiers(_ comparator: Comparator) throws(QueryError) -> Folding {
+        guard peek == .symbol("["), case .word(let word) = peek(1), peek(2) == .symbol("]") else { return Folding() }
+        let folding: Folding
         switch word.lowercased() {
-        case "c": break
-        case "d", "cd", "dc": throw QueryError(.unsupported, "[\(word)] (without regard to accents) is not supported yet", at: place, expected: "[c]")
-        default: throw QueryError(.syntax, "unknown modifier [\(word)]", at: place, expected: "[c]")
+        case "c": folding = Folding(case: true)
+        case "d": folding = Folding(marks: true)
+        case "cd", "dc": folding = Folding(case: true, marks: true)
+        default: throw QueryError(.syntax, "unknown modifier [\(word)]", at: position, expected: "[c], [d] or [cd]")
         }
-        guard !comparator.isOrder, comparator != .between else { throw QueryError(.syntax, "[c] does not go with '\(comparator.rawValue)'", at: place) }
+        guard !comparator.isOrder, comparator != .between else { throw QueryError(.syntax, "[\(word)] does not go with '\(comparator.rawValue)'", at: position) }
         advance()
         advance()
         advance()
-        return true
+        return folding
     }
 
     // MARK: Expressions
@@ -250,18 +251,43 @@ package struct Parser {
             return inner
         case .symbol("{"): return .expression(try list(nil))
         case .symbol("%"):
-            guard case .postfix("") = peek(1) else { throw unexpected("a value or a property") }
-            advance()
-            advance()
-            nextArgument += 1
-            return .expression(.argument(nextArgument - 1, start))
+            if pathArgument != nil { return .expression(.path(try path(quantifier: nil))) }
+            guard let index = takeArgument() else { throw unexpected("a value or a property") }
+            return .expression(.argument(index, start))
         case .argument(let index):
             advance()
             return .expression(.argument(index, start))
-        case .quotedName: return .expression(.path(try path(quantifier: nil)))
+        case .quotedName, .postfix("links"): return .expression(.path(try path(quantifier: nil)))
         case .word: return try wordOperand(start)
         default: return .expression(.constant(try constant()))
         }
+    }
+
+    /// The number of the argument here, `$3` or the next one in order: `%@`.
+    private mutating func takeArgument() -> Int? {
+        if case .argument(let index) = peek {
+            advance()
+            return index
+        }
+        guard peek == .symbol("%"), peek(1) == .postfix(""), !tokens[at + 1].spaced else { return nil }
+        advance()
+        advance()
+        nextArgument += 1
+        return nextArgument - 1
+    }
+
+    /// Whether an argument that is a path stands here: `$K3`, or the next one in order: `%K`. Its number and how many tokens it takes.
+    private var pathArgument: (index: Int, tokens: Int)? {
+        if case .word(let word) = peek, word.hasPrefix("$K"), let index = Int(word.dropFirst(2)), index >= 0, index < 1 << 20 { return (index, 1) }
+        if peek == .symbol("%"), peek(1) == .word("K"), !tokens[at + 1].spaced { return (nextArgument, 2) }
+        return nil
+    }
+
+    private mutating func takePathArgument() -> Int? {
+        guard let (index, count) = pathArgument else { return nil }
+        if count == 2 { nextArgument += 1 }
+        for _ in 0..<count { advance() }
+        return index
     }
 
     private mutating func wordOperand(_ start: TextPosition) throws(QueryError) -> Node {
@@ -300,9 +326,9 @@ package struct Parser {
         var parts: [ExpressionSyntax] = []
         if !take("}") {
             repeat {
-                if case .argument(let index) = peek {
-                    parts.append(.argument(index, TextPosition(position)))
-                    advance()
+                let place = TextPosition(position)
+                if let index = takeArgument() {
+                    parts.append(.argument(index, place))
                 } else {
                     parts.append(.constant(try constant()))
                 }
@@ -330,6 +356,7 @@ package struct Parser {
 
     private mutating func nameStep() throws(QueryError) -> PathStep {
         let place = TextPosition(position)
+        if let index = takePathArgument() { return .path(index, place) }
         switch peek {
         case .quotedName(let name):
             advance()
@@ -338,7 +365,9 @@ package struct Parser {
             if keyword.map(Parser.reserved.contains) ?? false || word.hasPrefix("$") { throw unexpected("a property (put its name in back-quotes if it is a word of the language)") }
             advance()
             return .name(word, place)
-        case .postfix("links"): throw QueryError(.unsupported, "@links is not supported yet", at: position)
+        case .postfix("links"):
+            advance()
+            return .links
         default: throw unexpected("the name of a property")
         }
     }
@@ -354,8 +383,8 @@ package struct Parser {
         case "keys", "allkeys": step = .keys
         case "values", "allvalues": step = .values
         case "type": step = .type
-        case "links": throw QueryError(.unsupported, "@links is not supported yet", at: position)
-        default: throw unexpected("@count, @size, @min, @max, @sum, @avg, @keys, @values or @type")
+        case "links": step = .links
+        default: throw unexpected("@count, @size, @min, @max, @sum, @avg, @keys, @values, @type or @links")
         }
         advance()
         return step
@@ -363,12 +392,15 @@ package struct Parser {
 
     private mutating func index() throws(QueryError) -> PathStep {
         let step: PathStep
+        if let index = takeArgument() {
+            try expect("]", "']'")
+            return .argument(index)
+        }
         switch peek {
         case .number(let digits):
             guard let value = Int(digits), value < 1 << 40 else { throw QueryError(.syntax, "'\(digits)' is no index", at: position, expected: "a whole number from 0") }
             step = .index(value)
         case .string(let bytes): step = .key(String(decoding: bytes, as: UTF8.self))
-        case .argument(let index): step = .argument(index)
         case .symbol("*"): step = .every
         case .word where loose == "first": step = .first
         case .word where loose == "last": step = .last
@@ -412,109 +444,5 @@ package struct Parser {
         }
         try expect(")", "')'")
         return descriptor
-    }
-
-    // MARK: Constants
-
-    private mutating func constant() throws(QueryError) -> ConstantSyntax {
-        let start = TextPosition(position)
-        func made(_ value: Value) -> ConstantSyntax { ConstantSyntax(value, at: start) }
-        switch peek {
-        case .string(let bytes):
-            advance()
-            return made(.string(String(decoding: bytes, as: UTF8.self)))
-        case .base64(let bytes):
-            guard Base64.decode(bytes) != nil else { throw QueryError(.syntax, "not base 64", at: start.offset) }
-            advance()
-            return made(.string(String(decoding: bytes, as: UTF8.self)))
-        case .date(let date):
-            advance()
-            return made(.date(date))
-        case .uuid(let inside):
-            guard let id = Identifier(uuidText: inside.lowercased()) else { throw QueryError(.syntax, "not a UUID", at: start.offset, expected: "8-4-4-4-12 hexadecimal digits") }
-            advance()
-            return made(.uuid(id))
-        case .objectID(let inside):
-            guard let id = Identifier(objectIDText: inside.lowercased()) else { throw QueryError(.syntax, "not an object id", at: start.offset, expected: "24 hexadecimal digits") }
-            advance()
-            return made(.objectID(id))
-        case .number, .symbol("-"), .symbol("+"): return try number()
-        case .word:
-            switch keyword {
-            case "true", "false":
-                let value = keyword == "true"
-                advance()
-                return made(.bool(value))
-            case "null", "nil":
-                advance()
-                return made(.null)
-            default: break
-            }
-            switch loose {
-            case "inf", "infinity", "nan": return try number()
-            case "bin", "binary": return try binary()
-            default: throw unexpected("a value")
-            }
-        default: throw unexpected("a value or a property")
-        }
-    }
-
-    private mutating func binary() throws(QueryError) -> ConstantSyntax {
-        let start = TextPosition(position)
-        advance()
-        try expect("(", "'('")
-        let bytes: [UInt8]
-        switch peek {
-        case .string(let inside): bytes = inside
-        case .base64(let inside):
-            guard let decoded = Base64.decode(inside) else { throw QueryError(.syntax, "not base 64", at: position) }
-            bytes = decoded
-        default: throw unexpected("text in quotes, or B64\"…\"")
-        }
-        advance()
-        try expect(")", "')'")
-        return ConstantSyntax(.data(bytes), at: start)
-    }
-
-    private mutating func number() throws(QueryError) -> ConstantSyntax {
-        let start = TextPosition(position)
-        let negative = peek == .symbol("-")
-        if negative || peek == .symbol("+") {
-            advance()
-            if tokens[at].spaced { throw unexpected("a number right after the sign") }
-        }
-        if let word = loose {
-            guard word == "inf" || word == "infinity" || word == "nan" else { throw unexpected("a number (a property has no sign: write 0 - \(word))") }
-            advance()
-            let value = word == "nan" ? Double.nan : Double.infinity
-            return ConstantSyntax(.double(negative ? -value : value), at: start)
-        }
-        guard case .number(let token) = peek else { throw unexpected("a number") }
-        advance()
-        let digits = (negative ? "-" : "") + token
-        if token.lowercased().hasPrefix("0x") {
-            guard let value = Int64((negative ? "-" : "") + token.dropFirst(2), radix: 16) else { throw QueryError(.syntax, "'\(token)' is no 64-bit number", at: start.offset) }
-            return ConstantSyntax(.int(value), at: start)
-        }
-        if let value = Int64(digits) { return ConstantSyntax(.int(value), at: start) }
-        if token.last == "f" || token.last == "F" {
-            guard let value = Float(Parser.completed(digits.dropLast())), value.isFinite else { throw QueryError(.syntax, "'\(token)' is no float", at: start.offset) }
-            return ConstantSyntax(.float(value), at: start)
-        }
-        guard let value = Double(Parser.completed(digits[...])) else { throw QueryError(.syntax, "'\(token)' is no number", at: start.offset) }
-        return ConstantSyntax(.double(value), digits: Parser.completed(digits[...]), at: start)
-    }
-
-    /// `1.` and `.5` with the digit that they leave out.
-    private static func completed(_ digits: Substring) -> String {
-        var out = ""
-        var last: Character = " "
-        for character in digits {
-            if character == ".", !last.isNumber { out.append("0") }
-            if last == ".", !character.isNumber { out.append("0") }
-            out.append(character)
-            last = character
-        }
-        return last == "." ? out + "0" : out
     }
 }

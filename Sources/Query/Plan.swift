@@ -23,7 +23,7 @@ struct Plan: Sendable {
 
     enum Key: Sendable {
         case value(BoundPath)
-        /// 0 where the embedded object is there, 1 where it is not: absent objects sort last.
+        /// 0 where the object (embedded or linked to) is there, 1 where it is not: absent objects sort last.
         case absence(BoundPath)
 
         var type: ColumnType {
@@ -35,7 +35,7 @@ struct Plan: Sendable {
     }
 
     init(_ request: QueryRequest, _ table: any Table) throws(QueryError) {
-        var binder = Binder(table, arguments: request.arguments)
+        var binder = Binder(table, arguments: request.arguments, inverses: request.inverses)
         var syntax = QuerySyntax(.constant(true))
         if let parsed = request.parsed { syntax = parsed } else if let filter = request.filter {
             syntax = try Parser.query(filter)
@@ -64,12 +64,15 @@ struct Plan: Sendable {
                 var column = ColumnSchema(text, path.type, id: UInt32(columns.count))
                 if case .name(let name, _)? = (try binder.path(text)).steps.first, path.steps.isEmpty, !path.isMany, let known = table.type.index(of: name), (try binder.path(text)).steps.count == 1 {
                     column = table.type.columns[known]
-                } else if path.isMany {
-                    guard path.steps == [.enter] else { throw binder.error("'\(text)' cannot be selected: it leads into a collection by an index or key", at: 0) }
+                } else if path.isMany, path.steps == [.enter] {
                     path.steps = []
                     path.type = binder.slots.types[path.slot]
                     path.isMany = false
                     column.type = path.type
+                } else if path.isMany {
+                    // Lists of lists are laid end to end.
+                    path = try binder.entered(path, at: 0)
+                    column.type = ColumnType(path.type.kind, collection: .list, elementOptional: true, target: path.type.target)
                 }
                 selected.append(.path(path))
                 columns.append(column)
@@ -119,13 +122,13 @@ struct Plan: Sendable {
 
     /// For a path through an object that may be absent: the key that tells.
     private static func absence(_ path: PathSyntax, _ keys: inout [Key], _ binder: inout Binder) throws(QueryError) -> Int? {
-        guard path.steps.count > 1, path.steps.allSatisfy({ if case .name = $0 { true } else { false } }) else { return nil }
+        guard path.steps.count > 1, case .name? = path.steps.last else { return nil }
         var parent = path
         parent.steps.removeLast()
-        guard parent.steps != [.name("SELF")], parent.steps != [.name("self")] else { return nil }
-        let bound = try binder.bind(parent)
-        guard bound.type.kind == .embedded, bound.type.isOptional, !bound.type.isCollection, !bound.isMany else { return nil }
-        keys.append(.absence(bound))
+        if case .name(let name, _) = parent.steps[0], parent.steps.count == 1, name.lowercased() == "self" { return nil }
+        guard let bound = try? binder.bind(parent), !bound.type.isCollection, !bound.isMany else { return nil }
+        guard bound.type.kind == .link || bound.type.kind == .embedded && bound.type.isOptional else { return nil }
+        keys.append(.absence(binder.resolved(bound)))
         return keys.count - 1
     }
 }

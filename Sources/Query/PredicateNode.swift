@@ -135,6 +135,8 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     private let plainSlot: Int?
     /// Its place among the text tests of the plan.
     private let number: Int?
+    /// What it looks at lies in other rows: only those of the rows that are candidates are fetched.
+    private let leavesTable: Bool
 
     init(_ operand: Operand, _ test: ElementTest, quantifier: Quantifier?, number: Int?, text: String) {
         self.operand = operand
@@ -143,7 +145,8 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         self.text = text
         if case .path(let path) = operand, path.isPlain { plainSlot = path.slot } else { plainSlot = nil }
         self.number = plainSlot == nil ? nil : number
-        super.init(cost: test.cost * (plainSlot == nil ? 4 : 1))
+        if case .path(let path) = operand { leavesTable = path.leavesTable } else { leavesTable = false }
+        super.init(cost: test.cost * (plainSlot == nil ? 4 : 1) + (leavesTable ? 40 : 0))
     }
 
     override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
@@ -159,8 +162,20 @@ final class TestNode: PredicateNode, @unchecked Sendable {
             for w in 0..<16 { mask[w] &= hits[w] }
             return
         }
+        if leavesTable { return try narrowCandidates(scan, vector, rows, mask) }
         let values = try operand.evaluate(scan, vector, rows)
         try values.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in test.apply(column, count: column.count, candidates: nil, out: out) }
+    }
+
+    private func narrowCandidates(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
+        var candidates: [Int32] = []
+        Scanner.rows(mask, into: &candidates)
+        let values = try operand.evaluate(scan, vector, rows, only: candidates)
+        let hits = scan.takeMask()
+        defer { scan.giveBack(hits) }
+        for w in 0..<16 { hits[w] = w < candidates.count >> 6 ? .max : w == candidates.count >> 6 ? (1 &<< UInt64(candidates.count & 63)) &- 1 : 0 }
+        try values.narrow(hits, candidates.count, quantifier) { (column, out) throws(FirnError) in test.apply(column, count: column.count, candidates: nil, out: out) }
+        for (i, row) in candidates.enumerated() where hits[i >> 6] >> UInt64(i & 63) & 1 == 0 { mask[Int(row) >> 6] &= ~(1 << UInt64(row & 63)) }
     }
 
     private func coded(_ scan: SegmentScan, _ slot: Int, _ set: SegmentScan.CodeSet, _ vector: Int, _ rows: Int, _ hits: UnsafeMutablePointer<UInt64>) throws(FirnError) {
@@ -196,15 +211,15 @@ final class TestNode: PredicateNode, @unchecked Sendable {
 final class PairNode: PredicateNode, @unchecked Sendable {
     let left: Operand, right: Operand
     let comparator: Comparator
-    let ignoresCase: Bool
+    let folding: Folding
     let quantifier: Quantifier
     let text: String
 
-    init(_ left: Operand, _ comparator: Comparator, _ right: Operand, ignoresCase: Bool, quantifier: Quantifier?, text: String) {
+    init(_ left: Operand, _ comparator: Comparator, _ right: Operand, folding: Folding, quantifier: Quantifier?, text: String) {
         self.left = left
         self.right = right
         self.comparator = comparator
-        self.ignoresCase = ignoresCase
+        self.folding = folding
         self.quantifier = quantifier ?? .any
         self.text = text
         super.init(cost: 20)
@@ -219,7 +234,7 @@ final class PairNode: PredicateNode, @unchecked Sendable {
     }
 
     private func compare(_ a: Column, _ b: Column, _ out: UnsafeMutablePointer<UInt64>) {
-        let comparator = comparator, ignoresCase = ignoresCase
+        let comparator = comparator, folding = folding
         if a.present == nil, b.present == nil, !comparator.isTextual {
             if a.type.kind == b.type.kind, a.type.kind == .int || a.type.kind == .bool || a.type.kind == .link {
                 a.words.withUnsafeBufferPointer { x in b.words.withUnsafeBufferPointer { y in Kernel.pairs(x, y, comparator, a.count, out) } }
@@ -230,7 +245,7 @@ final class PairNode: PredicateNode, @unchecked Sendable {
                 return
             }
         }
-        Kernel.each(a.count, nil, out) { Comparison.holds(comparator, a.value(at: $0), b.value(at: $0), ignoresCase: ignoresCase) }
+        Kernel.each(a.count, nil, out) { Comparison.holds(comparator, a.value(at: $0), b.value(at: $0), folding: folding) }
     }
 
     override func outline(_ indent: String) -> String { indent + text + "  (computed)\n" }

@@ -21,6 +21,22 @@ package struct QueryRequest: Sendable {
     /// With `groupBy` empty: one row over all rows.
     package var aggregates: [Aggregate]
 
+    /// Properties that are links of other rows turned round, by the names that paths have for them.
+    package var inverses: [Inverse]
+
+    /// The rows of a type that link to a row by a column, as a property of the row: `dogs` for `@links.Dog.owner`.
+    package struct Inverse: Sendable, Hashable {
+        package var name: String
+        package var typeName: String
+        package var column: String
+
+        package init(_ name: String, type typeName: String, column: String) {
+            self.name = name
+            self.typeName = typeName
+            self.column = column
+        }
+    }
+
     package struct SortKey: Sendable, Hashable {
         package var path: String
         package var ascending: Bool
@@ -32,7 +48,7 @@ package struct QueryRequest: Sendable {
     }
 
     package init(filter: String? = nil, parsed: QuerySyntax? = nil, arguments: [Value] = [], select: [String] = [], sort: [SortKey] = [], distinct: [String] = [],
-                 limit: Int? = nil, offset: Int = 0, groupBy: [String] = [], aggregates: [Aggregate] = []) {
+                 limit: Int? = nil, offset: Int = 0, groupBy: [String] = [], aggregates: [Aggregate] = [], inverses: [Inverse] = []) {
         self.filter = filter
         self.parsed = parsed
         self.arguments = arguments
@@ -43,6 +59,7 @@ package struct QueryRequest: Sendable {
         self.offset = offset
         self.groupBy = groupBy
         self.aggregates = aggregates
+        self.inverses = inverses
     }
 
     var isGrouped: Bool { !groupBy.isEmpty || !aggregates.isEmpty }

@@ -132,12 +132,13 @@ package final class QueryRun {
     private func stream(_ offset: Int, _ limit: Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         var left = limit, skip = offset, isDone = limit == 0
         let wave = limit < segmentSize ? 1 : threads
-        var scan: SegmentScan?
+        // One a thread, for as long as the run goes on: what links lead to is fetched once.
+        let scans = Scans(wave)
         for start in stride(from: 0, to: table.segmentCount, by: wave) where !isDone {
             let count = min(wave, table.segmentCount - start)
             if count == 1 {
-                let current = try scanner.scan(start, reusing: scan)
-                scan = current
+                let current = try scanner.scan(start, reusing: scans[0])
+                scans[0] = current
                 current.statistics = QueryStatistics()
                 isDone = try !scanner.batches(current, skip: &skip, left: &left, body)
                 statistics = statistics + current.statistics
@@ -145,7 +146,9 @@ package final class QueryRun {
             }
             let scanner = scanner
             let outcomes = each(count) { (i) throws(FirnError) -> ([Batch], QueryStatistics) in
-                let scan = try scanner.scan(start + i, reusing: nil)
+                let scan = try scanner.scan(start + i, reusing: scans[i])
+                scans[i] = scan
+                scan.statistics = QueryStatistics()
                 var out: [Batch] = [], none = 0, all = Int.max
                 _ = try scanner.batches(scan, skip: &none, left: &all) { (batch) throws(FirnError) in
                     out.append(batch)
@@ -381,6 +384,28 @@ package final class QueryRun {
         }
         if count == 1 { work(0) } else { parallel(count, work) }
         return results.all
+    }
+}
+
+/// One scan a thread; each reads and writes its own.
+private final class Scans: @unchecked Sendable {
+    private let slots: UnsafeMutablePointer<SegmentScan?>
+    private let count: Int
+
+    init(_ count: Int) {
+        self.count = count
+        slots = .allocate(capacity: count)
+        slots.initialize(repeating: nil, count: count)
+    }
+
+    deinit {
+        slots.deinitialize(count: count)
+        slots.deallocate()
+    }
+
+    subscript(_ index: Int) -> SegmentScan? {
+        get { slots[index] }
+        set { slots[index] = newValue }
     }
 }
 

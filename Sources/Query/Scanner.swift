@@ -103,7 +103,8 @@ struct Scanner {
 }
 
 extension Operand {
-    /// Appends the values of the given rows (ascending, within a vector) to `out`; decodes single values where that is less work.
+    /// Appends the values of the given rows (ascending, within a vector) to `out`, lists where a path gives several values a row; decodes
+    /// single values where that is less work.
     func append(_ rows: [Int32], of vector: Int, first: Int, count: Int, _ scan: SegmentScan, to out: inout Column) throws(FirnError) {
         if case .path(let path) = self, path.steps.isEmpty {
             let isLoaded = scan.isLoaded(path.slot, vector)
@@ -119,7 +120,15 @@ extension Operand {
             if rows.count == count { out.append(contentsOf: column) } else { out.appendGathered(column, rows: rows.map { Int($0) }) }
             return
         }
-        let values = try evaluate(scan, vector, count)
-        out.appendGathered(values.column, rows: rows.map { Int($0) })
+        let isPath = if case .path = self { true } else { false }
+        let values = isPath ? try evaluate(scan, vector, count, only: rows) : try evaluate(scan, vector, count)
+        var column = values.column
+        if let offsets = values.offsets {
+            column = out.emptyCopy
+            column.count = offsets.count - 1
+            column.offsets = offsets
+            column.children[0] = values.column
+        }
+        if isPath || rows.count == count { out.append(contentsOf: column) } else { out.appendGathered(column, rows: rows.map { Int($0) }) }
     }
 }

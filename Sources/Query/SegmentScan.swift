@@ -5,12 +5,34 @@ import FirnModel
 struct SlotTable: Sendable {
     var paths: [[Int]] = []
     var types: [ColumnType] = []
+    /// Columns of other rows that paths reach through links.
+    var hops: [Hop] = []
+    var backlinks: [Backlinks] = []
 
+    /// A column of the rows of a table; none for whether the rows are there.
+    struct Hop: Sendable {
+        let table: any Table
+        let path: [Int]
+    }
+
+    /// An empty path stands for the rows themselves, as links.
     mutating func slot(_ path: [Int], _ type: ColumnType) -> Int {
         if let known = paths.firstIndex(of: path) { return known }
         paths.append(path)
         types.append(type)
         return paths.count - 1
+    }
+
+    mutating func hop(_ table: any Table, _ path: [Int]) -> Int {
+        if let known = hops.firstIndex(where: { $0.table === table && $0.path == path }) { return known }
+        hops.append(Hop(table: table, path: path))
+        return hops.count - 1
+    }
+
+    mutating func backlinks(_ table: any Table, _ column: Int) -> Int {
+        if let known = backlinks.firstIndex(where: { $0.table === table && $0.column == column }) { return known }
+        backlinks.append(Backlinks(table, column: column))
+        return backlinks.count - 1
     }
 }
 
@@ -47,8 +69,8 @@ package struct QueryStatistics: Sendable, Equatable {
     }
 }
 
-/// Reads the slots of one segment, each vector at most once. For one thread.
-final class SegmentScan {
+/// Reads the slots of one segment, each vector at most once, and what links of their values lead to. For one thread at a time.
+final class SegmentScan: @unchecked Sendable {
     let slots: SlotTable
     private let source: DamageSource
     private(set) var segment: any Segment
@@ -60,6 +82,8 @@ final class SegmentScan {
     private var dictionaries: [Text??]
     /// Codes that pass the text test with this number; built once a segment.
     private var codeSets: [CodeSet?]
+    /// What the plan's hops fetched; kept from segment to segment.
+    var linked: [LinkedColumn?]
     var statistics = QueryStatistics()
     /// Spare masks of 16 words, as deep as predicates nest.
     private var spareMasks: [UnsafeMutablePointer<UInt64>] = []
@@ -82,6 +106,7 @@ final class SegmentScan {
         codesLoaded = loaded
         dictionaries = Array(repeating: nil, count: count)
         codeSets = Array(repeating: nil, count: textTests)
+        linked = Array(repeating: nil, count: slots.hops.count)
     }
 
     deinit { for mask in spareMasks { mask.deallocate() } }
@@ -102,6 +127,11 @@ final class SegmentScan {
 
     func reader(_ slot: Int) throws(FirnError) -> any ColumnReader {
         if let reader = readers[slot] { return reader }
+        if slots.paths[slot].isEmpty {
+            let reader = RowIDColumn(segment, slots.types[slot])
+            readers[slot] = reader
+            return reader
+        }
         do throws(Damage) {
             let reader = try segment.column(path: slots.paths[slot])
             let wanted = slots.types[slot]

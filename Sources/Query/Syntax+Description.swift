@@ -24,7 +24,7 @@ extension PredicateSyntax: CustomStringConvertible {
 }
 
 extension ComparisonSyntax: CustomStringConvertible {
-    package var description: String { "\(left) \(comparator.rawValue)\(ignoresCase ? "[c]" : "") \(right)" }
+    package var description: String { "\(left) \(comparator.rawValue)\(folding) \(right)" }
 }
 
 extension ExpressionSyntax: CustomStringConvertible {
@@ -64,6 +64,8 @@ extension PathSyntax: CustomStringConvertible {
             case .keys: out += ".@keys"
             case .values: out += ".@values"
             case .type: out += ".@type"
+            case .links: out += (i > 0 ? "." : "") + "@links"
+            case .path(let index, _): out += (i > 0 ? "." : "") + "$K\(index)"
             }
         }
         return out

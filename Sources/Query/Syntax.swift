@@ -33,17 +33,23 @@ package struct ComparisonSyntax: Hashable, Sendable {
     package var comparator: Comparator
     /// `[c]`.
     package var ignoresCase: Bool
+    /// `[d]`: accents and other marks.
+    package var ignoresMarks: Bool
     package var right: ExpressionSyntax
     /// Of the operator.
     package var position: TextPosition
 
-    package init(_ left: ExpressionSyntax, _ comparator: Comparator, ignoresCase: Bool = false, _ right: ExpressionSyntax, at position: TextPosition = .init()) {
+    package init(_ left: ExpressionSyntax, _ comparator: Comparator, ignoresCase: Bool = false, ignoresMarks: Bool = false, _ right: ExpressionSyntax, at position: TextPosition = .init()) {
         self.left = left
         self.comparator = comparator
         self.ignoresCase = ignoresCase
+        self.ignoresMarks = ignoresMarks
         self.right = right
         self.position = position
     }
+
+    /// What text is compared without.
+    var folding: Folding { Folding(case: ignoresCase, marks: ignoresMarks) }
 }
 
 package enum Comparator: String, Hashable, Sendable, CaseIterable {
@@ -133,6 +139,10 @@ package enum PathStep: Hashable, Sendable {
     case minimum, maximum, sum, average
     /// `@keys`, `@values`, `@type`.
     case keys, values, type
+    /// `@links`: the rows that link to a row; the name of their type and of the linking column follow, or `@count`.
+    case links
+    /// `%K`, `$K0`: the steps of a path given as an argument.
+    case path(Int, TextPosition = .init())
 
     var isAggregate: Bool { self == .minimum || self == .maximum || self == .sum || self == .average }
 }

@@ -12,22 +12,22 @@ struct TextTest: Sendable {
         case oneOf([[UInt8]])
     }
     var form: Form
-    var ignoresCase: Bool
+    var folding: Folding
 
-    init(_ form: Form, ignoresCase: Bool) {
-        self.ignoresCase = ignoresCase
-        guard ignoresCase else {
+    init(_ form: Form, folding: Folding) {
+        self.folding = folding
+        guard folding.isNeeded else {
             self.form = form
             return
         }
         self.form = switch form {
-        case .equal(let bytes): .equal(CaseFold.folded(bytes))
+        case .equal(let bytes): .equal(folding.folded(bytes))
         case .range: form
-        case .prefix(let bytes): .prefix(CaseFold.folded(bytes))
-        case .suffix(let bytes): .suffix(CaseFold.folded(bytes))
-        case .contains(let bytes): .contains(CaseFold.folded(bytes))
-        case .like(let bytes): .like(CaseFold.folded(bytes))
-        case .oneOf(let values): .oneOf(values.map(CaseFold.folded).sorted { $0.lexicographicallyPrecedes($1) })
+        case .prefix(let bytes): .prefix(folding.folded(bytes))
+        case .suffix(let bytes): .suffix(folding.folded(bytes))
+        case .contains(let bytes): .contains(folding.folded(bytes))
+        case .like(let bytes): .like(folding.folded(bytes))
+        case .oneOf(let values): .oneOf(values.map(folding.folded).sorted { $0.lexicographicallyPrecedes($1) })
         }
     }
 
@@ -53,9 +53,9 @@ struct TextTest: Sendable {
     }
 
     func matches(_ value: UnsafeRawBufferPointer, _ scratch: inout [UInt8]) -> Bool {
-        guard ignoresCase else { return plain(value) }
+        guard folding.isNeeded else { return plain(value) }
         scratch.removeAll(keepingCapacity: true)
-        CaseFold.append(value, to: &scratch)
+        folding.append(value, to: &scratch)
         return scratch.withUnsafeBytes { plain($0) }
     }
 

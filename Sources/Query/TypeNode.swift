@@ -71,7 +71,7 @@ extension Binder {
     mutating func typeTest(_ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode? {
         guard case .path(var path) = syntax.left, path.steps.last == .type else { return nil }
         path.steps.removeLast()
-        guard syntax.comparator.isEquality || syntax.comparator == .isIn, !syntax.ignoresCase else {
+        guard syntax.comparator.isEquality || syntax.comparator == .isIn, !syntax.folding.isNeeded else {
             throw error("@type goes with ==, != and IN only", at: syntax.position.offset)
         }
         var names = try list(syntax.right) ?? []

@@ -3,7 +3,7 @@ import FirnModel
 
 extension Values {
     /// One step of a path, from the values before it to those after it.
-    mutating func apply(_ step: BoundPath.Step) throws(FirnError) {
+    mutating func apply(_ step: BoundPath.Step, _ scan: SegmentScan) throws(FirnError) {
         switch step {
         case .field(let index):
             guard column.children.indices.contains(index) else { throw FirnError(.unsupported, "embedded objects are nested deeper than queries reach") }
@@ -19,6 +19,10 @@ extension Values {
         case .anyPick(let pick): mapAny { $0.element(pick) }
         case .anyCount: mapAny { $0.size }
         case .anyEnter: enterAny()
+        case .follow(let hop): column = try scan.follow(hop, column)
+        case .resolve(let hop): column.present = try scan.live(hop, column)
+        case .inverse(let number): column = try scan.sources(number, column)
+        case .inverseCount(let numbers): column = try scan.sourceCounts(numbers, column)
         }
     }
 

@@ -1,0 +1,92 @@
+import FirnBytes
+import FirnModel
+import Synchronization
+
+/// The links of one column turned round: for a row, the rows that link to it, in their order and as often as they do. Found in one pass
+/// over the column when first asked for. Usable from any thread.
+final class Backlinks: Sendable {
+    /// Of the rows that link.
+    let table: any Table
+    let column: Int
+
+    /// Links as pairs of rows, ascending by the row they lead to.
+    private struct Pairs {
+        var targets: [Int64] = []
+        var sources: [Int64] = []
+    }
+    private let found: Mutex<Pairs?> = Mutex(nil)
+
+    init(_ table: any Table, column: Int) {
+        self.table = table
+        self.column = column
+    }
+
+    /// A list of links for each row that a link of `links` stands for; an empty one where there is none.
+    func sources(of links: Column) throws(Damage) -> Column {
+        let pairs = try pairs()
+        var out = Column(ColumnType(.link, collection: .list, target: table.type.name))
+        out.count = links.count
+        out.offsets.reserveCapacity(links.count + 1)
+        for row in 0..<links.count {
+            if links.isPresent(row) {
+                let target = links.words[row]
+                var at = Backlinks.lowerBound(pairs.targets, target)
+                while at < pairs.targets.count, pairs.targets[at] == target {
+                    out.children[0].words.append(pairs.sources[at])
+                    at += 1
+                }
+            }
+            out.offsets.append(out.children[0].words.count)
+        }
+        out.children[0].count = out.children[0].words.count
+        return out
+    }
+
+    private static func lowerBound(_ words: [Int64], _ wanted: Int64) -> Int {
+        var low = 0, high = words.count
+        while low < high {
+            let middle = (low &+ high) >> 1
+            if words[middle] < wanted { low = middle &+ 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func pairs() throws(Damage) -> Pairs {
+        let table = table, column = column
+        return try found.withLock { (found) throws(Damage) -> Pairs in
+            if let found { return found }
+            let pairs = try Backlinks.read(table, column)
+            found = pairs
+            return pairs
+        }
+    }
+
+    private static func read(_ table: any Table, _ index: Int) throws(Damage) -> Pairs {
+        var targets = Column(ColumnType(.link)), sources: [Int64] = []
+        var scratch = Column(table.type.columns[index].type)
+        for number in 0..<table.segmentCount {
+            let segment = try table.segment(number), reader = try segment.column(index)
+            guard reader.type.kind == .link else { throw Damage("column of type \(reader.type.name) where the schema has links") }
+            if let zone = reader.zone(), zone.allNull { continue }
+            for vector in 0..<segment.vectorCount {
+                try reader.read(vector: vector, into: &scratch)
+                let rows = segment.rows(ofVector: vector)
+                guard scratch.count == rows.count else { throw Damage("vector of another length than its segment says") }
+                let links = scratch.type.isCollection ? scratch.children[scratch.children.count - 1] : scratch
+                for row in rows where segment.live?[row] ?? true {
+                    let elements = scratch.type.isCollection ? scratch.offsets[row - rows.lowerBound]..<scratch.offsets[row - rows.lowerBound + 1]
+                        : row - rows.lowerBound..<row - rows.lowerBound + 1
+                    for i in elements where links.isPresent(i) {
+                        targets.words.append(links.words[i])
+                        sources.append(try segment.rowID(at: row))
+                    }
+                }
+            }
+        }
+        targets.count = targets.words.count
+        guard targets.count <= Int(Int32.max) else { throw Damage("more links than a query can turn round") }
+        var order = (0..<targets.count).map { Int32(truncatingIfNeeded: $0) }
+        Ordering.sort(&order, by: targets, ascending: true)
+        return Pairs(targets: order.map { targets.words[Int($0)] }, sources: order.map { sources[Int($0)] })
+    }
+}

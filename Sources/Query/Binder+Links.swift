@@ -1,0 +1,119 @@
+import FirnBytes
+import FirnModel
+
+extension Binder {
+    /// The rows of a type, which links lead to; nil where they are not at hand.
+    mutating func related(_ name: String) throws(QueryError) -> (any Table)? {
+        if let known = others[name] { return known }
+        let found: (any Table)?
+        do throws(Damage) { found = try table.related(name) ?? (name == type.name ? table : nil) } catch {
+            throw self.error("the rows of \(name) cannot be read: \(error.what)", at: 0)
+        }
+        others[name] = .some(found)
+        return found
+    }
+
+    /// From links (one a row, or a collection of them) to a column of the rows that they lead to.
+    mutating func follow(link name: String, _ trail: inout Trail, place: Int) throws(QueryError) {
+        let target = try target(of: trail, place)
+        guard let column = target.type.index(of: name) else {
+            guard let inverse = inverse(name, of: target.type.name) else { throw unknown(name, in: target.type, at: place) }
+            return try turn(inverse.typeName, inverse.column, &trail, place)
+        }
+        if trail.type.isCollection { trail.enter() }
+        var type = target.type.columns[column].type
+        type.isOptional = true
+        trail.follows.append((target, column))
+        trail.add(.follow(trail.follows.count - 1), type)
+        trail.name = "\(target.type.name).\(name)"
+    }
+
+    private mutating func target(of trail: Trail, _ place: Int) throws(QueryError) -> any Table {
+        guard let name = trail.type.target, schema[name] != nil else { throw error("the type that '\(trail.name)' links to is not known", at: place) }
+        guard let table = try related(name) else { throw error("the rows of \(name), which '\(trail.name)' links to, are not at hand here", at: place) }
+        return table
+    }
+
+    // MARK: The other way round
+
+    /// `@links.Type.column` and `@links.@count`, from the step after `@links` on.
+    mutating func links(_ trail: inout Trail, _ rest: inout ArraySlice<PathStep>, _ position: Int) throws(QueryError) {
+        guard trail.type.kind == .link else { throw error("'\(trail.name)' is no object that links could lead to: it has no @links", at: position) }
+        if rest.first == .count {
+            rest.removeFirst()
+            return try countLinks(&trail)
+        }
+        guard case .name(let typeName, let place)? = rest.popFirst() else { throw error("@links goes on with the name of a type and of the column that links, or with @count", at: position) }
+        guard let source = schema[typeName] else {
+            throw QueryError(.binding, "no type '\(typeName)'", in: text, at: place.offset, suggestion: closest(to: typeName, in: schema.types.map(\.name)).map { "'\($0)'" },
+                             hint: "the types are \(schema.types.map(\.name).joined(separator: ", "))")
+        }
+        guard case .name(let column, let columnPlace)? = rest.popFirst() else { throw error("@links.\(typeName) goes on with the name of the column that links", at: place.offset) }
+        guard source.index(of: column) != nil else { throw unknown(column, in: source, at: columnPlace.offset) }
+        try turn(typeName, column, &trail, columnPlace.offset)
+    }
+
+    /// From links to the lists of rows of a type that link to the same rows by a column.
+    private mutating func turn(_ typeName: String, _ column: String, _ trail: inout Trail, _ place: Int) throws(QueryError) {
+        guard let source = schema[typeName], let index = source.index(of: column), source.columns[index].type.kind == .link, source.columns[index].type.target == trail.type.target else {
+            throw error("'\(typeName).\(column)' does not link to \(trail.type.target ?? trail.name)", at: place)
+        }
+        guard let table = try related(typeName) else { throw error("the rows of \(typeName), which link to \(trail.name), are not at hand here", at: place) }
+        try resolve(&trail)
+        trail.add(.inverse(slots.backlinks(table, index)), ColumnType(.link, collection: .list, target: typeName))
+        trail.name = "\(typeName).\(column)"
+    }
+
+    /// `@links.@count`: over all columns of all types.
+    private mutating func countLinks(_ trail: inout Trail) throws(QueryError) {
+        var numbers: [Int] = []
+        for source in schema.types {
+            for (i, column) in source.columns.enumerated() where column.type.kind == .link && column.type.target == trail.type.target {
+                // Where a type's rows are not at hand, none of them is there to link.
+                if let table = try related(source.name) { numbers.append(slots.backlinks(table, i)) }
+            }
+        }
+        try resolve(&trail)
+        trail.add(.inverseCount(numbers), ColumnType(.int))
+    }
+
+    /// Links to rows that are not there are those of no row.
+    private mutating func resolve(_ trail: inout Trail) throws(QueryError) {
+        if trail.type.isCollection { trail.enter() }
+        guard !trail.steps.isEmpty || trail.isColumn, let target = trail.type.target, let table = try related(target) else { return }
+        trail.add(.resolve(slots.hop(table, [])), trail.type)
+    }
+
+    /// The named inverse that a type's rows have.
+    func inverse(_ name: String, of typeName: String) -> QueryRequest.Inverse? { inverses.first { $0.name == name && isInverse($0, of: typeName) } }
+
+    func isInverse(_ inverse: QueryRequest.Inverse, of typeName: String) -> Bool {
+        guard let source = schema[inverse.typeName], let index = source.index(of: inverse.column) else { return false }
+        return source.columns[index].type.kind == .link && source.columns[index].type.target == typeName
+    }
+
+    // MARK: Links that lead nowhere
+
+    /// The path with links to rows that are not there made null, where that can be told.
+    mutating func resolved(_ path: BoundPath) -> BoundPath {
+        let isOwn = path.steps.isEmpty && slots.paths[path.slot].isEmpty
+        guard path.type.kind == .link, !path.type.isCollection, !isOwn, let target = path.type.target, let table = try? related(target) else { return path }
+        var path = path
+        path.steps.append(.resolve(slots.hop(table, [])))
+        path.type.isOptional = true
+        return path
+    }
+
+    mutating func resolved(_ operand: Operand) -> Operand {
+        if case .path(let path) = operand { .path(resolved(path)) } else { operand }
+    }
+
+    /// A link to a row that is not there equals none: neither null nor one that leads nowhere too.
+    mutating func checked(_ constant: ConstantSyntax, against operand: Operand) -> ConstantSyntax {
+        guard case .link(let rowID) = constant.value, case .path(let path) = operand, let target = path.type.target, let table = try? related(target),
+              var rows = try? LinkedColumn(table, path: []), let isLive = try? rows.isLive(rowID), !isLive else { return constant }
+        var none = constant
+        none.value = .link(-1)
+        return none
+    }
+}

@@ -1,0 +1,66 @@
+import FirnBytes
+import FirnModel
+
+extension SegmentScan {
+    /// A column of the rows that the links of `column` lead to; null where there is none.
+    func follow(_ hop: Int, _ column: Column) throws(FirnError) -> Column {
+        do throws(Damage) {
+            try open(hop)
+            let before = linked[hop]!.vectorsDecoded
+            let out = try linked[hop]!.fetch(column.words, present: column.present)
+            statistics.vectorsDecoded += linked[hop]!.vectorsDecoded - before
+            return out
+        } catch { throw damaged(error) }
+    }
+
+    /// Which links of `column` lead to rows that are there.
+    func live(_ hop: Int, _ column: Column) throws(FirnError) -> Bits {
+        do throws(Damage) {
+            try open(hop)
+            return try linked[hop]!.live(column.words, present: column.present)
+        } catch { throw damaged(error) }
+    }
+
+    /// The rows that link to those of `column`: a list of links for each.
+    func sources(_ number: Int, _ column: Column) throws(FirnError) -> Column {
+        do { return try slots.backlinks[number].sources(of: column) } catch { throw damaged(error) }
+    }
+
+    /// How many links of any of the given kinds lead to each row of `column`.
+    func sourceCounts(_ numbers: [Int], _ column: Column) throws(FirnError) -> Column {
+        var out = Column(ColumnType(.int))
+        out.count = column.count
+        out.words = Array(repeating: 0, count: column.count)
+        for number in numbers {
+            let lists = try sources(number, column)
+            for row in 0..<column.count { out.words[row] += Int64(lists.offsets[row + 1] - lists.offsets[row]) }
+        }
+        return out
+    }
+
+    private func open(_ hop: Int) throws(Damage) {
+        if linked[hop] == nil { linked[hop] = try LinkedColumn(slots.hops[hop].table, path: slots.hops[hop].path) }
+    }
+}
+
+/// The rows of a segment themselves, as links.
+final class RowIDColumn: ColumnReader {
+    let type: ColumnType
+    private let segment: any Segment
+
+    init(_ segment: any Segment, _ type: ColumnType) {
+        self.segment = segment
+        self.type = type
+    }
+
+    var rowCount: Int { segment.rowCount }
+
+    func read(vector: Int, into column: inout Column) throws(Damage) {
+        column.removeAll()
+        let rows = segment.rows(ofVector: vector)
+        for row in rows { column.words.append(try segment.rowID(at: row)) }
+        column.count = rows.count
+    }
+
+    func value(at row: Int) throws(Damage) -> Value { .link(try segment.rowID(at: row)) }
+}
