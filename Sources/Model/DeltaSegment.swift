@@ -56,6 +56,8 @@ final class DeltaSegment: Segment {
 
     func column(_ index: Int) throws(Damage) -> any ColumnReader { try column(path: [index]) }
 
+    func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { StoredColumn(columns[index]) }
+
     func column(path: [Int]) throws(Damage) -> any ColumnReader {
         let column = type.columns[path[0]]
         guard column.type.kind == .embedded else { return StoredColumn(columns[path[0]]) }

@@ -16,6 +16,8 @@ package protocol Segment: AnyObject, Sendable {
     func position(of rowID: Int64) throws(Damage) -> Int?
     /// The reader of one column, by its position in the type's schema. Cheap after the first call.
     func column(_ index: Int) throws(Damage) -> any ColumnReader
+    /// The same as it is stored: embedded objects as the row ids they have in their own table (links). Where they have none, `column(_:)`.
+    func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader
     /// The reader of a field within embedded objects: `path[0]` is a position in the type's columns, each further number one in the
     /// fields of the embedded target before it. One number is `column(_:)`. Through embedded objects that stand alone the leaf keeps
     /// its type, made optional (null wherever an object on the way is); through a collection of them the rows are lists of the leaf,
@@ -25,10 +27,15 @@ package protocol Segment: AnyObject, Sendable {
     /// Against the same rows at another version of the same table: the rows that may differ in a value or in being there; all others are
     /// known to be equal. Nil if nothing is known. Both must have the same first row id and columns.
     func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits?
+    /// The same of what is stored: embedded objects by their row ids, whatever became of their fields. The other may also hold fewer or more
+    /// rows, the further ones following on the last it has in common with this one: the answer has a bit for each row of the longer.
+    func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits?
 }
 
 extension Segment {
+    package func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { try column(index) }
     package func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { self === other ? Bits(count: rowCount) : nil }
+    package func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { try rowsThatMayDiffer(from: other) }
     package var vectorCount: Int { (rowCount + vectorSize - 1) / vectorSize }
     /// The physical rows of a vector.
     package func rows(ofVector vector: Int) -> Range<Int> { vector * vectorSize..<min((vector + 1) * vectorSize, rowCount) }

@@ -103,7 +103,7 @@ final class RawColumn: Sendable {
 
 extension Column {
     /// What a row holds of a column that did not exist when it was written: null, or the zero of a type that has no null.
-    static func absentValue(_ type: ColumnType) -> Value {
+    package static func absentValue(_ type: ColumnType) -> Value {
         if type.isOptional { return .null }
         switch type.collection {
         case .list: return .list([])

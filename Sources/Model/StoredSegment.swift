@@ -82,6 +82,10 @@ final class StoredSegment: Segment {
 
     func column(_ index: Int) throws(Damage) -> any ColumnReader { try column(path: [index]) }
 
+    func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader {
+        type.columns[index].type.kind == .embedded ? StoredColumn(try rawColumn(index)) : try column(index)
+    }
+
     func column(path: [Int]) throws(Damage) -> any ColumnReader {
         if let reader = readers.withLock({ $0[path] }) { return reader }
         let reader = try open(path)
