@@ -141,7 +141,7 @@ struct PairComparison {
 }
 
 @inline(__always)
-private func sameBytes(_ a: UnsafeRawBufferPointer, _ i: Int, _ b: UnsafeRawBufferPointer, _ j: Int, _ count: Int) -> Bool {
+func sameBytes(_ a: UnsafeRawBufferPointer, _ i: Int, _ b: UnsafeRawBufferPointer, _ j: Int, _ count: Int) -> Bool {
     if count >= 8 {
         var k = 0
         while k &+ 8 <= count {
