@@ -1,0 +1,156 @@
+import FirnBytes
+import FirnModel
+
+/// Which columns of which types matter to one observer: key paths, resolved in a schema.
+///
+/// A path names a column of the root type, or goes on through a column of links (one, a list, a set, a map) or of embedded objects to a
+/// column of their type: `toys.brand`. Every column on the way counts too: `toys.brand` is about the list and about the brands, `toys` about
+/// the list alone. `*` stands for every column in its place.
+package struct KeyPathFilter: Sendable {
+    /// How far links are followed where no key paths are given.
+    package static let depth = 4
+
+    /// A type at one place of the paths.
+    struct Node: Sendable {
+        let type: Int
+        /// The columns that matter by themselves.
+        var columns: Bits
+        /// Whether a column that a later schema no longer has matters as well.
+        var isWhole: Bool
+        /// The columns that are followed, and the node of what they lead to.
+        var edges: [Edge] = []
+    }
+
+    struct Edge: Sendable {
+        let column: Int
+        let node: Int
+    }
+
+    package let schema: Schema
+    /// Each node stands after the nodes that it leads to; the last is the root's.
+    let nodes: [Node]
+
+    /// Nil: every column of the root, and of what it leads to over up to four links. Empty: none, so that only rows that come and go count.
+    /// Throws `.usage` if a path names what is not there.
+    package init(root: String, in schema: Schema, keyPaths: [String]?) throws(FirnError) {
+        guard let type = schema.types.firstIndex(where: { $0.name == root }) else { throw FirnError(.usage, "there is no type '\(root)'") }
+        self.schema = schema
+        var building = Resolution(schema)
+        if let keyPaths {
+            let paths = keyPaths.map { path in KeyPath(whole: path, parts: path.split(separator: ".", omittingEmptySubsequences: false).map(String.init), next: 0) }
+            _ = try building.node(type, paths)
+        } else {
+            _ = building.everything(type, links: Self.depth)
+        }
+        nodes = building.nodes
+    }
+
+    /// Every column of the root, and nothing of what it leads to.
+    package static func shallow(root: String, in schema: Schema) throws(FirnError) -> KeyPathFilter {
+        try KeyPathFilter(root: root, in: schema, keyPaths: ["*"])
+    }
+
+    /// The types whose changes matter, by name.
+    package var types: Set<String> { Set(nodes.map { schema.types[$0.type].name }) }
+}
+
+/// A key path and how far it has been resolved.
+private struct KeyPath: Hashable {
+    let whole: String
+    let parts: [String]
+    var next: Int
+
+    var part: String { parts[next] }
+    var isLast: Bool { next == parts.count - 1 }
+    var rest: ArraySlice<String> { parts[next...] }
+}
+
+/// Makes nodes of key paths; the same rest of paths at the same type is one node, so that wildcards do not multiply.
+private struct Resolution {
+    struct Place: Hashable {
+        let type: Int
+        let rests: Set<ArraySlice<String>>
+    }
+
+    let schema: Schema
+    var nodes: [KeyPathFilter.Node] = []
+    private var known: [Place: Int] = [:]
+    private var knownWhole: [[Int]: Int] = [:]
+
+    init(_ schema: Schema) { self.schema = schema }
+
+    private func target(_ column: ColumnSchema) -> Int? {
+        guard column.type.kind == .link || column.type.kind == .embedded, let name = column.type.target else { return nil }
+        return schema.types.firstIndex { $0.name == name }
+    }
+
+    mutating func node(_ type: Int, _ paths: [KeyPath]) throws(FirnError) -> Int {
+        let place = Place(type: type, rests: Set(paths.map(\.rest)))
+        if let node = known[place] { return node }
+        let schema = schema.types[type]
+        var node = KeyPathFilter.Node(type: type, columns: Bits(count: schema.columns.count), isWhole: false)
+        var following: [Int: [KeyPath]] = [:]
+        for path in paths {
+            if path.part == "*", path.isLast {
+                node.columns = Bits(repeating: true, count: schema.columns.count)
+                node.isWhole = true
+                continue
+            }
+            let columns = path.part == "*" ? Array(schema.columns.indices) : schema.index(of: path.part).map { [$0] } ?? []
+            var next = path
+            next.next += 1
+            var leads = false
+            for column in columns {
+                if path.isLast {
+                    node.columns[column] = true
+                    leads = true
+                } else if let target = target(schema.columns[column]), path.part != "*" || canGoOn(next, at: target) {
+                    node.columns[column] = true
+                    following[column, default: []].append(next)
+                    leads = true
+                }
+            }
+            if !leads { throw refusal(path, schema, isThere: !columns.isEmpty && path.part != "*") }
+        }
+        for (column, paths) in following.sorted(by: { $0.key < $1.key }) {
+            node.edges.append(.init(column: column, node: try self.node(target(schema.columns[column])!, paths)))
+        }
+        nodes.append(node)
+        known[place] = nodes.count - 1
+        return nodes.count - 1
+    }
+
+    /// Whether a type that a wildcard leads to has what the path asks for next.
+    private func canGoOn(_ path: KeyPath, at type: Int) -> Bool {
+        let columns = schema.types[type].columns
+        if path.isLast { return path.part == "*" || columns.contains { $0.name == path.part } }
+        var next = path
+        next.next += 1
+        return columns.contains { column in
+            (path.part == "*" || column.name == path.part) && target(column).map { canGoOn(next, at: $0) } ?? false
+        }
+    }
+
+    private func refusal(_ path: KeyPath, _ type: TypeSchema, isThere: Bool) -> FirnError {
+        if isThere {
+            return FirnError(.usage, "Property '\(path.part)' in KeyPath '\(path.whole)' does not lead to objects, so nothing can follow it.",
+                             advice: "end the key path there, or name a property that holds objects")
+        }
+        return FirnError(.usage, "Property '\(path.part)' in KeyPath '\(path.whole)' is not a valid property in \(type.name).",
+                         advice: "the properties are: " + type.columns.prefix(12).map(\.name).joined(separator: ", ") + (type.columns.count > 12 ? ", …" : ""))
+    }
+
+    mutating func everything(_ type: Int, links: Int) -> Int {
+        if let node = knownWhole[[type, links]] { return node }
+        let columns = schema.types[type].columns
+        var node = KeyPathFilter.Node(type: type, columns: Bits(repeating: true, count: columns.count), isWhole: true)
+        if links > 0 {
+            for (i, column) in columns.enumerated() {
+                if let target = target(column) { node.edges.append(.init(column: i, node: everything(target, links: links - 1))) }
+            }
+        }
+        nodes.append(node)
+        knownWhole[[type, links]] = nodes.count - 1
+        return nodes.count - 1
+    }
+}

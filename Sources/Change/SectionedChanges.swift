@@ -1,0 +1,91 @@
+/// The difference of two versions of a collection in sections, each with a key.
+///
+/// Rows of a deleted section are not listed; those of an inserted one are. A section whose place among the others changed is a deleted and
+/// an inserted one.
+package struct SectionedChanges: Sendable, Equatable {
+    /// Where a row stands: in which section, and where in it.
+    package struct Place: Sendable, Hashable {
+        package var section: Int
+        package var item: Int
+
+        package init(_ section: Int, _ item: Int) {
+            self.section = section
+            self.item = item
+        }
+    }
+
+    /// One section of one version.
+    package struct Section<Key: Hashable> {
+        package var key: Key
+        package var rows: [Int64]
+
+        package init(_ key: Key, _ rows: [Int64]) {
+            self.key = key
+            self.rows = rows
+        }
+    }
+
+    /// Places in the old version, ascending.
+    package var deletions: [Place] = []
+    /// Places in the new version, ascending.
+    package var insertions: [Place] = []
+    /// Of what stayed but changed: in the old version and, in the same order, in the new one.
+    package var modificationsOld: [Place] = []
+    package var modificationsNew: [Place] = []
+    /// Indices in the new version, ascending.
+    package var sectionsToInsert: [Int] = []
+    /// Indices in the old version, ascending.
+    package var sectionsToDelete: [Int] = []
+
+    package init() {}
+
+    package var isEmpty: Bool {
+        deletions.isEmpty && insertions.isEmpty && modificationsOld.isEmpty && sectionsToInsert.isEmpty && sectionsToDelete.isEmpty
+    }
+
+    /// `changes`: of the elements of a section that is in both versions.
+    static func between<Key: Hashable>(_ old: [Key], _ new: [Key], newCount: (Int) -> Int,
+                                               changes: (_ old: Int, _ new: Int) -> CollectionChanges) -> SectionedChanges {
+        var numbers: [Key: Int64] = [:]
+        func number(_ key: Key) -> Int64 {
+            if let known = numbers[key] { return known }
+            let next = Int64(numbers.count)
+            numbers[key] = next
+            return next
+        }
+        let before = old.map(number), after = new.map(number)
+        var sections = CollectionChanges(), kept: [(Int, Int)] = []
+        sections.take(Alignment(before, after), before, after) { i, j in
+            kept.append((i, j))
+            return false
+        }
+        var out = SectionedChanges()
+        out.sectionsToDelete = sections.deletions
+        out.sectionsToInsert = sections.insertions
+        var next = 0
+        func insertSections(before end: Int) {
+            while next < sections.insertions.count, sections.insertions[next] < end {
+                let section = sections.insertions[next]
+                for item in 0..<newCount(section) { out.insertions.append(Place(section, item)) }
+                next += 1
+            }
+        }
+        for (i, j) in kept {
+            insertSections(before: j)
+            let changes = changes(i, j)
+            out.deletions += changes.deletions.map { Place(i, $0) }
+            out.insertions += changes.insertions.map { Place(j, $0) }
+            out.modificationsOld += changes.modificationsOld.map { Place(i, $0) }
+            out.modificationsNew += changes.modificationsNew.map { Place(j, $0) }
+        }
+        insertSections(before: new.count)
+        return out
+    }
+
+    /// Of rows. A row that went to another section is deleted there and inserted here.
+    package static func between<Key: Hashable>(old: [Section<Key>], new: [Section<Key>], modified: (Int64) -> Bool) -> SectionedChanges {
+        between(old.map(\.key), new.map(\.key), newCount: { new[$0].rows.count }) { i, j in
+            CollectionChanges.between(old: old[i].rows, new: new[j].rows, modified: modified)
+        }
+    }
+}
