@@ -5,7 +5,8 @@ import FirnModel
 ///
 /// A path names a column of the root type, or goes on through a column of links (one, a list, a set, a map) or of embedded objects to a
 /// column of their type: `toys.brand`. Every column on the way counts too: `toys.brand` is about the list and about the brands, `toys` about
-/// the list alone. `*` stands for every column in its place.
+/// the list alone. `*` stands for every column in its place. A path may also go backwards through a named inverse: what matters then is which
+/// rows lead to one, and what the path names of these.
 package struct KeyPathFilter: Sendable {
     /// How far links are followed where no key paths are given.
     package static let depth = 4
@@ -24,6 +25,21 @@ package struct KeyPathFilter: Sendable {
     struct Edge: Sendable {
         let column: Int
         let node: Int
+        /// The column is the other type's, and leads from its rows to this one's.
+        var isInverse = false
+    }
+
+    /// A name for the rows of `typeName` that lead to a row through `column`.
+    package struct Inverse: Sendable, Hashable {
+        package var name: String
+        package var typeName: String
+        package var column: String
+
+        package init(_ name: String, type typeName: String, column: String) {
+            self.name = name
+            self.typeName = typeName
+            self.column = column
+        }
     }
 
     package let schema: Schema
@@ -31,11 +47,11 @@ package struct KeyPathFilter: Sendable {
     let nodes: [Node]
 
     /// Nil: every column of the root, and of what it leads to over up to four links. Empty: none, so that only rows that come and go count.
-    /// Throws `.usage` if a path names what is not there.
-    package init(root: String, in schema: Schema, keyPaths: [String]?) throws(FirnError) {
+    /// Throws `.usage` if a path names what is not there. Inverses count only where a path names them.
+    package init(root: String, in schema: Schema, keyPaths: [String]?, inverses: [Inverse] = []) throws(FirnError) {
         guard let type = schema.types.firstIndex(where: { $0.name == root }) else { throw FirnError(.usage, "there is no type '\(root)'") }
         self.schema = schema
-        var building = Resolution(schema)
+        var building = Resolution(schema, inverses)
         if let keyPaths {
             let paths = keyPaths.map { path in KeyPath(whole: path, parts: path.split(separator: ".", omittingEmptySubsequences: false).map(String.init), next: 0) }
             _ = try building.node(type, paths)
@@ -73,15 +89,29 @@ private struct Resolution {
     }
 
     let schema: Schema
+    let inverses: [KeyPathFilter.Inverse]
     var nodes: [KeyPathFilter.Node] = []
     private var known: [Place: Int] = [:]
     private var knownWhole: [[Int]: Int] = [:]
 
-    init(_ schema: Schema) { self.schema = schema }
+    init(_ schema: Schema, _ inverses: [KeyPathFilter.Inverse]) {
+        self.schema = schema
+        self.inverses = inverses
+    }
 
     private func target(_ column: ColumnSchema) -> Int? {
         guard column.type.kind == .link || column.type.kind == .embedded, let name = column.type.target else { return nil }
         return schema.types.firstIndex { $0.name == name }
+    }
+
+    /// The type and the column from which an inverse of a type leads back.
+    private func inverse(_ name: String, of type: Int) -> (type: Int, column: Int)? {
+        for inverse in inverses where inverse.name == name {
+            guard let source = schema.types.firstIndex(where: { $0.name == inverse.typeName }),
+                  let column = schema.types[source].index(of: inverse.column), target(schema.types[source].columns[column]) == type else { continue }
+            return (source, column)
+        }
+        return nil
     }
 
     mutating func node(_ type: Int, _ paths: [KeyPath]) throws(FirnError) -> Int {
@@ -89,11 +119,17 @@ private struct Resolution {
         if let node = known[place] { return node }
         let schema = schema.types[type]
         var node = KeyPathFilter.Node(type: type, columns: Bits(count: schema.columns.count), isWhole: false)
-        var following: [Int: [KeyPath]] = [:]
+        var following: [Int: [KeyPath]] = [:], leadingHere: [[Int]: [KeyPath]] = [:]
         for path in paths {
             if path.part == "*", path.isLast {
                 node.columns = Bits(repeating: true, count: schema.columns.count)
                 node.isWhole = true
+                continue
+            }
+            if schema.index(of: path.part) == nil, let (source, column) = inverse(path.part, of: type) {
+                var next = path
+                next.next += 1
+                leadingHere[[source, column], default: []] += path.isLast ? [] : [next]
                 continue
             }
             let columns = path.part == "*" ? Array(schema.columns.indices) : schema.index(of: path.part).map { [$0] } ?? []
@@ -115,6 +151,9 @@ private struct Resolution {
         for (column, paths) in following.sorted(by: { $0.key < $1.key }) {
             node.edges.append(.init(column: column, node: try self.node(target(schema.columns[column])!, paths)))
         }
+        for (source, paths) in leadingHere.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+            node.edges.append(.init(column: source[1], node: try self.node(source[0], paths), isInverse: true))
+        }
         nodes.append(node)
         known[place] = nodes.count - 1
         return nodes.count - 1
@@ -123,9 +162,11 @@ private struct Resolution {
     /// Whether a type that a wildcard leads to has what the path asks for next.
     private func canGoOn(_ path: KeyPath, at type: Int) -> Bool {
         let columns = schema.types[type].columns
-        if path.isLast { return path.part == "*" || columns.contains { $0.name == path.part } }
+        let isColumn = path.part == "*" || columns.contains { $0.name == path.part }
         var next = path
         next.next += 1
+        if !isColumn { return inverse(path.part, of: type).map { path.isLast || canGoOn(next, at: $0.type) } ?? false }
+        if path.isLast { return true }
         return columns.contains { column in
             (path.part == "*" || column.name == path.part) && target(column).map { canGoOn(next, at: $0) } ?? false
         }

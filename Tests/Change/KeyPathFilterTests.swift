@@ -51,13 +51,38 @@ import Testing
             return try answer(keyPaths, scope, root, after).rows.rowIDs
         }
 
+        static let inverses = [KeyPathFilter.Inverse("owners", type: "Dog", column: "toys"), .init("makers", type: "Maker", column: "dog"), .init("toys", type: "Toy", column: "maker")]
+
         func answer(_ keyPaths: [String]?, _ scope: KeyPathFilter.Scope, _ root: String, _ after: DatabaseSnapshot) throws -> KeyPathFilter.Answer {
-            let filter = try KeyPathFilter(root: root, in: after.schema, keyPaths: keyPaths)
+            let filter = try KeyPathFilter(root: root, in: after.schema, keyPaths: keyPaths, inverses: Self.inverses)
             let before = before
             return try filter.modifiedRows(among: scope, changes: { name throws(Damage) in
                 try TableChanges.between(before.table(named: name), after.table(named: name))
-            }, tables: { name throws(Damage) in after.table(named: name) })
+            }, tables: { name throws(Damage) in after.table(named: name) }, oldTables: { name throws(Damage) in before.table(named: name) })
         }
+    }
+
+    @Test func `an inverse fires when rows begin or cease to lead here, and on what a path names of them`() throws {
+        let kennel = try Kennel()
+        // Dogs 0, 2 and 4 have toys 0, 2 and 4.
+        #expect(try kennel.modified(["owners.name"], root: "Toy") { try $0.update("Dog", rowID: 2, column: "name", .string("x")) } == [2])
+        #expect(try kennel.modified(["owners"], root: "Toy") { try $0.update("Dog", rowID: 2, column: "name", .string("y")) } == [])
+        #expect(try kennel.modified(["owners"], root: "Toy") { try $0.update("Dog", rowID: 2, column: "toys", .list([.link(5), .link(4)])) } == [2, 4, 5])
+        #expect(try kennel.modified(["owners.age"], among: .rows([5]), root: "Toy") { try $0.delete("Dog", rowID: 2) }.contains(5))
+        #expect(try kennel.modified(["owners"], root: "Toy") {
+            _ = try $0.insert("Dog", [.string("n"), .int(1), .list([.link(3)]), .null, .map([]), .set([]), .null])
+        } == [3])
+        // Forwards and backwards: a toy's maker's other toys; a maker's toys' owners.
+        #expect(try kennel.modified(["maker.toys.price"], root: "Toy") { try $0.update("Toy", rowID: 1, column: "price", .int(90)) } == [1, 4])
+        #expect(try kennel.modified(["toys.owners.age"], root: "Maker") { try $0.update("Dog", rowID: 4, column: "age", .int(8)) } == [1])
+        #expect(try kennel.modified(["makers.toys.brand"]) { try $0.update("Toy", rowID: 3, column: "brand", .string("z")) } == [5])
+        // Both ends deleted: nothing is left that could count.
+        #expect(try kennel.modified(["owners"], root: "Toy") {
+            try $0.delete("Dog", rowID: 0)
+            try $0.delete("Toy", rowID: 0)
+        } == [])
+        #expect(throws: FirnError.self) { try KeyPathFilter(root: "Dog", in: Self.schema, keyPaths: ["owners"], inverses: Kennel.inverses) }
+        #expect(throws: FirnError.self) { try KeyPathFilter(root: "Toy", in: Self.schema, keyPaths: ["owners.nope"], inverses: Kennel.inverses) }
     }
 
     @Test func `N10: a path names what fires, and nothing else does`() throws {
