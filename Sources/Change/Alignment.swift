@@ -53,17 +53,15 @@ struct Alignment {
         keptNew.append(Int32(j))
     }
 
-    /// The longest ascending run through all pairs of equal elements (Hunt and Szymanski), if there are few enough of them. Else an edit
-    /// script of few steps (Myers), else the k-th occurrence in one is paired with the k-th in the other, and the longest ascending run taken.
+    /// A shortest edit script if it is short (Myers). Else the longest ascending run through all pairs of equal elements, if there are few of
+    /// them for each element (Hunt and Szymanski); else through those of the k-th occurrence in one with the k-th in the other.
     private mutating func match(_ old: [Int64], _ new: [Int64]) {
-        let index = OccurrenceIndex(new)
-        if let candidates = Candidates(all: old, index, most: 4 * (old.count + new.count) + 64) {
-            keepLongest(candidates)
-        } else if let script = EditScript(old, new, budget: 4 * (old.count + new.count) + 65_536) {
+        if let script = EditScript(old, new, budget: 4 * (old.count + new.count) + 65_536) {
             for (i, j) in script.kept { keep(i, j) }
-        } else {
-            keepLongest(Candidates(paired: old, index))
+            return
         }
+        let index = OccurrenceIndex(new)
+        keepLongest(Candidates(all: old, index, most: 4 * (old.count + new.count) + 64) ?? Candidates(paired: old, index))
     }
 
     /// The longest run of candidates that ascends on both sides.

@@ -9,12 +9,16 @@ package struct RowSet: Sendable, Equatable {
     /// The ids must ascend and be distinct.
     init(ascending rowIDs: [Int64]) {
         self.rowIDs = rowIDs
-        guard let first = rowIDs.first, let last = rowIDs.last, let span = Optional(last.subtractingReportingOverflow(first)),
-              !span.overflow, span.partialValue < Int64(rowIDs.count) * 256 + 65_536 else {
+        guard let first = rowIDs.first, let last = rowIDs.last else {
             bits = nil
             return
         }
-        var bits = Bits(count: Int(span.partialValue) + 1)
+        let (span, overflow) = last.subtractingReportingOverflow(first)
+        guard !overflow, span < Int64(rowIDs.count) * 256 + 65_536 else {
+            bits = nil
+            return
+        }
+        var bits = Bits(count: Int(span) + 1)
         for id in rowIDs { bits[Int(id - first)] = true }
         self.bits = bits
     }

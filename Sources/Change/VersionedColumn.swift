@@ -36,18 +36,17 @@ struct VersionedColumn {
                 try a?.move(to: Int(there), &decoded)
                 try b?.move(to: Int(here), &decoded)
             }
-            for k in start..<end {
-                let i = Int(pairs.old[k]), j = Int(pairs.new[k])
-                let same: Bool
-                if isDense, alike {
-                    same = a!.column.holdsSame(i % vectorSize, as: b!.column, j % vectorSize)
-                } else {
-                    let was = try a?.value(i, isDense, &decoded) ?? absent, value = try b?.value(j, isDense, &decoded) ?? absent
-                    same = was == value
-                }
-                if !same {
-                    if differing == nil { differing = Bits(count: pairs.new.count) }
-                    differing![k] = true
+            func mark(_ k: Int) {
+                if differing == nil { differing = Bits(count: pairs.new.count) }
+                differing![k] = true
+            }
+            if isDense, alike {
+                a!.column.forEachDifference(b!.column, pairs, start..<end, mark)
+            } else {
+                for k in start..<end {
+                    let was = try a?.value(Int(pairs.old[k]), isDense, &decoded) ?? absent
+                    let value = try b?.value(Int(pairs.new[k]), isDense, &decoded) ?? absent
+                    if was != value { mark(k) }
                 }
             }
             start = end
@@ -83,38 +82,5 @@ struct VectorWindow {
         if isDecoded { return column.value(at: row % vectorSize) }
         decoded.values += 1
         return try reader.value(at: row)
-    }
-}
-
-extension Column {
-    /// Whether two rows of columns of one kind hold the same, to the bit. Not for `any`.
-    func holdsSame(_ i: Int, as other: Column, _ j: Int) -> Bool {
-        let here = isPresent(i), there = other.isPresent(j)
-        guard here, there else { return here == there }
-        if type.isCollection {
-            let start = offsets[i], from = other.offsets[j]
-            let count = offsets[i + 1] - start
-            guard count == other.offsets[j + 1] - from else { return false }
-            guard type.kind != .any else { return value(at: i) == other.value(at: j) }
-            for c in children.indices {
-                for k in 0..<count where !children[c].holdsSame(start + k, as: other.children[c], from + k) { return false }
-            }
-            return true
-        }
-        switch type.kind {
-        case .bool, .int, .link: return words[i] == other.words[j]
-        case .date, .decimal, .objectID, .uuid: return words[i] == other.words[j] && extra[i] == other.extra[j]
-        case .float, .double: return reals[i].bitPattern == other.reals[j].bitPattern
-        case .string, .data:
-            let mine = text.range(i), theirs = other.text.range(j)
-            guard mine.count == theirs.count else { return false }
-            return text.bytes.withUnsafeBytes { a in
-                other.text.bytes.withUnsafeBytes { b in
-                    sameBytes(a, mine.lowerBound, b, theirs.lowerBound, mine.count)
-                }
-            }
-        case .embedded: return children.count == other.children.count && children.indices.allSatisfy { children[$0].holdsSame(i, as: other.children[$0], j) }
-        case .any: return value(at: i) == other.value(at: j)
-        }
     }
 }

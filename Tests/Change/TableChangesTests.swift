@@ -156,6 +156,31 @@ import Testing
         #expect((changes.inserted, changes.deleted, changes.modified.rowIDs) == ([40], [], [3, 39]))
         #expect(changes.modified.columns(ofRow: 3) == Bits(words: [4], count: 3))
         #expect(changes.modified.columns(ofRow: 4) == nil)
+        // Objects that stand in the rows themselves are compared field by field.
+        let place = ColumnSchema("place", ColumnType(.embedded, optional: true, collection: .list, target: "Part"))
+        func places(_ note: Value) -> MemoryTable {
+            table([place], (0..<20).map { [$0 == 9 ? .list([.object([.init("size", .int(1)), .init("note", note)])]) : .list([])] }, batch: 20, embedded: [Self.part])
+        }
+        #expect(try TableChanges.between(places(.string("x")), places(.string("y"))).modified.rowIDs == [9])
+        #expect(try TableChanges.between(places(.null), places(.null)).isEmpty)
+    }
+
+    @Test func `of a run that grew only the rows are read that its segments point to`() throws {
+        let rows = (0..<5000).map(Int64.init)
+        let old = KnowingTable([rows], changed: [], longest: 5000)
+        var later = rows + [70, 71]
+        later[4321] = -1
+        let new = KnowingTable([later], changed: [17, 4321, 5000, 5001], longest: 5002)
+        let changes = try TableChanges.between(old, new)
+        #expect((changes.inserted, changes.deleted, changes.modified.rowIDs) == ([5000, 5001], [], [4321]))
+        #expect(changes.decoded.vectors == 0 && changes.decoded.values == 4)
+        // Backwards: the old version is the longer one.
+        let back = try TableChanges.between(KnowingTable([later], changed: [], longest: 5002), KnowingTable([rows], changed: [4321, 5000, 5001], longest: 5002))
+        #expect((back.inserted, back.deleted, back.modified.rowIDs) == ([], [5000, 5001], [4321]))
+        // The further rows stand in the next segment of the other: nothing came or went.
+        let split = try TableChanges.between(KnowingTable([later], changed: [], longest: 5002), KnowingTable([later.dropLast(), [71]], changed: [5001], longest: 5002))
+        #expect(split.isEmpty)
+        #expect(throws: Damage.self) { try TableChanges.between(old, KnowingTable([later], changed: [], longest: 12)) }
     }
 
     /// Random commits, flushed or not; any two versions compared, forwards and backwards, with a model that is a dictionary.
@@ -164,7 +189,9 @@ import Testing
         let folder = TemporaryFolder()
         let type = TypeSchema("Row", columns: [ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.string, optional: true)),
                                                ColumnSchema("c", ColumnType(.any)), ColumnSchema("d", ColumnType(.int, collection: .set)),
-                                               ColumnSchema("e", ColumnType(.double, optional: true)), ColumnSchema("f", ColumnType(.date, collection: .map))])
+                                               ColumnSchema("e", ColumnType(.double, optional: true)), ColumnSchema("f", ColumnType(.date, collection: .map)),
+                                               ColumnSchema("g", ColumnType(.decimal)), ColumnSchema("h", ColumnType(.uuid, optional: true)),
+                                               ColumnSchema("i", ColumnType(.data, optional: true)), ColumnSchema("j", ColumnType(.bool))])
         let schema = Schema([type])
         let database = try Database.create(path: folder.file("a.firn"), keep: 64)
         var model: [Int64: [Value]] = [:], versions: [(DatabaseSnapshot, [Int64: [Value]])] = [], next: Int64 = 0
@@ -193,7 +220,7 @@ import Testing
                     model[id] = nil
                 default:
                     guard !ids.isEmpty else { continue }
-                    let id = ids[random.number(0...ids.count - 1)], c = random.number(0...5)
+                    let id = ids[random.number(0...ids.count - 1)], c = random.number(0...9)
                     let value = random.value(type.columns[c].type, in: schema)
                     try transaction.update("Row", rowID: id, column: type.columns[c].name, value)
                     model[id]![c] = value
@@ -219,7 +246,7 @@ import Testing
         #expect(changes.modified.rowIDs == modified.keys.sorted(), "\(place)")
         for (k, id) in changes.modified.rowIDs.enumerated() {
             let columns = changes.modified.columns(at: k)
-            for c in 0..<6 { #expect(columns[c] == (old.1[id]![c] != new.1[id]![c]), "\(place), row \(id), column \(c)") }
+            for c in 0..<10 { #expect(columns[c] == (old.1[id]![c] != new.1[id]![c]), "\(place), row \(id), column \(c)") }
         }
         let before1 = old.1.keys.sorted(), after1 = new.1.keys.sorted()
         let indices = try CollectionChanges.between(old: before, new: after, changes: changes)

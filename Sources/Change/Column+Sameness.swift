@@ -1,0 +1,69 @@
+import FirnBytes
+import FirnModel
+
+extension Column {
+    /// Calls the body with each pair of `range` whose rows do not hold the same, to the bit: this column is the old rows' vector, `new` the new
+    /// rows', and both are of one kind that is not `any`.
+    func forEachDifference(_ new: Column, _ pairs: PairedRows, _ range: Range<Int>, _ body: (Int) -> Void) {
+        func each(_ same: (Int, Int) -> Bool) {
+            pairs.old.withUnsafeBufferPointer { olds in
+                pairs.new.withUnsafeBufferPointer { news in
+                    for k in range {
+                        let i = Int(olds[k]) & (vectorSize - 1), j = Int(news[k]) & (vectorSize - 1)
+                        let was = isPresent(i), isThere = new.isPresent(j)
+                        if was != isThere || was && !same(i, j) { body(k) }
+                    }
+                }
+            }
+        }
+        guard !type.isCollection else { return each { holdsSame($0, as: new, $1) } }
+        switch type.kind {
+        case .bool, .int, .link:
+            words.withUnsafeBufferPointer { a in new.words.withUnsafeBufferPointer { b in each { a[$0] == b[$1] } } }
+        case .float, .double:
+            reals.withUnsafeBufferPointer { a in new.reals.withUnsafeBufferPointer { b in each { a[$0].bitPattern == b[$1].bitPattern } } }
+        case .string, .data:
+            text.bytes.withUnsafeBytes { a in
+                new.text.bytes.withUnsafeBytes { b in
+                    text.offsets.withUnsafeBufferPointer { from in
+                        new.text.offsets.withUnsafeBufferPointer { to in
+                            each { i, j in
+                                let length = from[i + 1] - from[i]
+                                return length == to[j + 1] - to[j] && sameBytes(a, from[i], b, to[j], length)
+                            }
+                        }
+                    }
+                }
+            }
+        default: each { holdsSame($0, as: new, $1) }
+        }
+    }
+
+    /// Whether two rows of columns of one kind hold the same, to the bit.
+    private func holdsSame(_ i: Int, as other: Column, _ j: Int) -> Bool {
+        let here = isPresent(i), there = other.isPresent(j)
+        guard here, there else { return here == there }
+        if type.isCollection {
+            let start = offsets[i], from = other.offsets[j]
+            let count = offsets[i + 1] - start
+            guard count == other.offsets[j + 1] - from else { return false }
+            for c in children.indices where count > 0 {
+                for k in 0..<count where !children[c].holdsSame(start + k, as: other.children[c], from + k) { return false }
+            }
+            return true
+        }
+        switch type.kind {
+        case .bool, .int, .link: return words[i] == other.words[j]
+        case .date, .decimal, .objectID, .uuid: return words[i] == other.words[j] && extra[i] == other.extra[j]
+        case .float, .double: return reals[i].bitPattern == other.reals[j].bitPattern
+        case .string, .data:
+            let mine = text.range(i), theirs = other.text.range(j)
+            guard mine.count == theirs.count else { return false }
+            return text.bytes.withUnsafeBytes { a in
+                other.text.bytes.withUnsafeBytes { b in sameBytes(a, mine.lowerBound, b, theirs.lowerBound, mine.count) }
+            }
+        case .embedded: return children.count == other.children.count && children.indices.allSatisfy { children[$0].holdsSame(i, as: other.children[$0], j) }
+        case .any: return value(at: i) == other.value(at: j)
+        }
+    }
+}
