@@ -58,6 +58,17 @@ package struct Bits: Hashable, Sendable {
         if words.count > needed { words.removeLast(words.count &- needed) }
     }
 
+    /// Appends the bits at the given positions, in that order.
+    package mutating func append(gathered other: Bits, rows: [Int]) {
+        var more = Bits(repeating: false, count: rows.count)
+        for w in more.words.indices {
+            var word: UInt64 = 0
+            for i in w &* 64..<min(w &* 64 &+ 64, rows.count) where other[rows[i]] { word |= 1 &<< UInt64(truncatingIfNeeded: i & 63) }
+            more.words[w] = word
+        }
+        append(contentsOf: more)
+    }
+
     /// How many bits are set.
     @inlinable
     package var ones: Int {

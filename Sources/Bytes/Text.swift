@@ -66,6 +66,29 @@ package struct Text: Hashable, Sendable {
         for i in range { offsets.append(base + other.offsets[i + 1]) }
     }
 
+    /// Appends the strings at the given positions, in that order.
+    package mutating func append(gathered other: Text, rows: [Int]) {
+        var total = 0
+        for row in rows { total &+= other.length(row) }
+        let base = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: total))
+        var end = base
+        bytes.withUnsafeMutableBytes { out in
+            other.bytes.withUnsafeBytes { source in
+                for row in rows {
+                    let range = other.range(row)
+                    if !range.isEmpty { out.baseAddress!.advanced(by: end).copyMemory(from: source.baseAddress!.advanced(by: range.lowerBound), byteCount: range.count) }
+                    end &+= range.count
+                }
+            }
+        }
+        end = base
+        offsets.append(contentsOf: rows.lazy.map { row in
+            end &+= other.length(row)
+            return end
+        })
+    }
+
     /// The bytes of one string, as an array.
     package func array(_ index: Int) -> [UInt8] { Array(bytes[range(index)]) }
 

@@ -53,7 +53,7 @@ extension Column {
     package mutating func appendGathered(_ other: Column, rows: [Int]) {
         if present != nil || other.present != nil {
             var bits = present ?? Bits(repeating: true, count: count)
-            if let more = other.present { for row in rows { bits.append(more[row]) } } else { bits.append(contentsOf: Bits(repeating: true, count: rows.count)) }
+            if let more = other.present { bits.append(gathered: more, rows: rows) } else { bits.append(contentsOf: Bits(repeating: true, count: rows.count)) }
             present = bits
         }
         count += rows.count
@@ -68,11 +68,12 @@ extension Column {
             for i in children.indices { children[i].appendGathered(other.children[i], rows: elements) }
             return
         }
-        if !other.words.isEmpty { for row in rows { words.append(other.words[row]) } }
-        if !other.extra.isEmpty { for row in rows { extra.append(other.extra[row]) } }
-        if !other.reals.isEmpty { for row in rows { reals.append(other.reals[row]) } }
-        if !other.tags.isEmpty { for row in rows { tags.append(other.tags[row]) } }
-        if other.text.count > 0 { for row in rows { text.append(contentsOf: other.text, range: row..<(row + 1)) } }
+        // Mapped lazily, an array knows how many are to come and grows once.
+        if !other.words.isEmpty { words.append(contentsOf: rows.lazy.map { other.words[$0] }) }
+        if !other.extra.isEmpty { extra.append(contentsOf: rows.lazy.map { other.extra[$0] }) }
+        if !other.reals.isEmpty { reals.append(contentsOf: rows.lazy.map { other.reals[$0] }) }
+        if !other.tags.isEmpty { tags.append(contentsOf: rows.lazy.map { other.tags[$0] }) }
+        if other.text.count > 0 { text.append(gathered: other.text, rows: rows) }
         if type.kind == .embedded {
             if children.isEmpty { children = other.children.map(\.emptyCopy) }
             for i in children.indices where i < other.children.count { children[i].appendGathered(other.children[i], rows: rows) }

@@ -44,15 +44,30 @@ package struct LinkedColumn {
     /// A row for each link, null where there is none or the row it leads to is not there.
     package mutating func fetch(_ rowIDs: [Int64], present: Bits?) throws(Damage) -> Column {
         if pool.footprint > LinkedColumn.most { empty() }
-        var places = [Int](repeating: -1, count: rowIDs.count), missing: [Int] = []
-        for i in rowIDs.indices where present.map({ $0[i] }) ?? true {
-            guard let place = try finder.place(of: rowIDs[i]) else { continue }
-            places[i] = place
+        var rows = try finder.places(of: rowIDs, present: present)
+        if starts.count < finder.segments.count * LinkedColumn.vectorsOfSegment { growVectors() }
+        try load(rows)
+        var start = 0
+        while true {
+            start = LinkedColumn.locate(&rows, starts, from: start)
+            guard start < rows.count else { break }
+            rows[start] = try single(rows[start])
+            start += 1
+        }
+        var out = pool.emptyCopy
+        out.appendGathered(pool, rows: rows)
+        if out.present?.allSet ?? false { out.present = nil }
+        return out
+    }
+
+    /// Decodes the vectors that many of the places lie in.
+    private mutating func load(_ places: [Int]) throws(Damage) {
+        var missing: [Int] = []
+        for place in places where place >= 0 {
             let vector = place / vectorSize
-            if vector >= starts.count { growVectors() }
             if starts[vector] > 0 { continue }
             if wanted[vector] == 0 { missing.append(vector) }
-            wanted[vector] += 1
+            wanted[vector] &+= 1
         }
         for vector in missing {
             let count = wanted[vector]
@@ -60,18 +75,29 @@ package struct LinkedColumn {
             singlyRead[vector] += count
             if (isLarge ? count : singlyRead[vector]) > LinkedColumn.vectorCost { try decode(vector) }
         }
-        for i in places.indices { places[i] = places[i] < 0 ? 0 : try row(places[i]) }
-        var out = pool.gather(places)
-        if out.present?.allSet ?? false { out.present = nil }
-        return out
+    }
+
+    /// Replaces places by rows of the pool, up to one whose vector is not there: returns where it is.
+    private static func locate(_ rows: inout [Int], _ starts: [Int], from start: Int) -> Int {
+        rows.withUnsafeMutableBufferPointer { rows in
+            for i in start..<rows.count {
+                if rows[i] < 0 {
+                    rows[i] = 0
+                    continue
+                }
+                let first = starts[rows[i] / vectorSize]
+                if first == 0 { return i }
+                rows[i] = first &+ rows[i] % vectorSize
+            }
+            return rows.count
+        }
     }
 
     /// Which links lead to rows that are there.
     package mutating func live(_ rowIDs: [Int64], present: Bits?) throws(Damage) -> Bits {
-        var out = present ?? Bits(repeating: true, count: rowIDs.count)
-        for i in rowIDs.indices where out[i] {
-            if try finder.place(of: rowIDs[i]) == nil { out[i] = false }
-        }
+        let places = try finder.places(of: rowIDs, present: present)
+        var out = Bits(repeating: false, count: places.count)
+        for i in places.indices where places[i] >= 0 { out[i] = true }
         return out
     }
 
@@ -79,16 +105,16 @@ package struct LinkedColumn {
     package mutating func isLive(_ rowID: Int64) throws(Damage) -> Bool { try finder.place(of: rowID) != nil }
 
     private mutating func growVectors() {
-        let count = finder.known.count * LinkedColumn.vectorsOfSegment
+        let count = finder.segments.count * LinkedColumn.vectorsOfSegment
         starts.append(contentsOf: repeatElement(0, count: count - starts.count))
         singlyRead.append(contentsOf: repeatElement(0, count: count - singlyRead.count))
         wanted.append(contentsOf: repeatElement(0, count: count - wanted.count))
-        readers.append(contentsOf: repeatElement(nil, count: finder.known.count - readers.count))
+        readers.append(contentsOf: repeatElement(nil, count: finder.segments.count - readers.count))
     }
 
     private mutating func reader(_ number: Int) throws(Damage) -> any ColumnReader {
         if let reader = readers[number] { return reader }
-        let reader = try finder.known[number].segment.column(path: path)
+        let reader = try finder.segments[number].column(path: path)
         guard reader.type.kind == pool.type.kind, reader.type.isCollection == pool.type.isCollection else {
             throw Damage("column of type \(reader.type.name) where the schema has \(pool.type.name)")
         }
@@ -99,16 +125,14 @@ package struct LinkedColumn {
     private mutating func decode(_ vector: Int) throws(Damage) {
         let number = vector / LinkedColumn.vectorsOfSegment, index = vector % LinkedColumn.vectorsOfSegment
         try reader(number).read(vector: index, into: &scratch)
-        guard scratch.count == finder.known[number].segment.rows(ofVector: index).count else { throw Damage("vector of another length than its segment says") }
+        guard scratch.count == finder.segments[number].rows(ofVector: index).count else { throw Damage("vector of another length than its segment says") }
         starts[vector] = pool.count
         pool.append(contentsOf: scratch)
         vectorsDecoded += 1
     }
 
-    /// The row of the pool that holds a place's value.
-    private mutating func row(_ place: Int) throws(Damage) -> Int {
-        let start = starts[place / vectorSize]
-        if start > 0 { return start + place % vectorSize }
+    /// The row of the pool that holds the value at a place whose vector is not there.
+    private mutating func single(_ place: Int) throws(Damage) -> Int {
         if let known = singles[place] { return known }
         let value = try reader(place / segmentSize).value(at: place % segmentSize)
         guard pool.append(value) else { throw Damage("a value of another type than its column") }

@@ -1,61 +1,101 @@
 import FirnBytes
 
-/// Finds the rows of a table by their ids, one after the other, and remembers the segments it met. For one thread.
+/// Finds the rows of a table by their ids, many at a time, and remembers the segments it met. For one thread.
 struct RowFinder {
     let table: any Table
 
-    /// A segment that a row was looked for in.
-    struct Known {
-        let segment: any Segment
-        let first: Int64, last: Int64
-        /// Every id from the first to the last has its row.
-        let isDense: Bool
-        let live: Bits?
-    }
+    /// The segments met, in that order: what a place counts by.
+    private(set) var segments: [any Segment] = []
+    private var live: [Bits?] = []
 
-    /// In the order they were met: what a place counts by.
-    private(set) var known: [Known] = []
-    /// Numbers of `known`, ascending by first row id.
-    private var order: [Int] = []
-    private var latest = 0
+    /// The row ids of a segment met.
+    private struct Span {
+        let first: Int64, last: Int64
+        let number: Int
+        /// Every id from the first to the last has its row, and all rows are there.
+        let isPlain: Bool
+        let isDense: Bool
+    }
+    /// Ascending.
+    private var spans: [Span] = []
 
     init(_ table: any Table) { self.table = table }
 
-    /// Where a live row stands: the number of its segment in `known` and its position there, as `RowFinder.place` packs them. Nil if there
-    /// is no such row.
-    mutating func place(of rowID: Int64) throws(Damage) -> Int? {
-        if latest < known.count, known[latest].first <= rowID, rowID <= known[latest].last { return try place(of: rowID, in: latest) }
-        var low = 0, high = order.count
+    /// A place is the number of a segment in `segments` and the position there.
+    static let positionBits = 16
+
+    /// Where the live rows with these ids stand; -1 for ids that are absent or have no such row.
+    mutating func places(of rowIDs: [Int64], present: Bits?) throws(Damage) -> [Int] {
+        var out = [Int](repeating: -1, count: rowIDs.count), start = 0, latest = 0
+        while true {
+            start = spans.withUnsafeBufferPointer { spans in
+                rowIDs.withUnsafeBufferPointer { ids in
+                    out.withUnsafeMutableBufferPointer { out in RowFinder.fill(&out, ids, present, spans, from: start, &latest) }
+                }
+            }
+            guard start < rowIDs.count else { return out }
+            out[start] = try place(of: rowIDs[start]) ?? -1
+            start += 1
+        }
+    }
+
+    /// Goes on as long as the ids lie in plain segments that are known; returns where it does not.
+    private static func fill(_ out: inout UnsafeMutableBufferPointer<Int>, _ ids: UnsafeBufferPointer<Int64>, _ present: Bits?, _ spans: UnsafeBufferPointer<Span>,
+                             from start: Int, _ latest: inout Int) -> Int {
+        var i = start
+        while i < ids.count {
+            if let present, !present[i] {
+                i &+= 1
+                continue
+            }
+            let id = ids[i]
+            if latest >= spans.count || id < spans[latest].first || id > spans[latest].last {
+                latest = index(of: id, in: spans)
+                if latest >= spans.count || id > spans[latest].last { return i }
+            }
+            guard spans[latest].isPlain else { return i }
+            out[i] = spans[latest].number << positionBits | Int(truncatingIfNeeded: id &- spans[latest].first)
+            i &+= 1
+        }
+        return i
+    }
+
+    /// The last span that begins at or before an id; out of range if there is none.
+    @inline(__always)
+    private static func index(of id: Int64, in spans: UnsafeBufferPointer<Span>) -> Int {
+        var low = 0, high = spans.count
         while low < high {
-            let middle = (low + high) / 2
-            if known[order[middle]].first <= rowID { low = middle + 1 } else { high = middle }
+            let middle = (low &+ high) >> 1
+            if spans[middle].first <= id { low = middle &+ 1 } else { high = middle }
         }
-        if low > 0, rowID <= known[order[low - 1]].last {
-            latest = order[low - 1]
-            return try place(of: rowID, in: latest)
-        }
+        return low == 0 ? .max : low &- 1
+    }
+
+    mutating func place(of rowID: Int64) throws(Damage) -> Int? {
+        let known = spans.withUnsafeBufferPointer { RowFinder.index(of: rowID, in: $0) }
+        if known < spans.count, rowID <= spans[known].last { return try place(of: rowID, in: spans[known]) }
         guard let index = try table.segmentIndex(of: rowID) else { return nil }
         let segment = try table.segment(index), count = segment.rowCount
         guard count > 0 else { return nil }
+        guard count <= segmentSize else { throw Damage("a segment of \(count) rows") }
         let first = try segment.rowID(at: 0), last = try segment.rowID(at: count - 1)
         // An id between two segments leads to one that is known already.
-        guard first <= rowID, rowID <= last, low == 0 || known[order[low - 1]].first != first else { return nil }
-        order.insert(known.count, at: low)
-        latest = known.count
-        known.append(Known(segment: segment, first: first, last: last, isDense: last - first == Int64(count - 1), live: segment.live))
-        return try place(of: rowID, in: latest)
+        guard first <= rowID, rowID <= last, known >= spans.count || spans[known].first != first else { return nil }
+        let isDense = last &- first == Int64(count - 1)
+        let span = Span(first: first, last: last, number: segments.count, isPlain: isDense && segment.live == nil, isDense: isDense)
+        spans.insert(span, at: known < spans.count ? known + 1 : 0)
+        segments.append(segment)
+        live.append(segment.live)
+        return try place(of: rowID, in: span)
     }
 
-    private func place(of rowID: Int64, in number: Int) throws(Damage) -> Int? {
-        var position = Int(rowID - known[number].first)
-        if !known[number].isDense {
-            guard let found = try known[number].segment.position(of: rowID) else { return nil }
+    private func place(of rowID: Int64, in span: Span) throws(Damage) -> Int? {
+        var position = Int(rowID - span.first)
+        if !span.isDense {
+            guard let found = try segments[span.number].position(of: rowID) else { return nil }
             position = found
         }
-        if let live = known[number].live, !live[position] { return nil }
-        return RowFinder.place(number, position)
+        if let live = live[span.number], !live[position] { return nil }
+        return span.number << RowFinder.positionBits | position
     }
-
-    @inline(__always)
-    static func place(_ number: Int, _ position: Int) -> Int { number << 16 | position }
 }

@@ -12,7 +12,7 @@ package final class SelectedRows: Table {
 
     package init(_ rowIDs: [Int64], of base: any Table) {
         self.base = base
-        let source = SelectedSource(base)
+        let sources = SelectedSources(base)
         var segments: [SelectedSegment] = [], rowCount = 0, damage: Damage?
         do throws(Damage) {
             var rows = try LinkedColumn(base, path: [])
@@ -20,7 +20,7 @@ package final class SelectedRows: Table {
                 let ids = Array(rowIDs[start..<min(start + segmentSize, rowIDs.count)])
                 let live = try rows.live(ids, present: nil), ones = live.ones
                 rowCount += ones
-                segments.append(SelectedSegment(ids, live: ones == ids.count ? nil : live, source))
+                segments.append(SelectedSegment(ids, live: ones == ids.count ? nil : live, sources))
             }
         } catch { damage = error }
         self.segments = segments
@@ -47,18 +47,31 @@ package final class SelectedRows: Table {
     package func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) ?? (typeName == type.name ? base : nil) }
 }
 
-/// The columns of the base that were asked for, with what was decoded of them; shared by all segments of a selection.
+/// A column of the base with what was decoded of it; shared by all segments of a selection.
 private final class SelectedSource: Sendable {
+    private let column: Mutex<LinkedColumn>
+
+    init(_ column: consuming LinkedColumn) { self.column = Mutex(column) }
+
+    func fetch(_ rowIDs: [Int64]) throws(Damage) -> Column {
+        try column.withLock { (column) throws(Damage) -> Column in try column.fetch(rowIDs, present: nil) }
+    }
+}
+
+/// The columns of the base that were asked for.
+private final class SelectedSources: Sendable {
     let base: any Table
-    private let columns: Mutex<[[Int]: LinkedColumn]> = Mutex([:])
+    private let columns: Mutex<[[Int]: SelectedSource]> = Mutex([:])
 
     init(_ base: any Table) { self.base = base }
 
-    func fetch(_ rowIDs: [Int64], _ path: [Int]) throws(Damage) -> Column {
+    func source(_ path: [Int]) throws(Damage) -> SelectedSource {
         let base = base
-        return try columns.withLock { (columns) throws(Damage) -> Column in
-            if columns[path] == nil { columns[path] = try LinkedColumn(base, path: path) }
-            return try columns[path]!.fetch(rowIDs, present: nil)
+        return try columns.withLock { (columns) throws(Damage) -> SelectedSource in
+            if let known = columns[path] { return known }
+            let source = SelectedSource(try LinkedColumn(base, path: path))
+            columns[path] = source
+            return source
         }
     }
 }
@@ -67,12 +80,12 @@ private final class SelectedSource: Sendable {
 private final class SelectedSegment: Segment {
     let rowIDs: [Int64]
     let live: Bits?
-    private let source: SelectedSource
+    private let sources: SelectedSources
 
-    init(_ rowIDs: [Int64], live: Bits?, _ source: SelectedSource) {
+    init(_ rowIDs: [Int64], live: Bits?, _ sources: SelectedSources) {
         self.rowIDs = rowIDs
         self.live = live
-        self.source = source
+        self.sources = sources
     }
 
     var rowCount: Int { rowIDs.count }
@@ -80,7 +93,7 @@ private final class SelectedSegment: Segment {
     func position(of rowID: Int64) throws(Damage) -> Int? { rowIDs.firstIndex(of: rowID) }
     func column(_ index: Int) throws(Damage) -> any ColumnReader { try column(path: [index]) }
     func column(path: [Int]) throws(Damage) -> any ColumnReader {
-        SelectedColumn(rowIDs, path, type: try ColumnSchema(path: path, in: source.base.type, source.base.schema).type, source)
+        SelectedColumn(rowIDs, type: try ColumnSchema(path: path, in: sources.base.type, sources.base.schema).type, try sources.source(path))
     }
 }
 
@@ -88,12 +101,10 @@ private final class SelectedSegment: Segment {
 private final class SelectedColumn: ColumnReader {
     let type: ColumnType
     private let rowIDs: [Int64]
-    private let path: [Int]
     private let source: SelectedSource
 
-    init(_ rowIDs: [Int64], _ path: [Int], type: ColumnType, _ source: SelectedSource) {
+    init(_ rowIDs: [Int64], type: ColumnType, _ source: SelectedSource) {
         self.rowIDs = rowIDs
-        self.path = path
         self.type = type
         self.source = source
     }
@@ -101,9 +112,9 @@ private final class SelectedColumn: ColumnReader {
     var rowCount: Int { rowIDs.count }
 
     func read(vector: Int, into column: inout Column) throws(Damage) {
-        column = try source.fetch(Array(rowIDs[vector * vectorSize..<min((vector + 1) * vectorSize, rowIDs.count)]), path)
+        column = try source.fetch(Array(rowIDs[vector * vectorSize..<min((vector + 1) * vectorSize, rowIDs.count)]))
         column.type = type
     }
 
-    func value(at row: Int) throws(Damage) -> Value { try source.fetch([rowIDs[row]], path).value(at: 0) }
+    func value(at row: Int) throws(Damage) -> Value { try source.fetch([rowIDs[row]]).value(at: 0) }
 }

@@ -13,6 +13,29 @@ final class Backlinks: Sendable {
     private struct Pairs {
         var targets: [Int64] = []
         var sources: [Int64] = []
+        /// Where the ids that are linked to lie close together: for each from the first on, where its pairs begin; then the end.
+        var starts: [Int32] = []
+
+        /// The pairs of a target.
+        @inline(__always)
+        func range(_ target: Int64) -> Range<Int> {
+            guard let first = targets.first, target >= first, target <= targets[targets.count - 1] else { return 0..<0 }
+            if !starts.isEmpty {
+                let at = Int(target &- first)
+                return Int(starts[at])..<Int(starts[at + 1])
+            }
+            let start = Backlinks.lowerBound(targets, target)
+            var end = start
+            while end < targets.count, targets[end] == target { end += 1 }
+            return start..<end
+        }
+
+        mutating func index() {
+            guard let first = targets.first, let last = targets.last, last &- first >= 0, last &- first < Int64(targets.count) * 8 + 1024 else { return }
+            starts.reserveCapacity(Int(last - first) + 2)
+            for (i, target) in targets.enumerated() { while starts.count <= Int(target - first) { starts.append(Int32(truncatingIfNeeded: i)) } }
+            starts.append(Int32(truncatingIfNeeded: targets.count))
+        }
     }
     private let found: Mutex<Pairs?> = Mutex(nil)
 
@@ -28,18 +51,17 @@ final class Backlinks: Sendable {
         out.count = links.count
         out.offsets.reserveCapacity(links.count + 1)
         for row in 0..<links.count {
-            if links.isPresent(row) {
-                let target = links.words[row]
-                var at = Backlinks.lowerBound(pairs.targets, target)
-                while at < pairs.targets.count, pairs.targets[at] == target {
-                    out.children[0].words.append(pairs.sources[at])
-                    at += 1
-                }
-            }
+            if links.isPresent(row) { out.children[0].words.append(contentsOf: pairs.sources[pairs.range(links.words[row])]) }
             out.offsets.append(out.children[0].words.count)
         }
         out.children[0].count = out.children[0].words.count
         return out
+    }
+
+    /// Adds to `counts` how many links lead to each of the rows.
+    func count(_ links: Column, into counts: inout [Int64]) throws(Damage) {
+        let pairs = try pairs()
+        for row in 0..<links.count where links.isPresent(row) { counts[row] += Int64(pairs.range(links.words[row]).count) }
     }
 
     private static func lowerBound(_ words: [Int64], _ wanted: Int64) -> Int {
@@ -87,6 +109,8 @@ final class Backlinks: Sendable {
         guard targets.count <= Int(Int32.max) else { throw Damage("more links than a query can turn round") }
         var order = (0..<targets.count).map { Int32(truncatingIfNeeded: $0) }
         Ordering.sort(&order, by: targets, ascending: true)
-        return Pairs(targets: order.map { targets.words[Int($0)] }, sources: order.map { sources[Int($0)] })
+        var pairs = Pairs(targets: order.map { targets.words[Int($0)] }, sources: order.map { sources[Int($0)] })
+        pairs.index()
+        return pairs
     }
 }

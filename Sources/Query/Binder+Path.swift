@@ -114,7 +114,11 @@ extension Binder {
                 trail.enter()
             }
         case .count:
-            if type.isCollection || type.kind == .string || type.kind == .data {
+            if case .inverse(let number)? = trail.steps.last?.step {
+                // Counted without making the lists.
+                trail.steps.removeLast()
+                trail.add(.inverseCount([number]), ColumnType(.int))
+            } else if type.isCollection || type.kind == .string || type.kind == .data {
                 trail.add(.count, ColumnType(.int, optional: !type.isCollection))
             } else {
                 guard isAny else { throw error("Property '\(trail.name)' has no property '@count'", at: position) }

@@ -31,10 +31,9 @@ extension SegmentScan {
         var out = Column(ColumnType(.int))
         out.count = column.count
         out.words = Array(repeating: 0, count: column.count)
-        for number in numbers {
-            let lists = try sources(number, column)
-            for row in 0..<column.count { out.words[row] += Int64(lists.offsets[row + 1] - lists.offsets[row]) }
-        }
+        do throws(Damage) {
+            for number in numbers { try slots.backlinks[number].count(column, into: &out.words) }
+        } catch { throw damaged(error) }
         return out
     }
 
