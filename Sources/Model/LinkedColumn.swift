@@ -7,6 +7,7 @@ import FirnBytes
 /// that many links of one call lead to are decoded whole.
 package struct LinkedColumn {
     private let path: [Int]
+    private let isStored: Bool
     private var finder: RowFinder
     /// Row 0 has no value: it stands for links that lead nowhere.
     private var pool: Column
@@ -31,11 +32,12 @@ package struct LinkedColumn {
     private static let most = 128 << 20
     private static let vectorsOfSegment = segmentSize / vectorSize
 
-    /// `path` as for `Segment.column(path:)`; an empty one is for `live` alone.
-    package init(_ table: any Table, path: [Int]) throws(Damage) {
+    /// `path` as for `Segment.column(path:)`; an empty one is for `live` alone. `stored`: one column, as `Segment.storedColumn` gives it.
+    package init(_ table: any Table, path: [Int], stored: Bool = false) throws(Damage) {
         self.path = path
+        isStored = stored
         finder = RowFinder(table)
-        pool = path.isEmpty ? Column(ColumnType(.bool)) : try Column(shape: path, in: table)
+        pool = path.isEmpty ? Column(ColumnType(.bool)) : stored ? Column(table.type.columns[path[0]].type.stored) : try Column(shape: path, in: table)
         scratch = pool
         pool.type.isOptional = true
         pool.appendNull()
@@ -114,7 +116,7 @@ package struct LinkedColumn {
 
     private mutating func reader(_ number: Int) throws(Damage) -> any ColumnReader {
         if let reader = readers[number] { return reader }
-        let reader = try finder.segments[number].column(path: path)
+        let reader = try finder.segments[number].reader(path, stored: isStored)
         guard reader.type.kind == pool.type.kind, reader.type.isCollection == pool.type.isCollection else {
             throw Damage("column of type \(reader.type.name) where the schema has \(pool.type.name)")
         }
@@ -151,6 +153,10 @@ package struct LinkedColumn {
             singlyRead[i] = 0
         }
     }
+}
+
+extension Segment {
+    fileprivate func reader(_ path: [Int], stored: Bool) throws(Damage) -> any ColumnReader { stored ? try storedColumn(path[0]) : try column(path: path) }
 }
 
 extension Column {

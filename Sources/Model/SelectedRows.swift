@@ -61,18 +61,27 @@ private final class SelectedSource: Sendable {
 /// The columns of the base that were asked for.
 private final class SelectedSources: Sendable {
     let base: any Table
-    private let columns: Mutex<[[Int]: SelectedSource]> = Mutex([:])
+    private struct Key: Hashable {
+        let path: [Int], isStored: Bool
+    }
+    private let columns: Mutex<[Key: SelectedSource]> = Mutex([:])
 
     init(_ base: any Table) { self.base = base }
 
-    func source(_ path: [Int]) throws(Damage) -> SelectedSource {
-        let base = base
+    func source(_ path: [Int], stored: Bool) throws(Damage) -> SelectedSource {
+        let base = base, key = Key(path: path, isStored: stored)
         return try columns.withLock { (columns) throws(Damage) -> SelectedSource in
-            if let known = columns[path] { return known }
-            let source = SelectedSource(try LinkedColumn(base, path: path))
-            columns[path] = source
+            if let known = columns[key] { return known }
+            let source = SelectedSource(try LinkedColumn(base, path: path, stored: stored))
+            columns[key] = source
             return source
         }
+    }
+
+    /// Embedded objects have row ids in the base.
+    func isStored(_ index: Int) throws(Damage) -> Bool {
+        guard base.type.columns[index].type.kind == .embedded, base.segmentCount > 0 else { return false }
+        return try base.segment(0).storedColumn(index).type.kind == .link
     }
 }
 
@@ -92,8 +101,12 @@ private final class SelectedSegment: Segment {
     func rowID(at position: Int) throws(Damage) -> Int64 { rowIDs[position] }
     func position(of rowID: Int64) throws(Damage) -> Int? { rowIDs.firstIndex(of: rowID) }
     func column(_ index: Int) throws(Damage) -> any ColumnReader { try column(path: [index]) }
+    func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader {
+        guard try sources.isStored(index) else { return try column(index) }
+        return SelectedColumn(rowIDs, type: sources.base.type.columns[index].type.stored, try sources.source([index], stored: true))
+    }
     func column(path: [Int]) throws(Damage) -> any ColumnReader {
-        SelectedColumn(rowIDs, type: try ColumnSchema(path: path, in: sources.base.type, sources.base.schema).type, try sources.source(path))
+        SelectedColumn(rowIDs, type: try ColumnSchema(path: path, in: sources.base.type, sources.base.schema).type, try sources.source(path, stored: false))
     }
 }
 

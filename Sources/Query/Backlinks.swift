@@ -2,7 +2,7 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// The links of one column turned round: for a row, the rows that link to it, in their order and as often as they do. Found in one pass
+/// The links of one column (embedded objects are linked to by their owners) turned round: for a row, the rows that link to it, in their order and as often as they do. Found in one pass
 /// over the column when first asked for. Usable from any thread.
 final class Backlinks: Sendable {
     /// Of the rows that link.
@@ -85,9 +85,11 @@ final class Backlinks: Sendable {
 
     private static func read(_ table: any Table, _ index: Int) throws(Damage) -> Pairs {
         var targets = Column(ColumnType(.link)), sources: [Int64] = []
-        var scratch = Column(table.type.columns[index].type)
+        var type = table.type.columns[index].type
+        type.kind = .link
+        var scratch = Column(type)
         for number in 0..<table.segmentCount {
-            let segment = try table.segment(number), reader = try segment.column(index)
+            let segment = try table.segment(number), reader = try segment.storedColumn(index)
             guard reader.type.kind == .link else { throw Damage("column of type \(reader.type.name) where the schema has links") }
             if let zone = reader.zone(), zone.allNull { continue }
             for vector in 0..<segment.vectorCount {

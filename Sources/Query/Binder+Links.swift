@@ -55,7 +55,7 @@ extension Binder {
 
     /// From links to the lists of rows of a type that link to the same rows by a column.
     private mutating func turn(_ typeName: String, _ column: String, _ trail: inout Trail, _ place: Int) throws(QueryError) {
-        guard let source = schema[typeName], let index = source.index(of: column), source.columns[index].type.kind == .link, source.columns[index].type.target == trail.type.target else {
+        guard let source = schema[typeName], let index = source.index(of: column), source.columns[index].type.leads(to: trail.type.target) else {
             throw error("'\(typeName).\(column)' does not link to \(trail.type.target ?? trail.name)", at: place)
         }
         guard let table = try related(typeName) else { throw error("the rows of \(typeName), which link to \(trail.name), are not at hand here", at: place) }
@@ -68,7 +68,7 @@ extension Binder {
     private mutating func countLinks(_ trail: inout Trail) throws(QueryError) {
         var numbers: [Int] = []
         for source in schema.types {
-            for (i, column) in source.columns.enumerated() where column.type.kind == .link && column.type.target == trail.type.target {
+            for (i, column) in source.columns.enumerated() where column.type.leads(to: trail.type.target) {
                 // Where a type's rows are not at hand, none of them is there to link.
                 if let table = try related(source.name) { numbers.append(slots.backlinks(table, i)) }
             }
@@ -89,7 +89,7 @@ extension Binder {
 
     func isInverse(_ inverse: QueryRequest.Inverse, of typeName: String) -> Bool {
         guard let source = schema[inverse.typeName], let index = source.index(of: inverse.column) else { return false }
-        return source.columns[index].type.kind == .link && source.columns[index].type.target == typeName
+        return source.columns[index].type.leads(to: typeName)
     }
 
     // MARK: Links that lead nowhere
@@ -116,4 +116,9 @@ extension Binder {
         none.value = .link(-1)
         return none
     }
+}
+
+extension ColumnType {
+    /// Holds links to rows of a type, or is the owner's column of an embedded one.
+    fileprivate func leads(to name: String?) -> Bool { (kind == .link || kind == .embedded) && target == name && name != nil }
 }

@@ -9,6 +9,8 @@ package typealias ParallelLoop = @Sendable (Int, @Sendable (Int) -> Void) -> Voi
 ///     let run = try QueryRun(QueryRequest(filter: "age > 30 SORT(name ASC)", select: ["name", "birth.place.name"]), table: people)
 ///     try run.forEachBatch { batch in …; return true }
 ///
+/// For the table as it is: of one that changes (a transaction's own) make a new run after each change.
+///
 /// The same rows in the same order whatever the number of threads (sums of doubles may differ in the last digit between numbers of threads).
 package final class QueryRun {
     /// Of the result.

@@ -108,4 +108,24 @@ import Testing
         #expect(try names.fetch([ada, ada + 1], present: nil).value(at: 0) == .string("Ada"))
         #expect(try !names.isLive(ada + 1))
     }
+
+    @Test func `chosen rows give embedded objects as stored, and whole`() throws {
+        let folder = TemporaryFolder()
+        let database = try Database.create(path: folder.file("a.firn"))
+        let transaction = try database.begin()
+        let person = TypeSchema("Person", columns: [ColumnSchema("home", ColumnType(.embedded, optional: true, target: "Address")), ColumnSchema("n", ColumnType(.int))])
+        try transaction.extendSchema([person, TypeSchema("Address", columns: [ColumnSchema("city", ColumnType(.string))], isEmbedded: true)])
+        for i in 0..<3 { try transaction.insert("Person", [i == 1 ? .null : .object([.init("city", .string("c\(i)"))]), .int(Int64(i))]) }
+        try transaction.commit()
+        let people = try #require(try database.snapshot().table(named: "Person"))
+        let segment = try SelectedRows([2, 1, 0, 2], of: people).segment(0)
+        let stored = try segment.storedColumn(0)
+        #expect(stored.type.kind == .link)
+        #expect(try (0..<4).map { try stored.value(at: $0) } == [.link(1), .null, .link(0), .link(1)])
+        #expect(try segment.storedColumn(1).value(at: 0) == .int(2))
+        #expect(try (0..<4).map { try segment.column(path: [0, 0]).value(at: $0) } == [.string("c2"), .null, .string("c0"), .string("c2")])
+        var whole = Column(person.columns[0], in: people.schema)
+        try segment.column(0).read(vector: 0, into: &whole)
+        #expect(stripped(whole.value(at: 3)) == .object([.init("", .string("c2"))]) && whole.value(at: 1) == .null)
+    }
 }

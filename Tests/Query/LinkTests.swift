@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnKit
 import FirnModel
 @testable import FirnQuery
 import Testing
@@ -193,4 +194,48 @@ import Testing
         #expect(tree.description == "$K0.x == $1 AND ANY @links.A.b[$2] == $K7")
         #expect(try Parser.query(tree.description) == tree)
     }
+
+    @Test func `embedded objects know their owners, and damage of linked rows is told`() throws {
+        let folder = TemporaryFolder()
+        let database = try Database.create(path: folder.file("a.firn"))
+        let transaction = try database.begin()
+        try transaction.extendSchema([Kennel.person, Kennel.address])
+        for person in Kennel.people { try transaction.insert("Person", person) }
+        try transaction.commit()
+        let addresses = try #require(try database.snapshot().table(named: "Address"))
+        let inverses = [QueryRequest.Inverse("people", type: "Person", column: "address")]
+        func cities(_ query: String) throws -> [Value] {
+            var out: [Value] = []
+            try QueryRun(QueryRequest(filter: query, sort: [.init("city")], inverses: inverses), table: addresses).forEachBatch { batch in
+                for row in 0..<batch.count { out.append(batch.columns[0].value(at: row)) }
+                return true
+            }
+            return out
+        }
+        #expect(try cities("people.name == 'Ada'") == [.string("London")])
+        #expect(try cities("@links.Person.homes.name == 'Cy'") == [.null, .string("Oslo")])
+        #expect(try cities("@links.@count == 1").count == 6)
+        let broken = BrokenTable(Kennel.person)
+        var batch = Batch(Kennel.dog, in: Kennel.schema)
+        for (i, value) in Kennel.dogs[0].enumerated() { batch.columns[i].append(value) }
+        batch.count = 1
+        let dogs = MemoryTable(Kennel.dog, schema: Kennel.schema, batches: [batch]) { $0 == "Person" ? broken : nil }
+        for query in ["owner.name == 'x'", "owner == nil", "TRUEPREDICATE SORT(owner.age ASC)"] {
+            do {
+                _ = try QueryRun(QueryRequest(filter: query), table: dogs, file: "a.firn").count()
+                Issue.record("\(query) gave an answer")
+            } catch let error as FirnError { #expect(error.code == .damaged, "\(query): \(error)") }
+        }
+    }
+}
+
+/// A table whose bytes cannot be read.
+private final class BrokenTable: Table {
+    let type: TypeSchema
+    init(_ type: TypeSchema) { self.type = type }
+    var schema: Schema { Kennel.schema }
+    var rowCount: Int { 1 }
+    var segmentCount: Int { 1 }
+    func segment(_ index: Int) throws(Damage) -> any Segment { throw Damage("torn") }
+    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { 0 }
 }
