@@ -8,6 +8,8 @@ import FirnBytes
 package struct LinkedColumn {
     private let path: [Int]
     private let isStored: Bool
+    /// Bytes of the pool before it begins anew.
+    private let most: Int
     private var finder: RowFinder
     /// Row 0 has no value: it stands for links that lead nowhere.
     private var pool: Column
@@ -28,13 +30,12 @@ package struct LinkedColumn {
 
     /// Reading a vector costs about as much as this many single values.
     private static let vectorCost = 24
-    /// Bytes of the pool before it begins anew.
-    private static let most = 128 << 20
     private static let vectorsOfSegment = segmentSize / vectorSize
 
     /// `path` as for `Segment.column(path:)`; an empty one is for `live` alone. `stored`: one column, as `Segment.storedColumn` gives it.
-    package init(_ table: any Table, path: [Int], stored: Bool = false) throws(Damage) {
+    package init(_ table: any Table, path: [Int], stored: Bool = false, most: Int = 128 << 20) throws(Damage) {
         self.path = path
+        self.most = most
         isStored = stored
         finder = RowFinder(table)
         pool = path.isEmpty ? Column(ColumnType(.bool)) : stored ? Column(table.type.columns[path[0]].type.stored) : try Column(shape: path, in: table)
@@ -45,7 +46,7 @@ package struct LinkedColumn {
 
     /// A row for each link, null where there is none or the row it leads to is not there.
     package mutating func fetch(_ rowIDs: [Int64], present: Bits?) throws(Damage) -> Column {
-        if pool.footprint > LinkedColumn.most { empty() }
+        if pool.footprint > most { empty() }
         var rows = try finder.places(of: rowIDs, present: present)
         if starts.count < finder.segments.count * LinkedColumn.vectorsOfSegment { growVectors() }
         try load(rows)

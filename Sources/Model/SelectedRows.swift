@@ -32,6 +32,9 @@ package final class SelectedRows: Table {
     package var schema: Schema { base.schema }
     package var segmentCount: Int { damage == nil ? segments.count : max(1, segments.count) }
 
+    /// Throws what was wrong with the base's bytes when its rows were looked for: `rowCount` alone cannot tell.
+    package func check() throws(Damage) { if let damage { throw damage } }
+
     package func segment(_ index: Int) throws(Damage) -> any Segment {
         if let damage { throw damage }
         return segments[index]

@@ -203,7 +203,7 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     }
 
     override func outline(_ indent: String) -> String {
-        indent + text + (plainSlot == nil ? "  (computed)" : number != nil ? "  (on dictionary codes where there are)" : "  (zones)") + "\n"
+        indent + text + (leavesTable ? "  (through links)" : plainSlot == nil ? "  (computed)" : number != nil ? "  (on dictionary codes where there are)" : "  (zones)") + "\n"
     }
 }
 

@@ -181,7 +181,10 @@ package final class QueryRun {
     }
 
     private func matchCount() throws(FirnError) -> Int {
-        if let constant = plan.filter as? ConstantNode { return constant.value ? table.rowCount : 0 }
+        if let constant = plan.filter as? ConstantNode {
+            do { try (table as? SelectedRows)?.check() } catch { throw scanner.source.error(error) }
+            return constant.value ? table.rowCount : 0
+        }
         let scanner = scanner
         return try share { (scan, range) throws(FirnError) -> Int in
             var count = 0

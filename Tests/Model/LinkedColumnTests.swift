@@ -59,6 +59,18 @@ import Testing
         #expect(few.vectorsDecoded == 0 && few.valuesRead == 3)
     }
 
+    @Test(arguments: [0, 1, 2]) func `a pool that grows too large begins anew, and gives the same values`(column: Int) throws {
+        let table = table(3000, segments: 3)
+        var generator = SeededGenerator(seed: 77)
+        var linked = try LinkedColumn(table, path: [column], most: 30_000)
+        for round in 0..<60 {
+            let spread = [9000, 300, 9000, 40][round % 4], ids = (0..<[700, 500, 20, 3][round % 4]).map { _ in Int64.random(in: 0..<Int64(spread), using: &generator) }
+            let out = try linked.fetch(ids, present: nil)
+            for i in ids.indices { #expect(out.value(at: i) == expected(column, ids[i], of: 9000), "round \(round)") }
+        }
+        #expect(linked.vectorsDecoded > 9 && linked.valuesRead > 0)
+    }
+
     @Test func `chosen rows are a table in their order, with duplicates, without those that are not there`() throws {
         let base = table(3000, segments: 2)
         var generator = SeededGenerator(seed: 9)

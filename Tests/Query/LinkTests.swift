@@ -1,3 +1,4 @@
+import Dispatch
 import FirnBytes
 import FirnKit
 import FirnModel
@@ -193,6 +194,55 @@ import Testing
         let tree = try Parser.query("%K.x == %@ AND ANY @links.A.b[%@] == $K7")
         #expect(tree.description == "$K0.x == $1 AND ANY @links.A.b[$2] == $K7")
         #expect(try Parser.query(tree.description) == tree)
+    }
+
+    @Test func `a list of rows is searched, counted and added up in its order, as often as it names them`() throws {
+        let dogs = Kennel.tables["Dog"]!
+        let list = SelectedRows([4, 0, 70, 0, 3, 1], of: dogs)
+        func find(_ query: String) throws -> String { try Kennel.letters(try QueryRun(QueryRequest(filter: query, arguments: Kennel.arguments, inverses: Kennel.inverses), table: list), list, "Dog") }
+        #expect(try find("TRUEPREDICATE") == "eaadb")
+        #expect(try find("owner.age > 0") == "eaa")
+        #expect(try find("TRUEPREDICATE SORT(name ASC)") == "aabde")
+        #expect(try find("TRUEPREDICATE DISTINCT(name)") == "eadb")
+        #expect(try find("TRUEPREDICATE SORT(owner.age ASC) LIMIT(3)") == "bea")
+        #expect(try find("owner.dogs.name == 'a'") == "aa")
+        #expect(try find("SELF == $0") == "aa")
+        #expect(try QueryRun(QueryRequest(), table: list).count() == 5)
+        var sums: [Value] = []
+        try QueryRun(QueryRequest(aggregates: try Aggregate.list("count, sum(owner.age), max(toys.@count)")), table: list).forEachBatch { batch in
+            sums = batch.columns.map { $0.value(at: 0) }
+            return true
+        }
+        #expect(sums == [.int(5), .int(92), .int(3)])
+        let broken = SelectedRows([1, 2], of: BrokenTable(Kennel.person))
+        #expect(throws: FirnError.self) { try QueryRun(QueryRequest(), table: broken).count() }
+        #expect(throws: FirnError.self) { try QueryRun(QueryRequest(filter: "age > 1"), table: broken).count() }
+    }
+
+    @Test func `threads find the same through links`() throws {
+        let type = TypeSchema("N", columns: [ColumnSchema("i", ColumnType(.int)), ColumnSchema("next", ColumnType(.link, optional: true, target: "N"))])
+        var random = Random(seed: 3), batches: [Batch] = []
+        for part in 0..<12 {
+            var batch = Batch(type, in: Schema([type]))
+            for row in 0..<2000 {
+                batch.columns[0].append(.int(Int64(part * 2000 + row)))
+                batch.columns[1].append(.link(Int64(random.below(25_000))))
+                batch.count += 1
+            }
+            batches.append(batch)
+        }
+        let table = MemoryTable(type, schema: Schema([type]), batches: batches)
+        let list = SelectedRows((0..<70_000).map { _ in Int64(random.below(24_100)) }, of: table)
+        for rows: any Table in [table, list] {
+            for query in ["next.next.i < 5000", "@links.N.next.@count > 2", "next.next.@links.N.next.i > 20000 SORT(next.i ASC)", "next == nil", "TRUEPREDICATE DISTINCT(next.next.next.i)"] {
+                func found(_ threads: Int) throws -> [UInt64] {
+                    let run = try QueryRun(QueryRequest(filter: query), table: rows, threads: threads) { count, body in DispatchQueue.concurrentPerform(iterations: count, execute: body) }
+                    return try run.rowPositions().map { UInt64($0.segment) << 32 | UInt64($0.row) }
+                }
+                let one = try found(1)
+                #expect(try !one.isEmpty && found(4) == one && found(12) == one, "\(query)")
+            }
+        }
     }
 
     @Test func `embedded objects know their owners, and damage of linked rows is told`() throws {
