@@ -36,8 +36,9 @@ struct Grouper {
             guard let operand = plan.measures[i].operand else { continue }
             measures[i].resize(rowCounts.count)
             let column: Column
-            if case .path(let path) = operand, path.steps.isEmpty { column = try scan.column(path.slot, vector) } else { column = try operand.evaluate(scan, vector, count).column }
-            measures[i].add(column, rows, groups)
+            var places = rows
+            if case .path(let path) = operand, path.steps.isEmpty { column = try scan.column(path.slot, vector) } else { column = try Grouper.values(of: operand, vector, count, &places, scan) }
+            measures[i].add(column, places, groups)
         }
     }
 
@@ -52,13 +53,22 @@ struct Grouper {
         if denseSegment != segment { try prepareDense(segment, scan) }
         if let sizes = denseSizes { return try findDense(sizes, vector, rows, scan) }
         for (i, key) in plan.keys.enumerated() {
-            let column = key.steps.isEmpty ? try scan.column(key.slot, vector) : try Operand.path(key).evaluate(scan, vector, count).column
-            tables[i].numbers(column, rows, into: &ids)
+            var places = rows
+            let column = key.steps.isEmpty ? try scan.column(key.slot, vector) : try Grouper.values(of: .path(key), vector, count, &places, scan)
+            tables[i].numbers(column, places, into: &ids)
             if i == 0 { for id in ids { groups.append(chains[0].number(Int64(id))) } } else {
                 for j in ids.indices { groups[j] = chains[i].number(Int64(groups[j]) << 32 | Int64(ids[j])) }
             }
         }
         growCounts()
+    }
+
+    /// The values of an operand for a vector, or, where they lie in other rows, of `rows` alone, which then become their places among them.
+    private static func values(of operand: Operand, _ vector: Int, _ count: Int, _ rows: inout [Int32], _ scan: SegmentScan) throws(FirnError) -> Column {
+        guard case .path(let path) = operand, path.leavesTable else { return try operand.evaluate(scan, vector, count).column }
+        let column = try operand.evaluate(scan, vector, count, only: rows).column
+        for i in rows.indices { rows[i] = Int32(truncatingIfNeeded: i) }
+        return column
     }
 
     private mutating func growCounts() {

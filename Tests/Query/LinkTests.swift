@@ -176,6 +176,8 @@ import Testing
         let groups = try rows(QueryRequest(sort: [.init("count", ascending: false)], groupBy: ["owner.name"], aggregates: try Aggregate.list("count, sum(owner.age), max(toys.@count)")))
         #expect(groups.first == [.null, .int(2), .int(0), .int(2)])
         #expect(groups.count == 4)
+        let some = try rows(QueryRequest(filter: "name >= 'b'", sort: [.init("owner.age")], groupBy: ["owner.age", "owner"], aggregates: try Aggregate.list("count, min(owner.name), count(distinct owner)")))
+        #expect(some == [[.null, .link(1), .int(1), .string("Bob"), .int(1)], [.null, .null, .int(2), .null, .int(0)], [.int(20), .link(2), .int(1), .string("Cy"), .int(1)]])
     }
 
     @Test func `paths come as arguments, and arguments in order`() throws {
