@@ -53,6 +53,17 @@ package struct Text: Hashable, Sendable {
         offsets.append(0)
     }
 
+    /// Puts other bytes in the place of a string's.
+    package mutating func replace(_ index: Int, with value: UnsafeRawBufferPointer) {
+        let range = range(index), growth = value.count - range.count
+        if growth == 0 {
+            bytes.withUnsafeMutableBytes { UnsafeMutableRawBufferPointer(rebasing: $0[range]).copyMemory(from: value) }
+            return
+        }
+        bytes.replaceSubrange(range, with: value)
+        for i in (index + 1)..<offsets.count { offsets[i] += growth }
+    }
+
     package mutating func append(contentsOf other: Text) {
         let base = bytes.count
         bytes.append(contentsOf: other.bytes)

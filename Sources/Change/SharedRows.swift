@@ -29,8 +29,8 @@ struct SharedRows: Sendable {
                     continue
                 }
                 let first = try before.rowID(at: 0), second = try after.rowID(at: 0)
-                if first == second, before.rowCount == after.rowCount, let bits = try after.rowsThatMayDiffer(from: before) {
-                    self.old[i] = bits
+                if first == second, before.rowCount <= after.rowCount, let bits = try after.rowsThatMayDiffer(from: before) {
+                    self.old[i] = bits.count == before.rowCount ? bits : bits.slice(0..<before.rowCount)
                     self.new[j] = bits
                 }
                 if first <= second { i += 1 }

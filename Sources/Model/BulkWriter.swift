@@ -14,20 +14,15 @@ package final class BulkWriter {
 
     private unowned let transaction: DatabaseTransaction
     private let type: Int
-    private let schema: TypeSchema
+    private var schema: TypeSchema
     private let profile: Profile
     private var buffer: [Column]
     /// Rows in `buffer` (a type may have no columns).
     private var buffered = 0
-    /// Row ids of the buffered rows where they were given from outside; empty: consecutive.
-    private var bufferedIDs: [Int64] = []
-    private var sealedRows: Int64 = 0
-    private let firstRowID: Int64
-    /// Set by `finish`: a writer is not used again.
-    private var finished = false
+    /// Their row ids: in runs of consecutive ones, of which there are few.
+    private var bufferedIDs: [Range<Int64>] = []
     private var encoders: [ColumnEncoder] = []
     private var group: [SegmentDraft] = []
-    private var nextRowID: Int64
     private(set) var entries: [DirectoryEntry] = []
     /// Rows appended so far.
     package private(set) var rowCount = 0
@@ -36,6 +31,10 @@ package final class BulkWriter {
     private enum RowIDs {
         case consecutive(first: Int64, count: Int)
         case listed([Int64])
+
+        init(_ runs: [Range<Int64>]) {
+            self = runs.count == 1 ? .consecutive(first: runs[0].lowerBound, count: runs[0].count) : .listed(runs.flatMap { Array($0) })
+        }
 
         var first: Int64 {
             switch self {
@@ -70,43 +69,68 @@ package final class BulkWriter {
         self.profile = profile
         schema = transaction.schema.types[type]
         buffer = schema.columns.map { Column($0.type.stored) }
-        nextRowID = transaction.states[type].nextRowID
-        firstRowID = nextRowID
     }
+
+    /// Whether it holds rows that cannot be read before `finish`.
+    var isPending: Bool { buffered > 0 || !group.isEmpty || !entries.isEmpty }
 
     /// Appends the rows of a batch; embedded objects become rows of their own types. Returns the row id of the first.
     @discardableResult
     package func append(_ batch: Batch) throws(FirnError) -> Int64 {
-        precondition(!finished, "this bulk writer has finished: ask the transaction for another")
-        precondition(batch.columns.count == schema.columns.count, "a batch has a column for each column of its type")
-        let first = nextRowID
+        precondition(batch.columns.count == transaction.schema.types[type].columns.count, "a batch has a column for each column of its type")
+        // Rows that were appended one by one come before.
+        if let table = transaction.openTable(type) { try table.handOver() }
         let columns = try batch.columns.enumerated().mapTyped { (pair) throws(FirnError) in try stored(pair.element, pair.offset) }
-        nextRowID += Int64(batch.count)
+        let first = transaction.giveRowIDs(type, count: batch.count)
         rowCount += batch.count
-        try add(columns, rows: batch.count, rowIDs: nil)
+        if batch.count > 0 { try add(columns, runs: [first..<first + Int64(batch.count)]) }
         return first
     }
 
     /// Appends rows as they are stored (embedded objects as row ids), keeping their row ids: what compaction does.
     func append(stored columns: [Column], rowIDs: [Int64]) throws(FirnError) {
         guard let last = rowIDs.last else { return }
-        nextRowID = last + 1
+        transaction.skipRowIDs(type, to: last + 1)
+        transaction.states[type].liveRows += rowIDs.count
+        try add(columns, rowIDs: rowIDs)
+    }
+
+    /// Adds rows as they are stored that the type counts already.
+    func add(_ columns: [Column], rowIDs: [Int64]) throws(FirnError) {
+        guard let first = rowIDs.first, let last = rowIDs.last else { return }
         rowCount += rowIDs.count
-        try add(columns, rows: rowIDs.count, rowIDs: rowIDs)
+        try add(columns, runs: last - first == Int64(rowIDs.count - 1) ? [first..<last + 1] : BulkWriter.runs(rowIDs[...]))
     }
 
     /// The next row id to give, at least `rowID`.
-    func skip(to rowID: Int64) { nextRowID = max(nextRowID, rowID) }
+    func skip(to rowID: Int64) { transaction.skipRowIDs(type, to: rowID) }
 
-    private func add(_ columns: [Column], rows: Int, rowIDs: [Int64]?) throws(FirnError) {
-        if buffered == 0, rows == segmentSize {
-            return try seal(columns, rows: rows, rowIDs: rowIDs ?? [])
+    private static func runs(_ rowIDs: ArraySlice<Int64>) -> [Range<Int64>] {
+        var runs: [Range<Int64>] = []
+        for id in rowIDs {
+            if let last = runs.last, last.upperBound == id { runs[runs.count - 1] = last.lowerBound..<id + 1 } else { runs.append(id..<id + 1) }
         }
-        var start = 0
+        return runs
+    }
+
+    private func add(_ columns: [Column], runs: [Range<Int64>]) throws(FirnError) {
+        if !isPending, schema != transaction.schema.types[type] {
+            schema = transaction.schema.types[type]
+            buffer = schema.columns.map { Column($0.type.stored) }
+        }
+        let rows = runs.reduce(0) { $0 + $1.count }
+        if buffered == 0, rows == segmentSize { return try seal(columns, rows: rows, rowIDs: RowIDs(runs)) }
+        var start = 0, runs = runs[...]
         while start < rows {
             let end = min(rows, start + segmentSize - buffered)
             for i in buffer.indices { buffer[i].append(contentsOf: columns[i], range: start..<end) }
-            if let rowIDs { bufferedIDs += rowIDs[start..<end] }
+            var count = end - start
+            while count > 0 {
+                let run = runs.removeFirst(), part = run.prefix(count)
+                if let last = bufferedIDs.last, last.upperBound == part.lowerBound { bufferedIDs[bufferedIDs.count - 1] = last.lowerBound..<part.upperBound } else { bufferedIDs.append(part) }
+                if part.count < run.count { runs.insert(part.upperBound..<run.upperBound, at: runs.startIndex) }
+                count -= part.count
+            }
             buffered += end - start
             start = end
             if buffered == segmentSize { try sealBuffer() }
@@ -115,7 +139,7 @@ package final class BulkWriter {
 
     /// A column as it is stored: embedded objects appended to their own type, their row ids in their place.
     private func stored(_ column: Column, _ index: Int) throws(FirnError) -> Column {
-        guard schema.columns[index].type.kind == .embedded else { return column }
+        guard transaction.schema.types[type].columns[index].type.kind == .embedded else { return column }
         var out = Column(column.type.stored)
         out.count = column.count
         out.present = column.present
@@ -156,19 +180,14 @@ package final class BulkWriter {
     }
 
     private func sealBuffer() throws(FirnError) {
-        let full = buffer, rows = buffered, ids = bufferedIDs
+        let full = buffer, rows = buffered, ids = RowIDs(bufferedIDs)
         for i in buffer.indices { buffer[i] = buffer[i].emptyCopy }
         buffered = 0
         bufferedIDs = []
         try seal(full, rows: rows, rowIDs: ids)
     }
 
-    private func seal(_ columns: [Column], rows count: Int, rowIDs ids: [Int64]) throws(FirnError) {
-        var rowIDs = RowIDs.consecutive(first: firstRowID + sealedRows, count: count)
-        if !ids.isEmpty {
-            rowIDs = ids[count - 1] - ids[0] == Int64(count - 1) ? .consecutive(first: ids[0], count: count) : .listed(ids)
-        }
-        sealedRows += Int64(count)
+    private func seal(_ columns: [Column], rows count: Int, rowIDs: RowIDs) throws(FirnError) {
         if encoders.isEmpty { encoders = schema.columns.map { ColumnEncoder($0.type.stored, profile: profile) } }
         group.append(SegmentDraft(rowCount: count, rowIDs: rowIDs, chunks: Array(repeating: .waiting, count: columns.count)))
         let encoders = Unshared(self.encoders)
@@ -245,14 +264,14 @@ package final class BulkWriter {
         entries.append(DirectoryEntry(firstRowID: first, lastRowID: draft.rowIDs.last, rowCount: draft.rowCount, deletedCount: 0, header: try transaction.write(header.encoded)))
     }
 
-    /// Seals what is left and hands the new segments to the transaction. Committing does it for writers that have not finished.
+    /// Seals what is left and hands the new segments to the transaction; rows that come after begin a new group. Committing does it too.
     package func finish() throws(FirnError) {
-        guard !finished else { return }
+        guard isPending else { return }
         if buffered > 0 { try sealBuffer() }
         try endGroup()
-        try transaction.addSegments(entries, type: type, rows: rowCount, nextRowID: nextRowID)
+        let finished = entries
         entries = []
-        finished = true
+        try transaction.addSegments(finished, type: type)
     }
 }
 

@@ -182,6 +182,20 @@ final class ChunkReader: Sendable {
         return type.collection == .set ? .set(values) : .list(values)
     }
 
+    /// One row of a column of words (bool, int, link); nil: null.
+    func word(at row: Int) throws(Damage) -> Int64? {
+        precondition(row >= 0 && row < rowCount && words != nil && lengths == nil, "a word is asked of a column that has one a row")
+        if let present, !(try present.value(at: row)) { return nil }
+        return try words!.value(at: row)
+    }
+
+    /// One row of a column of floats or doubles; nil: null.
+    func real(at row: Int) throws(Damage) -> Double? {
+        precondition(row >= 0 && row < rowCount && reals != nil && lengths == nil, "a real is asked of a column that has one a row")
+        if let present, !(try present.value(at: row)) { return nil }
+        return try reals!.value(at: row)
+    }
+
     private func longCollection(at row: Int, _ range: Range<Int>) throws(Damage) -> Value {
         var one = Column(rawType)
         one.count = 1

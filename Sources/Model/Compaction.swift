@@ -29,29 +29,7 @@ extension DatabaseSnapshot {
 extension SnapshotCore {
     /// The live rows of a segment as stored, with their row ids.
     func storedRows(type: Int, segment index: Int) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
-        guard index < catalogue.types[type].segmentCount else {
-            guard let tail = try tail(type: type) else { return ([], []) }
-            var rowIDs: [Int64] = []
-            for row in 0..<tail.rowCount { rowIDs.append(try tail.rowID(at: row)) }
-            return (schema.types[type].columns.indices.map { tail.values($0) }, rowIDs)
-        }
-        return try liveRows(of: try segment(type: type, index: index), columns: schema.types[type].columns.count)
-    }
-
-    func liveRows(of segment: StoredSegment, columns count: Int) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
-        var rows: [Int]?
-        if let live = segment.live {
-            var kept: [Int] = []
-            live.forEachSet { kept.append($0) }
-            rows = kept
-        }
-        var columns: [Column] = []
-        for index in 0..<count {
-            let all = try segment.rawColumn(index).allRows()
-            columns.append(rows.map { all.gather($0) } ?? all)
-        }
-        var rowIDs: [Int64] = []
-        for row in rows ?? Array(0..<segment.rowCount) { rowIDs.append(try segment.rowID(at: row)) }
-        return (columns, rowIDs)
+        if index >= catalogue.types[type].segmentCount, try tail(type: type) == nil { return ([], []) }
+        return try rows(type: type, index: index).liveRows(columns: schema.types[type].columns.count)
     }
 }

@@ -2,6 +2,7 @@ import FirnBytes
 import FirnCodecs
 import FirnDisk
 import FirnStore
+import Synchronization
 
 /// One `.firn` file. Any number of snapshots and, one at a time across processes, a transaction. Usable from any thread.
 package final class Database: Sendable {
@@ -11,6 +12,16 @@ package final class Database: Sendable {
     package let keep: Int
     /// The rows of types with a key, by key, as far as look-ups were worth it.
     package let keys = KeyIndexes()
+    /// What was read so far, for tests.
+    package let counts = ReadCounts()
+
+    /// The newest version that somebody holds, if anybody does, and what the last commit of this process left in memory.
+    private struct Recent {
+        weak var owner: CoreOwner?
+        var version: UInt64 = 0
+        var open: OpenRows?
+    }
+    private let recent: Mutex<Recent> = Mutex(Recent())
 
     private init(_ store: Store, path: String, keep: Int) {
         self.store = store
@@ -34,8 +45,29 @@ package final class Database: Sendable {
 
     /// Pins a version, the newest if none is given: it stays as it is, for any thread, until the last reference goes.
     package func snapshot(version: UInt64? = nil) throws(FirnError) -> DatabaseSnapshot {
-        try DatabaseSnapshot(try store.snapshot(version: version), path: path, keys: keys)
+        let pinned = try store.snapshot(version: version)
+        do throws(Damage) { return DatabaseSnapshot(pinned, try core(of: pinned), path: path, keys: keys) } catch { throw failure(error) }
     }
+
+    /// What readers of a version share: one for all who hold it at a time. What earlier versions have in memory and this one has too is taken over.
+    func core(of pinned: StoreSnapshot) throws(Damage) -> CoreOwner {
+        let (owner, version, left) = recent.withLock { ($0.owner, $0.version, $0.open) }
+        if let owner, version == pinned.version { return owner }
+        var open = left
+        if let owner, version >= open?.version ?? 0 { open = owner.core.openRows(version: version) }
+        let new = CoreOwner(try SnapshotCore(pinned.extents, catalogueRef: pinned.catalogue, taking: open, counts: counts))
+        return recent.withLock { recent in
+            if let owner = recent.owner, recent.version == pinned.version { return owner }
+            if recent.owner == nil || recent.version < pinned.version {
+                recent.owner = new
+                recent.version = pinned.version
+            }
+            return new
+        }
+    }
+
+    /// Takes what a commit left in memory, for the next version's readers.
+    func keep(_ open: OpenRows) { recent.withLock { if open.version > $0.open?.version ?? 0 { $0.open = open } } }
 
     /// The versions that can be opened, newest first.
     package func versions() throws(FirnError) -> [VersionInfo] { try store.history() }
@@ -70,25 +102,28 @@ package struct FileSpace: Sendable {
     package var free: Int
 }
 
-/// A file at one version: immutable, usable from any thread, pinned until the last reference goes.
-package final class DatabaseSnapshot: Sendable {
+/// Ends what readers of one version share when the last of them goes.
+final class CoreOwner: Sendable {
     let core: SnapshotCore
+    init(_ core: SnapshotCore) { self.core = core }
+    deinit { core.close() }
+}
+
+/// A file at one version: immutable, usable from any thread, pinned until the last reference goes. Its tables and their segments are to be used
+/// while the snapshot is there: a segment that versions share holds none of them.
+package final class DatabaseSnapshot: Sendable {
+    private let owner: CoreOwner
+    var core: SnapshotCore { owner.core }
     private let pinned: StoreSnapshot
     package let path: String
     let keys: KeyIndexes
 
-    init(_ pinned: StoreSnapshot, path: String, keys: KeyIndexes) throws(FirnError) {
+    init(_ pinned: StoreSnapshot, _ owner: CoreOwner, path: String, keys: KeyIndexes) {
         self.pinned = pinned
-        self.keys = keys
+        self.owner = owner
         self.path = path
-        do throws(Damage) {
-            core = try SnapshotCore(pinned, catalogueRef: pinned.catalogue)
-        } catch {
-            throw .damaged(path, what: error.what, byte: error.offset)
-        }
+        self.keys = keys
     }
-
-    deinit { core.close() }
 
     package var version: UInt64 { pinned.version }
     package var schema: Schema { core.schema }

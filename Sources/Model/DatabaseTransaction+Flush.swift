@@ -4,15 +4,20 @@ import FirnStore
 
 /// Moving the delta into segments: rows become sealed segments, new values patches, deletions bits of the segment header.
 extension DatabaseTransaction {
+    /// The delta of a type is sealed into segments when it holds more rows, or more bytes, than this.
+    static let deltaRows = 65_536
+    static let deltaBytes = 1 << 20
     /// Bytes that one commit may write for changes to sealed segments; the rest waits for the next commits.
     private static let budget = 4 << 20
     /// A chunk with more than one patched row in this many is encoded anew.
-    private static let patchLimit = 32
+    static let patchLimit = 32
+    /// A last segment is merged with the rows behind it if it has no more rows than so many times theirs: rows are encoded anew a few times, not over and over.
+    private static let mergeLimit = 4
 
     /// Brings a type's delta below its limits, within the byte budget.
     func flush(_ type: Int) throws(FirnError) {
         guard states[type].deltaRows >= DatabaseTransaction.deltaRows || states[type].deltaBytes > DatabaseTransaction.deltaBytes else { return }
-        try sealDelta(type)
+        try sealTail(type)
         var left = DatabaseTransaction.budget
         var segment = 0
         while states[type].deltaBytes > DatabaseTransaction.deltaBytes / 2, left > 0, segment < states[type].segmentCount {
@@ -25,29 +30,29 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Seals the rows that exist in the delta alone. A small last segment is merged with them.
-    func sealDelta(_ type: Int) throws(FirnError) {
-        guard states[type].deltaRows > 0 else { return }
-        let core = try reading(current)
-        let tail = try reading { () throws(Damage) in try DeltaSegment(core, type: type) }
-        let count = tail.rowCount
-        var columns = schema.types[type].columns.indices.map { tail.values($0) }
-        var rowIDs: [Int64] = []
-        for row in 0..<count { rowIDs.append(try reading { () throws(Damage) in try tail.rowID(at: row) }) }
-        let tree = TreeWriter(root: states[type].delta, transaction: store)
-        for rowID in rowIDs { try drop(rowID, from: tree, type) }
-        states[type].deltaRows = 0
-        states[type].delta = try tree.finish()
-        forgetReadable()
+    /// Seals the rows behind the sealed segments, those of the delta and those that are new. A small last segment is merged with them.
+    func sealTail(_ type: Int) throws(FirnError) {
+        let table = table(type)
+        if bulkWriters[type]?.isPending ?? false { return try table.handOver() }
+        guard table.tail.rowCount > 0 else { return }
+        var (columns, rowIDs) = try reading { () throws(Damage) in
+            try table.needTail()
+            return try table.tail.liveRows(columns: schema.types[type].columns.count)
+        }
+        try dropDeltaRows(type)
+        table.emptyTail()
+        guard !rowIDs.isEmpty else { return }
+        let core = current()
         try directoryChange(type) { (entries) throws(FirnError) in
-            if let final = entries.last, final.rowCount + count <= segmentSize, !states[type].touches(entries.count - 1) {
+            if let final = entries.last, final.rowCount + rowIDs.count <= segmentSize, !states[type].touches(entries.count - 1),
+               !table.isEdited(entries.count - 1), final.rowCount <= DatabaseTransaction.mergeLimit * rowIDs.count {
                 let last = entries.count - 1
                 let segment = try reading { () throws(Damage) in try core.segment(type: type, index: last) }
-                var merged = try reading { () throws(Damage) in try core.liveRows(of: segment, columns: columns.count) }
+                var merged = try reading { () throws(Damage) in try segment.liveRows(columns: columns.count) }
                 for i in columns.indices { merged.columns[i].append(contentsOf: columns[i]) }
                 columns = merged.columns
                 rowIDs = merged.rowIDs + rowIDs
-                try free(segment, type, entries, at: entries.count - 1)
+                try free(segment, type, entries, at: last)
                 entries.removeLast()
             }
             // One transaction may have inserted more than a segment holds.
@@ -59,25 +64,57 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Applies the delta's changes to one sealed segment; returns about how many bytes that wrote.
-    private func flushChanges(_ type: Int, _ index: Int) throws(FirnError) -> Int {
-        let (core, segment, entry, changes) = try reading { () throws(Damage) in
-            let core = try current()
+    /// Takes the rows that exist in the delta alone out of it.
+    func dropDeltaRows(_ type: Int) throws(FirnError) {
+        guard states[type].deltaRows > 0 else { return }
+        let sealedEnd = try lastSealedRowID(type)
+        let keys = try reading { () throws(Damage) in
+            var keys: [Int64] = []
+            var cursor = try TreeReader(root: states[type].delta, source: store).cursor(from: UInt64(sealedEnd + 1))
+            while try cursor.next() { keys.append(Int64(truncatingIfNeeded: try cursor.keyNumber())) }
+            return keys
+        }
+        let tree = TreeWriter(root: states[type].delta, transaction: store)
+        for rowID in keys { try drop(rowID, from: tree, type) }
+        states[type].deltaRows = 0
+        states[type].delta = try tree.finish()
+        if states[type].delta.isNone { states[type].deltaBytes = 0 }
+        forgetReadable()
+    }
+
+    func lastSealedRowID(_ type: Int) throws(FirnError) -> Int64 {
+        guard states[type].segmentCount > 0 else { return -1 }
+        return try reading { () throws(Damage) in
+            try DirectoryEntry(try store.read(states[type].directory), states[type].segmentCount - 1).lastRowID
+        }
+    }
+
+    /// Applies what the delta says of one sealed segment, and what this transaction has changed there in memory (`edits`), to the segment itself.
+    /// Returns about how many bytes that wrote.
+    @discardableResult
+    func flushChanges(_ type: Int, _ index: Int, _ edits: WorkingRows? = nil) throws(FirnError) -> Int {
+        let (segment, entry, changes) = try reading { () throws(Damage) in
+            let core = current()
             let entry = try core.directoryEntry(type: type, index: index)
-            return (core, try core.segment(type: type, index: index), entry, try DeltaChanges(core, type: type, rows: entry.firstRowID...entry.lastRowID))
+            let rows = entry.firstRowID...entry.lastRowID
+            return (try core.segment(type: type, index: index), entry, states[type].touches(index) ? try DeltaChanges(core, type: type, rows: rows) : DeltaChanges())
         }
         let layout = segment.layout
-        let tree = TreeWriter(root: states[type].delta, transaction: store)
-        for (rowID, _) in changes.records { try drop(rowID, from: tree, type) }
-        states[type].delta = try tree.finish()
-        forgetReadable()
-        states[type].deltaChanges -= changes.records.count
-        let changed = Set(changes.records.flatMap { $0.record.values.map(\.column) })
+        if !changes.records.isEmpty {
+            let tree = TreeWriter(root: states[type].delta, transaction: store)
+            for (rowID, _) in changes.records { try drop(rowID, from: tree, type) }
+            states[type].delta = try tree.finish()
+            forgetReadable()
+            states[type].deltaChanges -= changes.records.count
+        }
+        let rows: any StoredRows = edits ?? segment
+        var changed = Set(changes.records.flatMap { $0.record.values.map(\.column) })
+        if let edits { for column in schema.types[type].columns.indices where edits.hasChanged(column) { changed.insert(schema.types[type].columns[column].id) } }
         var written = 0
         let count = states[type].segmentCount
         try directoryChange(type) { (entries) throws(FirnError) in
-            if segment.liveCount == 0 || layout.entries.contains(where: { $0.packed != nil }) {
-                let live = try reading { () throws(Damage) in try core.liveRows(of: segment, columns: schema.types[type].columns.count) }
+            if rows.liveCount == 0 || layout.entries.contains(where: { $0.packed != nil }) {
+                let live = try reading { () throws(Damage) in try rows.liveRows(columns: schema.types[type].columns.count) }
                 try free(segment, type, entries, at: index)
                 if live.rowIDs.isEmpty {
                     entries.remove(at: index)
@@ -88,15 +125,15 @@ extension DatabaseTransaction {
                 return
             }
             var header = layout
-            written = try rewrite(&header, segment, type, changed)
+            written = try rewrite(&header, segment, edits, type, changed)
             try freeShared(Set(layout.shared.map(\.ref)).subtracting(header.shared.map(\.ref)), entries, except: index)
-            if let live = segment.live {
+            if let live = rows.live {
                 header.deletes = BitsEncoder.encode(Bits(words: live.words.map { ~$0 }, count: live.count), profile: profile)
             }
             store.free(entries[index].header)
             let bytes = header.encoded
             entries[index].header = try write(bytes)
-            entries[index].deletedCount = entry.rowCount - segment.liveCount
+            entries[index].deletedCount = entry.rowCount - rows.liveCount
             written += bytes.count
         }
         states[type].untouch(index, removed: states[type].segmentCount < count)
@@ -104,16 +141,17 @@ extension DatabaseTransaction {
     }
 
     /// Gives the changed columns of a header new patches, or new chunks where patches have become many.
-    private func rewrite(_ header: inout SegmentHeader, _ segment: StoredSegment, _ type: Int, _ changed: Set<UInt32>) throws(FirnError) -> Int {
+    private func rewrite(_ header: inout SegmentHeader, _ segment: StoredSegment, _ edits: WorkingRows?, _ type: Int, _ changed: Set<UInt32>) throws(FirnError) -> Int {
         var written = 0
         // Until all is read: presence may lie in the chunk of another column.
         var replaced: [ExtentRef] = []
         for (index, column) in schema.types[type].columns.enumerated() where changed.contains(column.id) {
-            let (raw, whole) = try reading { () throws(Damage) in
-                let raw = try segment.rawColumn(index)
-                return (raw, try raw.allRows())
+            let (old, whole) = try reading { () throws(Damage) in
+                (try segment.rawColumn(index).patch?.positions ?? [], try (edits ?? segment as any StoredRows).allRows(index))
             }
-            guard let patch = raw.patch else { continue }
+            let positions = Patch.merged(old, edits?.changedPositions(index) ?? [])
+            guard !positions.isEmpty else { continue }
+            let patch = Patch(positions: positions, values: whole.gather(positions))
             let zone = patch.values.zone
             if let place = header.entries.firstIndex(where: { $0.columnID == column.id }),
                patch.positions.count <= max(16, segment.rowCount / DatabaseTransaction.patchLimit) {
@@ -210,7 +248,7 @@ extension DatabaseTransaction {
         forgetReadable()
     }
 
-    private func drop(_ rowID: Int64, from tree: TreeWriter, _ type: Int) throws(FirnError) {
+    func drop(_ rowID: Int64, from tree: TreeWriter, _ type: Int) throws(FirnError) {
         let key = UInt64(rowID)
         let size = try reading { () throws(Damage) in try tree.get(key)?.count ?? 0 }
         states[type].deltaBytes -= min(states[type].deltaBytes, size + 16)
@@ -218,32 +256,29 @@ extension DatabaseTransaction {
     }
 }
 
-extension RawColumn {
-    /// Every row, in canonical form.
-    func allRows() throws(Damage) -> Column {
-        var all = Column(type), scratch = Column(type)
-        for vector in 0..<(rowCount + vectorSize - 1) / vectorSize {
-            try read(vector: vector, into: &scratch)
-            all.append(contentsOf: scratch)
-        }
-        all.normalise()
-        return all
+extension Patch {
+    /// The positions of two ascending lists, once each.
+    static func merged(_ a: [Int], _ b: [Int]) -> [Int] {
+        if a.isEmpty || b.isEmpty { return a.isEmpty ? b : a }
+        return Array(Set(a).union(b)).sorted()
     }
 }
 
 extension DatabaseTransaction {
     /// Moves the whole delta into segments, whatever its size and the byte budget.
     package func flushAll() throws(FirnError) {
+        for type in tables.keys.sorted() { try writeEdits(type) }
         try finishBulk()
+        for table in tables.values { table.begin() }
         for type in states.indices {
-            try writePending(type)
-            try sealDelta(type)
+            try sealTail(type)
             var segment = 0
             while segment < states[type].segmentCount {
                 let before = states[type].segmentCount
-                if states[type].touches(segment) { _ = try flushChanges(type, segment) }
+                if states[type].touches(segment) { try flushChanges(type, segment) }
                 if states[type].segmentCount == before { segment += 1 }
             }
         }
+        for table in tables.values { table.begin() }
     }
 }

@@ -24,10 +24,9 @@ struct TransactionKeys {
 
 /// A key stands in one row at most.
 extension DatabaseTransaction {
-    /// The row with this key (values in the order of the type's key) as the transaction sees it, or nil. Finishes the type's bulk writer, if there is one.
+    /// The row with this key (values in the order of the type's key) as the transaction sees it, or nil. Finishes the type's bulk writer, if it holds rows that may have it.
     package func find(_ type: String, key: [Value]) throws(FirnError) -> Int64? {
         let type = index(of: type)
-        try finishBulk(of: type)
         guard openKeys(type) else {
             preconditionFailure("type '\(schema.types[type].name)' has no key to find rows by, or one of embedded objects: look through its rows")
         }
@@ -36,21 +35,19 @@ extension DatabaseTransaction {
     }
 
     /// The key of a row that is about to be inserted, nil if the type has none. Throws `.duplicateKey` if a row has it.
-    func freeKey(_ type: Int, of values: [Value]) throws(FirnError) -> WantedKey? {
+    func freeKey(_ type: Int, of value: (_ column: Int) -> Value) throws(FirnError) -> WantedKey? {
         guard openKeys(type) else { return nil }
         let shape = keys[type]!.shape
-        return try free(type, shape, shape.columns.map { values[$0] })
+        return try free(type, shape, shape.columns.map(value))
     }
 
     /// The key that a row is about to get by a new value, nil if it stays as it is. Throws `.duplicateKey` if another row has it.
-    /// Finishes the type's bulk writer, whose rows count.
-    func freeKey(_ type: Int, changing column: ColumnSchema, to value: Value, _ rowID: Int64) throws(FirnError) -> WantedKey? {
-        guard schema.types[type].key.contains(where: { schema.types[type].columns[$0].id == column.id }), openKeys(type) else { return nil }
-        try finishBulk(of: type)
+    func freeKey(_ type: Int, changing column: Int, to value: Value, _ rowID: Int64) throws(FirnError) -> WantedKey? {
+        guard schema.types[type].key.contains(column), openKeys(type) else { return nil }
         let shape = keys[type]!.shape
         guard let before = try key(type, shape, rowID) else { return nil }
         var after = before
-        for (i, place) in shape.columns.enumerated() where schema.types[type].columns[place].id == column.id { after[i] = value }
+        for (i, place) in shape.columns.enumerated() where place == column { after[i] = value }
         guard let wanted = shape.wanted(after) else { return nil }
         if shape.same(wanted.values, before) { return nil }
         return try free(type, shape, after)
@@ -104,13 +101,14 @@ extension DatabaseTransaction {
     private func bulkRow(_ type: Int, _ shape: KeyShape, _ wanted: WantedKey, _ isHolder: (Int64) throws(FirnError) -> Bool) throws(FirnError) -> Int64? {
         keys[type]!.reach(states[type].nextRowID)
         guard let first = keys[type]!.bulk.first?.lowerBound else { return nil }
+        try finishBulk(of: type)
         let rows = keys[type]!.bulk.reduce(0) { $0 + $1.count }
         if keys[type]!.spent > (rows / vectorSize + 1) * shape.columns.count * KeyCost.vector * 2 {
             try enterBulk(type, shape, from: first)
             return try keys[type]!.own.candidates(wanted.hash).smallest(where: isHolder)
         }
         let found = try reading { () throws(Damage) -> KeyCandidates in
-            let core = try current()
+            let core = current()
             var scan = KeyScan(shape, wanted, work: database.keys.work)
             let rows = try scan.rows(core, type: type, from: try core.firstSegment(type: type, endingAtOrAfter: first), tail: false, one: false)
             keys[type]!.spent += scan.cost
@@ -121,7 +119,7 @@ extension DatabaseTransaction {
 
     private func enterBulk(_ type: Int, _ shape: KeyShape, from first: Int64) throws(FirnError) {
         try reading { () throws(Damage) in
-            let core = try current()
+            let core = current()
             for index in try core.firstSegment(type: type, endingAtOrAfter: first)..<states[type].segmentCount {
                 let segment = try core.segment(type: type, index: index)
                 let (hashes, vectors) = try shape.hashes(of: segment)
@@ -135,26 +133,13 @@ extension DatabaseTransaction {
 
     /// A row's key as it stands now; nil if there is no such row.
     private func key(_ type: Int, _ shape: KeyShape, _ rowID: Int64) throws(FirnError) -> [Value]? {
-        guard rowID < states[type].nextRowID else { return nil }
-        let record = try existing(type, rowID)
-        if record?.kind == .deletion { return nil }
-        var place: (segment: StoredSegment, row: Int)?
-        if record?.kind != .row {
-            place = try written(type, rowID)
-            guard let place, place.segment.live?[place.row] ?? true else { return nil }
+        let table = table(type)
+        return try reading { () throws(Damage) -> [Value]? in
+            guard let place = try table.place(of: rowID) else { return nil }
+            var values: [Value] = []
+            for column in shape.columns { values.append(try table.storedValue(place.segment, place.position, column)) }
+            return values
         }
-        var values: [Value] = []
-        for (i, column) in shape.columns.enumerated() {
-            if let value = record?.value(of: schema.types[type].columns[column].id) {
-                values.append(value)
-            } else if let place {
-                values.append(try reading { () throws(Damage) in try place.segment.rawColumn(column).value(at: place.row) })
-            } else {
-                values.append(Column.absentValue(shape.types[i]))
-            }
-        }
-        // What a record holds is as it was given: an int in a column of doubles.
-        return shape.wanted(values)?.values
     }
 
     /// Before a commit: enters into the database's indexes what the transaction changed. Returns those that will cover the new version.
@@ -166,7 +151,7 @@ extension DatabaseTransaction {
             let next = keys[type]?.next ?? base.catalogue.types[type].nextRowID
             guard next >= states[type].nextRowID, keys[type]?.bulk.isEmpty ?? true else { continue }
             let isCovered = try reading { () throws(Damage) in
-                try index.settle(keys[type]?.own, try current(), type: type, base: store.base.version)
+                try index.settle(keys[type]?.own, current(), type: type, base: store.base.version)
             }
             if isCovered { settled.append(index) }
         }

@@ -27,6 +27,11 @@ struct DeltaRecord {
         self.values = values
     }
 
+    init(_ bytes: [UInt8]) throws(Damage) {
+        let result = bytes.withUnsafeBytes { bytes in Result { () throws(Damage) in try DeltaRecord(bytes) } }
+        self = try result.get()
+    }
+
     init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
         var reader = ByteReader(bytes)
         guard let kind = Kind(rawValue: try reader.read(UInt8.self)) else { throw Damage("unknown delta record") }

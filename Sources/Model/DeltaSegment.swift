@@ -2,16 +2,13 @@ import FirnBytes
 import FirnStore
 
 /// The rows of a type that exist in the delta alone, decoded: the last segment of its table.
-final class DeltaSegment: Segment {
+final class DeltaSegment: StoredRows {
     let rowCount: Int
     var live: Bits? { nil }
-    private let core: SnapshotCore
-    private let type: TypeSchema
     private let rowIDs: [Int64]
     private let columns: [RawColumn]
 
     init(_ core: SnapshotCore, type index: Int) throws(Damage) {
-        self.core = core
         let type = core.schema.types[index]
         let state = core.catalogue.types[index]
         let first = state.segmentCount == 0 ? 0 : try core.directoryEntry(type: index, index: state.segmentCount - 1).lastRowID + 1
@@ -32,12 +29,11 @@ final class DeltaSegment: Segment {
             }
         }
         guard rowIDs.count == state.deltaRows else { throw Damage("the delta holds another number of rows than the catalogue says") }
-        self.type = type
         self.rowIDs = rowIDs
         rowCount = rowIDs.count
         self.columns = columns.map { column in
             RawColumn(type: column.type, rowCount: column.count, chunk: nil,
-                      patch: Patch(positions: Array(0..<column.count), values: column), zone: nil, owner: core.store)
+                      patch: Patch(positions: Array(0..<column.count), values: column), zone: nil, owner: nil)
         }
     }
 
@@ -54,16 +50,13 @@ final class DeltaSegment: Segment {
         return low < rowIDs.count && rowIDs[low] == rowID ? low : nil
     }
 
-    func column(_ index: Int) throws(Damage) -> any ColumnReader { try column(path: [index]) }
-
     func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { StoredColumn(columns[index]) }
+    func word(at position: Int, _ column: Int) throws(Damage) -> Int64? { try columns[column].word(at: position) }
+    func real(at position: Int, _ column: Int) throws(Damage) -> Double? { try columns[column].real(at: position) }
 
-    func column(path: [Int]) throws(Damage) -> any ColumnReader {
-        let column = type.columns[path[0]]
-        guard column.type.kind == .embedded else { return StoredColumn(columns[path[0]]) }
-        let target = try core.embeddedTable(of: column)
-        if path.count == 1 { return EmbeddedColumn(columns[path[0]], type: column.type, target: target) }
-        return PathColumn(columns[path[0]], type: try ColumnSchema(path: path, in: type, core.schema).type, target: target, rest: Array(path.dropFirst()))
+    func rowsThatMayDiffer(from other: any StoredRows) throws(Damage) -> Bits? {
+        if let other = other as? WorkingRows { return try other.rowsThatMayDiffer(from: self) }
+        return self === other ? Bits(count: rowCount) : nil
     }
 
     /// All rows of one column, embedded objects as row ids.

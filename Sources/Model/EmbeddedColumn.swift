@@ -103,10 +103,10 @@ extension ColumnSchema {
 /// Reads a stored column of embedded objects (one, or a collection of them): the stored row ids, replaced by the fields of their rows.
 final class EmbeddedColumn: ColumnReader {
     let type: ColumnType
-    private let raw: RawColumn
+    private let raw: any ColumnReader
     private let fetcher: RowFetcher
 
-    init(_ raw: RawColumn, type: ColumnType, target: any Table) {
+    init(_ raw: any ColumnReader, type: ColumnType, target: any Table) {
         self.raw = raw
         self.type = type
         fetcher = RowFetcher(table: target, paths: target.type.columns.indices.map { [$0] })
@@ -158,10 +158,10 @@ final class EmbeddedColumn: ColumnReader {
 /// Reads one field of embedded objects without the others: `birth.place.name`, or `movements.name` as a list of names.
 final class PathColumn: ColumnReader {
     let type: ColumnType
-    private let raw: RawColumn
+    private let raw: any ColumnReader
     private let fetcher: RowFetcher
 
-    init(_ raw: RawColumn, type: ColumnType, target: any Table, rest: [Int]) {
+    init(_ raw: any ColumnReader, type: ColumnType, target: any Table, rest: [Int]) {
         self.raw = raw
         self.type = type
         fetcher = RowFetcher(table: target, paths: [rest])

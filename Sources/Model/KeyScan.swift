@@ -56,7 +56,7 @@ struct KeyScan {
         let state = core.catalogue.types[type]
         var found: [Int64] = []
         for index in from..<max(from, state.segmentCount) {
-            try search(try core.segment(type: type, index: index), one: one, &found)
+            try search(try core.rows(type: type, index: index), one: one, &found)
             if one, !found.isEmpty { return found }
         }
         guard tail, state.deltaRows > 0 else { return found }
@@ -68,11 +68,11 @@ struct KeyScan {
         return found
     }
 
-    private mutating func search(_ segment: any Segment, one: Bool, _ found: inout [Int64]) throws(Damage) {
+    private mutating func search(_ segment: any StoredRows, one: Bool, _ found: inout [Int64]) throws(Damage) {
         cost += KeyCost.segment
         var readers: [any ColumnReader] = []
         for (i, column) in shape.columns.enumerated() {
-            let reader = try segment.column(column)
+            let reader = try segment.storedColumn(column)
             if let zone = reader.zone(), !zone.mayHold(wanted.values[i]) { return }
             readers.append(reader)
         }

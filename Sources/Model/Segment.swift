@@ -25,7 +25,7 @@ package protocol Segment: AnyObject, Sendable {
     /// is null.
     func column(path: [Int]) throws(Damage) -> any ColumnReader
     /// Against the same rows at another version of the same table: the rows that may differ in a value or in being there; all others are
-    /// known to be equal. Nil if nothing is known. Both must have the same first row id and columns.
+    /// known to be equal. Nil if nothing is known. Both must have the same first row id and columns; this one may have rows behind the other's last.
     func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits?
     /// The same of what is stored: embedded objects by their row ids, whatever became of their fields. The other may also hold fewer or more
     /// rows, the further ones following on the last it has in common with this one: the answer has a bit for each row of the longer.

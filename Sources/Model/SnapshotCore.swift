@@ -3,51 +3,68 @@ import FirnCodecs
 import FirnStore
 import Synchronization
 
-/// What all readers of one version share: the pinned store snapshot, the catalogue, the schema, and bounded caches.
-/// Caches hold segments that hold this core; `close` breaks that circle when the snapshot's owner goes.
-final class SnapshotCore: Sendable {
-    let store: any ExtentSource & Sendable
+/// What all readers of one version share: where its extents are, the catalogue, the schema, and bounded caches. It pins nothing.
+/// Caches hold segments that hold this core; `close` breaks that circle when the last owner goes.
+final class SnapshotCore: TableHome {
+    let source: SegmentSource
     let catalogue: Catalogue
     let schema: Schema
 
     private struct Caches {
-        var segments: [Int: StoredSegment] = [:]
+        /// Open rows, sealed or changed in memory, by type and segment.
+        var rows: [Int: any StoredRows] = [:]
         var order: [Int] = []
-        var shared: [ExtentRef: SharedText] = [:]
-        var tails: [Int: DeltaSegment] = [:]
+        var segments: [Int: TableSegment] = [:]
+        var tails: [Int: any StoredRows] = [:]
         var isOpen = true
     }
 
     /// Open segments kept at a time: enough for a vector-wise pass on several threads, little enough for any file.
-    private static let most = 64
-    private let caches: Mutex<Caches> = Mutex(Caches())
+    static let most = 64
+    private let caches: Mutex<Caches>
 
-    init(_ store: any ExtentSource & Sendable, catalogue: Catalogue, schema: Schema) {
-        self.store = store
+    var store: any ExtentSource & Sendable { source.store }
+
+    /// `taking`: rows of a version before that may be the same in this one.
+    init(_ store: any ExtentSource & Sendable, catalogue: Catalogue, schema: Schema, taking old: OpenRows? = nil, counts: ReadCounts = ReadCounts()) {
+        source = SegmentSource(store, counts: counts)
         self.catalogue = catalogue
         self.schema = schema
+        var first = Caches()
+        if let old {
+            let same = old.rows(sharedBy: catalogue, schema, store)
+            for (key, rows) in same.sealed {
+                first.rows[key] = rows
+                first.order.append(key)
+            }
+            first.tails = same.tails
+        }
+        caches = Mutex(first)
     }
 
-    convenience init(_ store: any ExtentSource & Sendable, catalogueRef: ExtentRef) throws(Damage) {
+    convenience init(_ store: any ExtentSource & Sendable, catalogueRef: ExtentRef, taking old: OpenRows? = nil, counts: ReadCounts = ReadCounts()) throws(Damage) {
         let bytes = catalogueRef == .none ? nil : try store.read(catalogueRef)
         if let bytes, Catalogue.isAlone(bytes) {
             let (catalogue, schema) = try Catalogue.decodeAlone(bytes)
-            self.init(store, catalogue: catalogue, schema: schema)
+            self.init(store, catalogue: catalogue, schema: schema, taking: old, counts: counts)
             return
         }
         let catalogue = try bytes.map { (bytes) throws(Damage) in try Catalogue(bytes) } ?? .empty
         let schema = catalogue.schemaRef == .none ? Schema() : try Schema(encoded: try store.read(catalogue.schemaRef))
         guard schema.types.count == catalogue.types.count else { throw Damage("schema and catalogue disagree") }
-        self.init(store, catalogue: catalogue, schema: schema)
+        self.init(store, catalogue: catalogue, schema: schema, taking: old, counts: counts)
     }
 
     func close() {
         caches.withLock {
             $0.isOpen = false
             $0.segments = [:]
-            $0.tails = [:]
-            $0.order = []
         }
+    }
+
+    /// What is open now, for a version that comes after.
+    func openRows(version: UInt64) -> OpenRows {
+        caches.withLock { OpenRows(version: version, catalogue: catalogue, schema: schema, sealed: $0.rows, order: $0.order, tails: $0.tails) }
     }
 
     func directoryEntry(type: Int, index: Int) throws(Damage) -> DirectoryEntry {
@@ -65,42 +82,66 @@ final class SnapshotCore: Sendable {
         return (try store.read(entry.header), store)
     }
 
+    /// A sealed segment as the file has it.
     func segment(type: Int, index: Int) throws(Damage) -> StoredSegment {
         let key = type << 32 | index
-        if let segment = caches.withLock({ $0.segments[key] }) { return segment }
+        if let segment = caches.withLock({ $0.rows[key] }) as? StoredSegment { return segment }
         let segment = try StoredSegment.open(self, type: type, segment: index, entry: try directoryEntry(type: type, index: index))
         caches.withLock { caches in
-            guard caches.isOpen, caches.segments[key] == nil else { return }
-            if caches.order.count >= SnapshotCore.most { caches.segments[caches.order.removeFirst()] = nil }
-            caches.segments[key] = segment
+            guard caches.rows[key] == nil else { return }
+            if caches.order.count >= SnapshotCore.most {
+                let oldest = caches.order.removeFirst()
+                caches.rows[oldest] = nil
+                caches.segments[oldest] = nil
+            }
+            caches.rows[key] = segment
             caches.order.append(key)
         }
         return segment
     }
 
-    /// The rows of a type that exist in the delta alone, as a segment; nil if there are none.
-    func tail(type: Int) throws(Damage) -> DeltaSegment? {
+    /// The rows of a segment, from the file or as a transaction of this process left them; behind the sealed segments, those of the delta alone.
+    func rows(type: Int, index: Int) throws(Damage) -> any StoredRows {
+        if index >= catalogue.types[type].segmentCount, let tail = try tail(type: type) { return tail }
+        if let rows = caches.withLock({ $0.rows[type << 32 | index] }) { return rows }
+        return try segment(type: type, index: index)
+    }
+
+    func tableSegment(type: Int, index: Int) throws(Damage) -> TableSegment {
+        let key = type << 32 | index
+        if let segment = caches.withLock({ $0.segments[key] }) { return segment }
+        let segment = TableSegment(try rows(type: type, index: index), type: schema.types[type], home: self)
+        caches.withLock { if $0.isOpen, $0.rows[key] === segment.rows || $0.tails[type] === segment.rows { $0.segments[key] = segment } }
+        return segment
+    }
+
+    /// The rows of a type that exist in the delta alone; nil if there are none.
+    func tail(type: Int) throws(Damage) -> (any StoredRows)? {
         guard catalogue.types[type].deltaRows > 0 else { return nil }
         if let tail = caches.withLock({ $0.tails[type] }) { return tail }
         let tail = try DeltaSegment(self, type: type)
-        caches.withLock { if $0.isOpen { $0.tails[type] = tail } }
-        return tail
-    }
-
-    /// Whether `tail` answers without decoding.
-    func isTailOpen(type: Int) -> Bool { caches.withLock { $0.tails[type] != nil } }
-
-    func sharedText(_ blob: SegmentHeader.Shared) throws(Damage) -> SharedText {
-        if let shared = caches.withLock({ $0.shared[blob.ref] }) { return shared }
-        let shared = try SharedText(kind: blob.kind, bytes: try store.read(blob.ref))
         return caches.withLock { caches in
-            if let first = caches.shared[blob.ref] { return first }
-            caches.shared[blob.ref] = shared
-            return shared
+            if let first = caches.tails[type] { return first }
+            caches.tails[type] = tail
+            return tail
         }
     }
 
-    func embeddedTable(of column: ColumnSchema) throws(Damage) -> StoredTable {
+    /// The delta's rows of a type as the file has them.
+    func delta(type: Int) throws(Damage) -> DeltaSegment {
+        if let open = openTail(type: type) as? DeltaSegment { return open }
+        let delta = try DeltaSegment(self, type: type)
+        caches.withLock { if $0.tails[type] == nil { $0.tails[type] = delta } }
+        return delta
+    }
+
+    /// The delta's rows of a type if they are in memory.
+    func openTail(type: Int) -> (any StoredRows)? { caches.withLock { $0.tails[type] } }
+
+    /// Whether `tail` answers without decoding.
+    func isTailOpen(type: Int) -> Bool { openTail(type: type) != nil }
+
+    func embeddedTable(of column: ColumnSchema) throws(Damage) -> any Table {
         guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else { throw Damage("type '\(column.type.target ?? "")' is missing") }
         return StoredTable(self, type: index, keeper: nil)
     }
@@ -110,9 +151,12 @@ final class SnapshotCore: Sendable {
 struct DeltaChanges {
     var records: [(rowID: Int64, record: DeltaRecord)] = []
 
+    init() {}
+
     init(_ core: SnapshotCore, type: Int, rows: ClosedRange<Int64>) throws(Damage) {
         let root = core.catalogue.types[type].delta
         guard !root.isNone else { return }
+        defer { core.source.counts.addDeltaRecords(records.count) }
         var cursor = try TreeReader(root: root, source: core.store).cursor(from: UInt64(rows.lowerBound))
         while try cursor.next() {
             let key = try cursor.keyNumber()

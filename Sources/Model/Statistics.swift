@@ -53,7 +53,6 @@ extension SnapshotCore {
         out.overheadBytes = Int(state.directory.length) + state.deltaBytes
         var counted: Set<ExtentRef> = []
         for index in 0..<state.segmentCount {
-            let entry = try directoryEntry(type: type, index: index)
             let segment = try segment(type: type, index: index)
             out.deletedRows += segment.rowCount - segment.liveCount
             var inside = 0

@@ -30,6 +30,7 @@ struct Patch: Sendable {
 
     /// Where a row's new value stands, if it has one.
     func index(of row: Int) -> Int? {
+        if row < positions.count, positions[row] == row { return row }   // every row has one, or the first ones
         let i = lowerBound(row)
         return i < positions.count && positions[i] == row ? i : nil
     }
@@ -54,9 +55,9 @@ final class RawColumn: Sendable {
     let patch: Patch?
     let zone: Zone?
     /// Keeps the mapped bytes alive.
-    private let owner: any AnyObject & Sendable
+    private let owner: (any AnyObject & Sendable)?
 
-    init(type: ColumnType, rowCount: Int, chunk: ChunkReader?, patch: Patch?, zone: Zone?, owner: any AnyObject & Sendable) {
+    init(type: ColumnType, rowCount: Int, chunk: ChunkReader?, patch: Patch?, zone: Zone?, owner: (any AnyObject & Sendable)?) {
         var raw = type
         if raw.kind == .embedded { raw.kind = .link }
         self.type = raw
@@ -98,6 +99,20 @@ final class RawColumn: Sendable {
     func value(at row: Int) throws(Damage) -> Value {
         if let patch, let i = patch.index(of: row) { return patch.values.value(at: i) }
         return try chunk.map { (chunk) throws(Damage) in try chunk.value(at: row) } ?? Column.absentValue(type)
+    }
+
+    /// Of a bool, int or link column.
+    func word(at row: Int) throws(Damage) -> Int64? {
+        if let patch, let i = patch.index(of: row) { return patch.values.isPresent(i) ? patch.values.words[i] : nil }
+        guard let chunk else { return type.isOptional || type.kind == .link ? nil : 0 }
+        return try chunk.word(at: row)
+    }
+
+    /// Of a float or double column.
+    func real(at row: Int) throws(Damage) -> Double? {
+        if let patch, let i = patch.index(of: row) { return patch.values.isPresent(i) ? patch.values.reals[i] : nil }
+        guard let chunk else { return type.isOptional ? nil : 0 }
+        return try chunk.real(at: row)
     }
 }
 

@@ -3,12 +3,8 @@ import FirnStore
 
 /// What two versions of a segment have in common, from their headers and the delta, and chunks that may share presence: no value is decoded.
 extension StoredSegment {
-    func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? {
-        // Row ids of embedded objects stay when the objects' own fields change.
-        self !== other && type.columns.contains { $0.type.kind == .embedded } ? nil : try storedRowsThatMayDiffer(from: other)
-    }
-
-    func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? {
+    func rowsThatMayDiffer(from other: any StoredRows) throws(Damage) -> Bits? {
+        if let other = other as? WorkingRows { return try other.rowsThatMayDiffer(from: self) }
         guard let other = other as? StoredSegment else { return nil }
         if self === other { return Bits(count: rowCount) }
         guard rowCount == other.rowCount, header.firstRowID == other.header.firstRowID, rowIDs == other.rowIDs, type.columns == other.type.columns else { return nil }

@@ -4,10 +4,12 @@ import FirnStore
 import Synchronization
 
 /// A sealed segment at one version: its chunks, its patches, and what the delta says of its rows.
-final class StoredSegment: Segment {
+final class StoredSegment: StoredRows {
     let rowCount: Int
     let live: Bits?
-    private let core: SnapshotCore
+    let source: SegmentSource
+    /// Where its header lies; none if that is inside the catalogue.
+    let headerRef: ExtentRef
     let type: TypeSchema
     let header: SegmentHeader
     nonisolated(unsafe) let headerBytes: UnsafeRawBufferPointer
@@ -16,11 +18,11 @@ final class StoredSegment: Segment {
     let rowIDs: [Int64]?
     let overlay: [Int: Patch]
     private let raws: Mutex<[Int: RawColumn]> = Mutex([:])
-    private let readers: Mutex<[[Int]: any ColumnReader]> = Mutex([:])
 
-    private init(_ core: SnapshotCore, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer, headerOwner: any AnyObject & Sendable,
+    private init(_ source: SegmentSource, _ headerRef: ExtentRef, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer, headerOwner: any AnyObject & Sendable,
                  rowIDs: [Int64]?, overlay: [Int: Patch], live: Bits?) {
-        self.core = core
+        self.source = source
+        self.headerRef = headerRef
         self.type = type
         self.header = header
         self.headerBytes = headerBytes
@@ -62,7 +64,8 @@ final class StoredSegment: Segment {
             }
         }
         let live = deleted.map { bits in Bits(words: bits.words.map { ~$0 }, count: bits.count) }
-        return StoredSegment(core, type: type, header: header, headerBytes: headerBytes, headerOwner: headerOwner, rowIDs: rowIDs, overlay: overlay, live: live)
+        core.source.counts.addOpenedSegment()
+        return StoredSegment(core.source, entry.header, type: type, header: header, headerBytes: headerBytes, headerOwner: headerOwner, rowIDs: rowIDs, overlay: overlay, live: live)
     }
 
     func rowID(at position: Int) throws(Damage) -> Int64 { header.firstRowID + (rowIDs?[position] ?? Int64(position)) }
@@ -80,31 +83,9 @@ final class StoredSegment: Segment {
         return low < rowIDs.count && rowIDs[low] == offset ? low : nil
     }
 
-    func column(_ index: Int) throws(Damage) -> any ColumnReader { try column(path: [index]) }
-
-    func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader {
-        type.columns[index].type.kind == .embedded ? StoredColumn(try rawColumn(index)) : try column(index)
-    }
-
-    func column(path: [Int]) throws(Damage) -> any ColumnReader {
-        if let reader = readers.withLock({ $0[path] }) { return reader }
-        let reader = try open(path)
-        readers.withLock { $0[path] = reader }
-        return reader
-    }
-
-    private func open(_ path: [Int]) throws(Damage) -> any ColumnReader {
-        let column = type.columns[path[0]]
-        let raw = try rawColumn(path[0])
-        guard column.type.kind == .embedded else {
-            guard path.count == 1 else { throw Damage("column '\(column.name)' has no fields") }
-            return StoredColumn(raw)
-        }
-        let target = try core.embeddedTable(of: column)
-        if path.count == 1 { return EmbeddedColumn(raw, type: column.type, target: target) }
-        let leaf = try ColumnSchema(path: path, in: type, core.schema)
-        return PathColumn(raw, type: leaf.type, target: target, rest: Array(path.dropFirst()))
-    }
+    func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { StoredColumn(try rawColumn(index)) }
+    func word(at position: Int, _ column: Int) throws(Damage) -> Int64? { try rawColumn(column).word(at: position) }
+    func real(at position: Int, _ column: Int) throws(Damage) -> Double? { try rawColumn(column).real(at: position) }
 
     /// The column as it is stored, embedded objects as row ids.
     func rawColumn(_ index: Int) throws(Damage) -> RawColumn {
@@ -122,29 +103,29 @@ final class StoredSegment: Segment {
         let place = index < header.entries.count && header.entries[index].columnID == column.id
             ? index : header.entries.firstIndex { $0.columnID == column.id }
         guard let place else {
-            return RawColumn(type: column.type, rowCount: rowCount, chunk: nil, patch: delta, zone: nil, owner: core.store)
+            return RawColumn(type: column.type, rowCount: rowCount, chunk: nil, patch: delta, zone: nil, owner: source.store)
         }
         let entry = header.entries[place]
         let chunk = try ChunkReader(try chunkBytes(place), type: column.type, rowCount: rowCount,
                                     sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys)) { (reference) throws(Damage) in
             try self.presence(reference, of: place)
         }
-        var patch = try entry.patch.map { (ref) throws(Damage) in try Patch(try core.store.read(ref), type: column.type, rowCount: rowCount) }
+        var patch = try entry.patch.map { (ref) throws(Damage) in try Patch(try source.store.read(ref), type: column.type, rowCount: rowCount) }
         if let delta { patch = patch?.overlaid(by: delta) ?? delta }
         return RawColumn(type: column.type, rowCount: rowCount, chunk: chunk, patch: patch, zone: delta == nil ? entry.zone : nil,
-                         owner: entry.packed != nil ? headerOwner : core.store)
+                         owner: entry.packed != nil ? headerOwner : source.store)
     }
 
     /// The chunk of an entry of the header.
     func chunkBytes(_ place: Int) throws(Damage) -> UnsafeRawBufferPointer {
         let entry = header.entries[place]
         if let range = entry.packed { return UnsafeRawBufferPointer(rebasing: headerBytes[range]) }
-        return try core.store.read(entry.chunk!)
+        return try source.store.read(entry.chunk!)
     }
 
     private func shared(_ place: Int, _ stream: StreamKind) throws(Damage) -> [SharedText] {
         var out: [SharedText] = []
-        for blob in header.shared where blob.column == place && blob.stream == stream { out.append(try core.sharedText(blob)) }
+        for blob in header.shared where blob.column == place && blob.stream == stream { out.append(try source.sharedText(blob)) }
         return out
     }
 

@@ -19,15 +19,17 @@ package final class StoredTable: Table {
         keys = keeper?.keys.index(type)
     }
 
+    /// The file's, as far as it is known.
+    var path: String { keeper?.path ?? "" }
+    func rows(_ segment: Int) throws(Damage) -> any StoredRows { try core.rows(type: index, index: segment) }
     private var state: Catalogue.TypeState { core.catalogue.types[index] }
     package var schema: Schema { core.schema }
     package var rowCount: Int { state.liveRows }
     package var segmentCount: Int { state.segmentCount + (state.deltaRows > 0 ? 1 : 0) }
 
     package func segment(_ position: Int) throws(Damage) -> any Segment {
-        if position < state.segmentCount { return try core.segment(type: index, index: position) }
-        guard position == state.segmentCount, let tail = try core.tail(type: index) else { preconditionFailure("segment outside the table: ask segmentCount first") }
-        return tail
+        precondition(position >= 0 && position < segmentCount, "segment outside the table: ask segmentCount first")
+        return try core.tableSegment(type: index, index: position)
     }
 
     package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {

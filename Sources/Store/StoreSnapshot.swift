@@ -17,8 +17,8 @@ package final class StoreSnapshot: ExtentSource, Sendable {
     package let time: Int64
     package let store: Store
     let root: Root
-    private let mapping: Mapping
-    private let limit: UInt64
+    /// What can be read through this version, without its pin.
+    package let extents: MappedExtents
     private let released = Atomic<Bool>(false)
 
     /// The store has pinned `root.version`; the snapshot gives the pin back.
@@ -28,8 +28,7 @@ package final class StoreSnapshot: ExtentSource, Sendable {
         version = root.version
         catalogue = root.catalogue
         time = root.time
-        self.mapping = mapping
-        self.limit = min(limit, UInt64(mapping.reach))
+        extents = MappedExtents(store: store, mapping: mapping, limit: limit)
     }
 
     deinit { release() }
@@ -39,23 +38,10 @@ package final class StoreSnapshot: ExtentSource, Sendable {
         if !released.exchange(true, ordering: .acquiringAndReleasing) { store.unpin(version) }
     }
 
-    package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
-        guard ref.offset >= Root.aloneOffset, ref.length <= limit, ref.offset <= limit &- ref.length else {
-            throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
-        }
-        let bytes = UnsafeRawBufferPointer(start: mapping.base + Int(truncatingIfNeeded: ref.offset), count: Int(truncatingIfNeeded: ref.length))
-        if !store.verified.contains(ref) {
-            guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
-            store.verified.insert(ref)
-        }
-        try checkIntact()
-        return bytes
-    }
+    package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { try extents.read(ref) }
 
     /// `Damage` if another program cut the file short while it was read; what was read since the last check may be zeros then.
-    package func checkIntact() throws(Damage) {
-        if mapping.isBroken { throw Damage("the file was cut short while it was open", at: Int(clamping: limit)) }
-    }
+    package func checkIntact() throws(Damage) { try extents.checkIntact() }
 
     /// As `read`, but always hashes.
     package func readVerifying(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {

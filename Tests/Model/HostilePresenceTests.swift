@@ -56,7 +56,7 @@ private final class Nowhere: ExtentSource, Sendable {
             guard let raw = try? segment.rawColumn(place) else { return nil }
             for row in [0, 1, 2, 1024, count - 1] { _ = try? raw.value(at: row) }
             _ = StoredColumn(raw).zone(ofVector: 0)
-            return try? raw.allRows()
+            return try? segment.allRows(place)
         }
     }
 
@@ -114,7 +114,7 @@ private final class Nowhere: ExtentSource, Sendable {
         let cores = [own, own, other].map { core([$0, like(0), own, own], keeping: [1, 2, 3]) }
         defer { for core in cores { core.close() } }
         let segments = try cores.map { try $0.segment(type: 0, index: 0) }
-        #expect(try segments.map { try $0.rawColumn(0).allRows().present } == [outer, outer, inner])
+        #expect(try segments.map { try $0.allRows(0).present } == [outer, outer, inner])
         #expect(try segments[0].rowsThatMayDiffer(from: segments[1])?.noneSet == true)
         // The chunks of the column itself are alike to the byte.
         #expect(try segments[0].rowsThatMayDiffer(from: segments[2])?.noneSet != true)

@@ -157,7 +157,7 @@ private final class Nowhere: ExtentSource, Sendable {
                     let core = SnapshotCore(Nowhere(), catalogue: decoded, schema: schema)
                     for type in schema.types.indices where decoded.types[type].segmentCount > 0 {
                         guard let segment = try? core.segment(type: type, index: 0) else { continue }
-                        for column in schema.types[type].columns.indices { _ = try? segment.rawColumn(column).allRows() }
+                        for column in schema.types[type].columns.indices { _ = try? segment.allRows(column) }
                     }
                     core.close()
                 }

@@ -1,0 +1,36 @@
+import FirnBytes
+
+/// A table whose rows can be read one by one, as they are stored: embedded objects as links to rows of their own.
+package protocol RowTable: Table {
+    /// Where a live row stands; nil if there is none with this id.
+    func place(of rowID: Int64) throws(Damage) -> (segment: Int, position: Int)?
+    /// One value of a row, embedded objects as links. `.notFound` if there is no such row.
+    func storedValue(_ rowID: Int64, _ column: Int) throws(FirnError) -> Value
+    /// A bool, int or link (embedded objects too) at a place; nil: null. Nothing is boxed.
+    func word(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Int64?
+    /// A float or double at a place; nil: null. Nothing is boxed.
+    func real(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Double?
+}
+
+extension RowTable {
+    package func isLive(_ rowID: Int64) throws(Damage) -> Bool { try place(of: rowID) != nil }
+}
+
+extension StoredTable: RowTable {
+    package func place(of rowID: Int64) throws(Damage) -> (segment: Int, position: Int)? {
+        guard let index = try segmentIndex(of: rowID) else { return nil }
+        let rows = try rows(index)
+        guard let position = try rows.position(of: rowID), rows.isLive(position) else { return nil }
+        return (index, position)
+    }
+
+    package func storedValue(_ rowID: Int64, _ column: Int) throws(FirnError) -> Value {
+        do throws(Damage) {
+            if let place = try place(of: rowID) { return try rows(place.segment).storedColumn(column).value(at: place.position) }
+        } catch { throw .damaged(path, what: error.what, byte: error.offset) }
+        throw FirnError(.notFound, "no row \(rowID)")
+    }
+
+    package func word(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Int64? { try rows(segment).word(at: position, column) }
+    package func real(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Double? { try rows(segment).real(at: position, column) }
+}

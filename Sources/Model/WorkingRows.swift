@@ -1,0 +1,241 @@
+import FirnBytes
+
+/// The rows of one segment as a transaction sees them: a base that is read, blocks of it that were changed, and behind the base rows that are new.
+///
+/// The blocks lie by column and vector. The first write to one decodes it; after that writes are in place. When the transaction has ended nobody
+/// writes here any more: versions and later transactions share the object, and the latter go on in a `successor`.
+///
+///     base rows …                  | new rows, in whole blocks … | open: up to 1,024 rows
+///     overlays[column][vector]       grown[column][block]          open[column]
+final class WorkingRows: StoredRows, @unchecked Sendable {
+    /// The number of the transaction that may write.
+    let owner: UInt64
+    /// Of each column, as it is stored.
+    let types: [ColumnType]
+    /// Nil while nobody has asked for its rows, or if there are none.
+    private(set) var base: (any StoredRows)?
+    let baseCount: Int
+    let counts: ReadCounts
+    private(set) var live: Bits?
+    /// How the rows were when the transaction began.
+    let liveBefore: Bits?
+    let countBefore: Int
+
+    /// By column, by vector of the base; nothing for a column that is as the base has it.
+    private(set) var overlays: [[WorkingBlock?]]
+    /// By column, the blocks of new rows that are full.
+    private(set) var grown: [[WorkingBlock]]
+    /// Rows in `grown`.
+    private(set) var grownCount = 0
+    /// The last new rows, by column.
+    var open: [Column]
+    private(set) var openCount = 0
+    /// Of the open rows that were there when the transaction began: those that changed.
+    private(set) var openDirty: Bits?
+    /// The row id of the first row behind the base.
+    let firstGrown: Int64
+
+    init(owner: UInt64, types: [ColumnType], base: (any StoredRows)?, baseCount: Int, firstGrown: Int64, counts: ReadCounts) {
+        self.owner = owner
+        self.types = types
+        self.base = base
+        self.baseCount = baseCount
+        self.firstGrown = firstGrown
+        self.counts = counts
+        live = base?.live
+        liveBefore = base?.live
+        countBefore = baseCount
+        overlays = Array(repeating: [], count: types.count)
+        grown = Array(repeating: [], count: types.count)
+        open = types.map { Column($0) }
+    }
+
+    /// The same rows, for another transaction to write.
+    init(successorOf old: WorkingRows, owner: UInt64) {
+        precondition(!old.needsBase, "rows are handed on when their base is known")
+        self.owner = owner
+        types = old.types
+        base = old.base
+        baseCount = old.baseCount
+        firstGrown = old.firstGrown
+        counts = old.counts
+        live = old.live
+        liveBefore = old.live
+        countBefore = old.rowCount
+        overlays = old.overlays
+        grown = old.grown
+        grownCount = old.grownCount
+        open = old.open
+        openCount = old.openCount
+    }
+
+    var rowCount: Int { baseCount + grownCount + openCount }
+    var needsBase: Bool { base == nil && baseCount > 0 }
+
+    func take(base: any StoredRows) {
+        precondition(needsBase && base.rowCount == baseCount && base.live == nil, "the base has the rows that it was said to have")
+        self.base = base
+    }
+
+    /// Blocks of the base that are held.
+    var blockCount: Int { overlays.reduce(0) { $0 + $1.reduce(0) { $0 + ($1 == nil ? 0 : 1) } } }
+
+    // MARK: Places
+
+    func rowID(at position: Int) throws(Damage) -> Int64 {
+        position < baseCount ? try base!.rowID(at: position) : firstGrown + Int64(position - baseCount)
+    }
+
+    func position(of rowID: Int64) throws(Damage) -> Int? {
+        if rowID >= firstGrown, rowCount > baseCount {
+            let position = baseCount + Int(rowID - firstGrown)
+            return position < rowCount ? position : nil
+        }
+        return try base?.position(of: rowID)
+    }
+
+    /// The block of the base that was changed, by whomever.
+    @inline(__always)
+    func overlay(_ column: Int, _ vector: Int) -> WorkingBlock? {
+        overlays[column].isEmpty ? nil : overlays[column][vector]
+    }
+
+    // MARK: New rows
+
+    /// Takes in the row that was appended to each of `open`. Full blocks are closed.
+    func noteAppended() {
+        openCount += 1
+        if live != nil { live!.append(true) }
+        if openDirty != nil { openDirty!.append(false) }
+        if openCount == vectorSize { closeOpen() }
+    }
+
+    private func closeOpen() {
+        for i in open.indices {
+            grown[i].append(WorkingBlock(owner: owner, open[i], dirty: openDirty))
+            open[i] = Column(types[i])
+        }
+        grownCount += openCount
+        openCount = 0
+        openDirty = nil
+    }
+
+    /// Drops what a failed append left in `open`.
+    func takeBack() { for i in open.indices { open[i].truncate(to: openCount) } }
+
+    // MARK: Changes
+
+    func delete(_ position: Int) {
+        if live == nil { live = Bits(repeating: true, count: rowCount) }
+        live![position] = false
+    }
+
+    /// Lets `body` change a row of a column in place. Returns whether a vector of the base was decoded for it.
+    @discardableResult @inline(__always)
+    func change(_ position: Int, _ column: Int, _ body: (inout Column, Int) -> Void) throws(Damage) -> Bool {
+        if position >= baseCount &+ grownCount {
+            let row = position &- baseCount &- grownCount
+            body(&open[column], row)
+            if position < countBefore {
+                if openDirty == nil { openDirty = Bits(count: openCount) }
+                openDirty![row] = true
+            }
+            return false
+        }
+        var isFirst = false
+        let row: Int, block: WorkingBlock
+        if position >= baseCount {
+            row = (position &- baseCount) & (vectorSize &- 1)
+            block = ownGrown(column, (position &- baseCount) / vectorSize)
+        } else {
+            row = position & (vectorSize &- 1)
+            (block, isFirst) = try ownOverlay(column, position / vectorSize)
+        }
+        body(&block.column, row)
+        block.dirty[row] = true
+        return isFirst
+    }
+
+    @inline(__always)
+    private func ownGrown(_ column: Int, _ index: Int) -> WorkingBlock {
+        let block = grown[column][index]
+        if block.owner == owner { return block }
+        let copy = WorkingBlock(copy: block, owner: owner)
+        grown[column][index] = copy
+        return copy
+    }
+
+    @inline(__always)
+    private func ownOverlay(_ column: Int, _ vector: Int) throws(Damage) -> (WorkingBlock, Bool) {
+        if let block = overlay(column, vector), block.owner == owner { return (block, false) }
+        return try makeOverlay(column, vector)
+    }
+
+    private func makeOverlay(_ column: Int, _ vector: Int) throws(Damage) -> (WorkingBlock, Bool) {
+        let old = overlay(column, vector)
+        let block: WorkingBlock
+        if let old {
+            block = WorkingBlock(copy: old, owner: owner)
+        } else {
+            var values = Column(types[column])
+            try base!.storedColumn(column).read(vector: vector, into: &values)
+            block = WorkingBlock(owner: owner, values)
+            counts.addChangedVector()
+        }
+        if overlays[column].isEmpty { overlays[column] = Array(repeating: nil, count: (baseCount + vectorSize - 1) / vectorSize) }
+        overlays[column][vector] = block
+        return (block, old == nil)
+    }
+}
+
+/// What the transaction has changed in its rows.
+extension WorkingRows {
+    func hasChanged(_ column: Int) -> Bool {
+        overlays[column].contains { $0?.owner == owner && !$0!.dirty.noneSet } || grown[column].contains { $0.owner == owner && !$0.dirty.noneSet }
+    }
+
+    /// Rows of the base whose value in a column the transaction has set, ascending.
+    func changedPositions(_ column: Int) -> [Int] {
+        var positions: [Int] = []
+        for (vector, block) in overlays[column].enumerated() {
+            if let block, block.owner == owner { block.dirty.forEachSet { positions.append(vector * vectorSize + $0) } }
+        }
+        return positions
+    }
+
+    func changedCount(_ column: Int) -> Int { overlays[column].reduce(0) { $0 + ($1?.owner == owner ? $1!.dirty.ones : 0) } }
+
+    /// Rows that were there when the transaction began and are not any more.
+    var deletedPositions: [Int] {
+        guard let live else { return [] }
+        var positions: [Int] = []
+        for (w, word) in live.words.enumerated() {
+            var gone = (liveBefore?.words[safe: w] ?? (liveBefore == nil ? .max : 0)) & ~word
+            while gone != 0 {
+                let position = w * 64 + gone.trailingZeroBitCount
+                gone &= gone - 1
+                if position < countBefore { positions.append(position) }
+            }
+        }
+        return positions
+    }
+
+    /// Of the rows behind the base and of the base, those that were there before and have a changed value somewhere, ascending.
+    var changedRows: Bits {
+        var bits = Bits(count: countBefore)
+        for column in types.indices {
+            for position in changedPositions(column) { bits[position] = true }
+            for (index, block) in grown[column].enumerated() where block.owner == owner {
+                let start = baseCount + index * vectorSize
+                // The new rows of a block may have been set too.
+                block.dirty.forEachSet { if start + $0 < countBefore { bits[start + $0] = true } }
+            }
+        }
+        openDirty?.forEachSet { bits[baseCount + grownCount + $0] = true }
+        return bits
+    }
+}
+
+extension Array {
+    fileprivate subscript(safe index: Int) -> Element? { index < count ? self[index] : nil }
+}

@@ -1,0 +1,131 @@
+import FirnBytes
+
+extension WorkingTable {
+    /// Appends a row: `fill` appends exactly one value to each column (embedded objects as links to their rows). Returns its row id.
+    /// If `fill` throws, or another row has the key (`.duplicateKey`), nothing of the row is left.
+    package func append(_ fill: (inout [Column]) throws(FirnError) -> Void) throws(FirnError) -> Int64 {
+        let rows = try startRow()
+        do throws(FirnError) {
+            try fill(&rows.open)
+            assert(rows.open.allSatisfy { $0.holds(rows.openCount + 1) }, "give each column of '\(type.name)' one value")
+            if isKeyed {
+                let key = try transaction.freeKey(index) { rows.open[$0].value(at: rows.openCount) }
+                transaction.noteKey(key, index, transaction.states[index].nextRowID)
+            }
+        } catch {
+            rows.takeBack()
+            throw error
+        }
+        return endRow(rows)
+    }
+
+    /// Appends a row whose key is known to be free.
+    func append(free key: WantedKey?, _ fill: (inout [Column]) -> Void) throws(FirnError) -> Int64 {
+        let rows = try startRow()
+        fill(&rows.open)
+        transaction.noteKey(key, index, transaction.states[index].nextRowID)
+        return endRow(rows)
+    }
+
+    private func startRow() throws(FirnError) -> WorkingRows {
+        transaction.checkOpen()
+        if tail.rowCount >= segmentSize { try handOver() }
+        if tail.rowCount == 0, tail.firstGrown != transaction.states[index].nextRowID { emptyTail() }
+        return tail
+    }
+
+    @inline(__always)
+    private func endRow(_ rows: WorkingRows) -> Int64 {
+        let rowID = transaction.giveRowID(index)
+        rows.noteAppended()
+        noteRows()
+        return rowID
+    }
+
+    /// One value at a place, embedded objects as links.
+    func storedValue(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Value {
+        let rows = try rows(segment)
+        if let held = (rows as? WorkingRows)?.heldValue(at: position, column) { return held }
+        return try rows.storedColumn(column).value(at: position)
+    }
+
+    /// One value of a row as it stands now, embedded objects as links.
+    package func storedValue(_ rowID: Int64, _ column: Int) throws(FirnError) -> Value {
+        let value = try transaction.reading { () throws(Damage) -> Value? in
+            guard let place = try place(of: rowID) else { return nil }
+            return try storedValue(place.segment, place.position, column)
+        }
+        guard let value else { throw FirnError(.notFound, "no row \(rowID)") }
+        return value
+    }
+
+    /// Sets one value of a row; embedded objects are links to their rows. `.schema` if it does not fit.
+    package func set(_ rowID: Int64, _ column: Int, _ value: Value) throws(FirnError) {
+        let (rows, position) = try writable(rowID)
+        guard Column(rows.types[column]).fits(value) else { throw misfit(column, value) }
+        try takeKey(rowID, column, value)
+        try change(rows, position, column) { _ = $0.set($1, value) }
+    }
+
+    /// Sets a bool, int or link (embedded objects too) that is not null.
+    package func setWord(_ rowID: Int64, _ column: Int, _ value: Int64) throws(FirnError) {
+        let (rows, position) = try writable(rowID)
+        let type = rows.types[column]
+        guard !type.isCollection, type.kind == .int || type.kind == .bool || type.kind == .link else { throw misfit(column, .int(value)) }
+        if isKeyed { try takeKey(rowID, column, type.kind == .bool ? .bool(value != 0) : type.kind == .link ? .link(value) : .int(value)) }
+        let word = type.kind == .bool ? (value == 0 ? 0 : 1) : value
+        try change(rows, position, column) { $0.setWord($1, word) }
+    }
+
+    /// Sets a float or double that is not null.
+    package func setReal(_ rowID: Int64, _ column: Int, _ value: Double) throws(FirnError) {
+        let (rows, position) = try writable(rowID)
+        let type = rows.types[column]
+        guard !type.isCollection, type.kind == .double || type.kind == .float else { throw misfit(column, .double(value)) }
+        if isKeyed { try takeKey(rowID, column, type.kind == .float ? .float(Float(value)) : .double(value)) }
+        try change(rows, position, column) { $0.setReal($1, type.kind == .float ? Double(Float(value)) : value) }
+    }
+
+    /// Sees to it that no other row has the key that the row is about to get.
+    private func takeKey(_ rowID: Int64, _ column: Int, _ value: Value) throws(FirnError) {
+        guard isKeyed else { return }
+        transaction.noteKey(try transaction.freeKey(index, changing: column, to: value, rowID), index, rowID)
+    }
+
+    /// A link becomes null, whether its column says that it may or not: what it led to is gone.
+    func clearLink(_ rowID: Int64, _ column: Int) throws(FirnError) {
+        let (rows, position) = try writable(rowID)
+        try change(rows, position, column) { $0.setNull($1) }
+    }
+
+    @inline(__always)
+    private func change(_ rows: WorkingRows, _ position: Int, _ column: Int, _ body: (inout Column, Int) -> Void) throws(FirnError) {
+        let isFirst: Bool
+        do throws(Damage) { isFirst = try rows.change(position, column, body) } catch { throw transaction.database.failure(error) }
+        noteChange(column, isFirst: isFirst)
+    }
+
+    private func misfit(_ column: Int, _ value: Value) -> FirnError {
+        FirnError(.schema, "column '\(type.columns[column].name)' takes \(type.columns[column].type.name), not \(value)")
+    }
+
+    /// Deletes one row, and nothing else: links that lead to it, and embedded objects that it holds, are the caller's to see to.
+    package func delete(_ rowID: Int64) throws(FirnError) {
+        let (rows, position) = try writable(rowID)
+        rows.delete(position)
+        transaction.states[index].liveRows -= 1
+        noteRows()
+    }
+
+    /// Gives the rows of the tail to the bulk writer of the type, those of the delta with them.
+    func handOver() throws(FirnError) {
+        guard tail.rowCount > 0 else { return }
+        let (columns, rowIDs) = try transaction.reading { () throws(Damage) in
+            try needTail()
+            return try tail.liveRows(columns: type.columns.count)
+        }
+        try transaction.dropDeltaRows(index)
+        emptyTail()
+        try transaction.writer(index).add(columns, rowIDs: rowIDs)
+    }
+}

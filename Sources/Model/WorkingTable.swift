@@ -1,0 +1,267 @@
+import FirnBytes
+import FirnStore
+import Synchronization
+
+/// All rows of one type as a transaction sees them: the version it began from, with its own changes. Rows are read and written in place.
+///
+/// One thread at a time writes, and nobody reads meanwhile; between writes any thread may read. A segment or reader that was taken before a write
+/// may go on showing what was: ask again where `stamp` has grown. Unusable when the transaction has gone.
+package final class WorkingTable: RowTable, @unchecked Sendable {
+    unowned let transaction: DatabaseTransaction
+    let index: Int
+    package private(set) var type: TypeSchema
+    var isKeyed: Bool { !type.key.isEmpty }
+    /// Where segments that nobody changed are read.
+    private(set) var core: SnapshotCore
+    /// The transaction's count of written structures that `core` shows.
+    private var seen: Int
+    /// By sealed segment: the rows of those that this transaction has changed. Empty if there are none.
+    private(set) var edited: [WorkingRows?] = []
+    /// The rows behind the sealed segments (and behind those that the bulk writer holds).
+    private(set) var tail: WorkingRows
+    /// First and last row ids of the sealed segments; nil until a row is looked for.
+    private var bounds: [(first: Int64, last: Int64)]?
+    /// The last sealed segment that a row was looked for in.
+    private var last: (index: Int, rows: any StoredRows)?
+    private let segments: Mutex<[Int: TableSegment]> = Mutex([:])
+    /// The type's bulk writer, if there is one.
+    var writer: BulkWriter?
+    /// Whether changes were written before the commit: what the version before has open may not be the same any more.
+    private(set) var hasBegunAnew = false
+    /// What kept rows from being written where nothing could be thrown.
+    private var failure: Damage?
+
+    /// Grows with every first write to a vector, by column.
+    private var columnStamps: [UInt64]
+    /// Grows when rows come, go or move.
+    private var rowStamp: UInt64 = 0
+    package private(set) var changeCount: UInt64 = 0
+
+    init(_ transaction: DatabaseTransaction, type index: Int) {
+        self.transaction = transaction
+        self.index = index
+        type = transaction.schema.types[index]
+        core = transaction.current()
+        seen = transaction.structures
+        writer = transaction.bulkWriters[index]
+        columnStamps = Array(repeating: 0, count: type.columns.count)
+        tail = WorkingTable.tail(of: transaction, index, core)
+    }
+
+    /// The rows of the delta as far as they are written: a version's, if they are in memory; else they are read when somebody asks for one.
+    private static func tail(of transaction: DatabaseTransaction, _ index: Int, _ core: SnapshotCore) -> WorkingRows {
+        let state = transaction.states[index]
+        let types = transaction.schema.types[index].columns.map(\.type.stored)
+        let open = state.deltaRows > 0 ? core.openTail(type: index) : nil
+        if let working = open as? WorkingRows, working.firstGrown + Int64(working.rowCount - working.baseCount) == state.nextRowID {
+            return WorkingRows(successorOf: working, owner: transaction.number)
+        }
+        return WorkingRows(owner: transaction.number, types: types, base: open is WorkingRows ? nil : open, baseCount: state.deltaRows,
+                           firstGrown: state.nextRowID, counts: transaction.database.counts)
+    }
+
+    // MARK: What a table tells
+
+    package var schema: Schema { transaction.schema }
+    package var rowCount: Int { transaction.states[index].liveRows }
+
+    package var segmentCount: Int {
+        settleBulk()
+        return sealedCount + (tail.rowCount > 0 ? 1 : 0)
+    }
+
+    var sealedCount: Int { core.catalogue.types[index].segmentCount }
+
+    package func segment(_ position: Int) throws(Damage) -> any Segment {
+        settleBulk()
+        if let failure { throw failure }
+        return try segments.withLock { (segments) throws(Damage) -> TableSegment in
+            if let segment = segments[position] { return segment }
+            let segment = TableSegment(try rows(position), type: type, home: transaction.home)
+            if segments.count >= SnapshotCore.most { segments.removeAll() }
+            segments[position] = segment
+            return segment
+        }
+    }
+
+    package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
+        settleBulk()
+        if let failure { throw failure }
+        guard rowID >= 0, rowID < transaction.states[index].nextRowID else { return nil }
+        var low = 0, high = sealedCount
+        while low < high {
+            let middle = (low + high) / 2
+            if try core.directoryEntry(type: index, index: middle).lastRowID < rowID { low = middle + 1 } else { high = middle }
+        }
+        if low < sealedCount { return try core.directoryEntry(type: index, index: low).firstRowID <= rowID ? low : nil }
+        return tail.rowCount > 0 ? low : nil
+    }
+
+    /// The rows of a segment, changed or not.
+    func rows(_ segment: Int) throws(Damage) -> any StoredRows {
+        if segment >= sealedCount {
+            precondition(segment == sealedCount, "segment outside the table: ask segmentCount first")
+            try needTail()
+            return tail
+        }
+        if !edited.isEmpty, let rows = edited[segment] { return rows }
+        return try core.rows(type: index, index: segment)
+    }
+
+    package func stamp(_ column: Int) -> UInt64 { columnStamps[column] &+ rowStamp }
+
+    package func isEdited(_ segment: Int, vector: Int, column: Int) -> Bool {
+        if segment >= sealedCount { return true }
+        let rows = edited.isEmpty ? nil : edited[segment]
+        return rows?.isHeld(vector: vector, column) ?? false
+    }
+
+    func isEdited(_ segment: Int) -> Bool { segment < edited.count && edited[segment] != nil }
+
+    // MARK: Keeping up with what the transaction writes
+
+    /// Rows that the bulk writer still holds are written, so that they can be read; what was written is seen.
+    func settleBulk() {
+        if let writer, writer.isPending {
+            do throws(FirnError) { try writer.finish() } catch { failure = Damage("rows cannot be written: \(error.message)") }
+        }
+        if seen != transaction.structures { keepUp() }
+    }
+
+    private func keepUp() {
+        seen = transaction.structures
+        core = transaction.current()
+        bounds = nil
+        last = nil
+        segments.withLock { $0 = [:] }
+        if !edited.isEmpty { while edited.count < sealedCount { edited.append(nil) } }
+        rowStamp &+= 1
+    }
+
+    /// All changes have been written: what was changed is read from there.
+    func begin() {
+        hasBegunAnew = true
+        type = transaction.schema.types[index]
+        columnStamps = type.columns.indices.map { $0 < columnStamps.count ? columnStamps[$0] : 0 }
+        edited = []
+        keepUp()
+        tail = WorkingTable.tail(of: transaction, index, core)
+    }
+
+    /// The tail has been written as sealed rows.
+    func emptyTail() {
+        tail = WorkingRows(owner: transaction.number, types: tail.types, base: nil, baseCount: 0, firstGrown: transaction.states[index].nextRowID, counts: tail.counts)
+        segments.withLock { $0 = [:] }
+        rowStamp &+= 1
+    }
+
+    /// The delta holds the rows of the tail now. Where the older of them were never read, all of them are read from there.
+    func noteTailWritten() {
+        if tail.needsBase { tail = WorkingTable.tail(of: transaction, index, transaction.current()) }
+    }
+
+    /// Reads the delta's rows, if nobody has.
+    func needTail() throws(Damage) {
+        guard tail.needsBase else { return }
+        tail.take(base: try transaction.current().delta(type: index))
+    }
+
+    // MARK: Rows
+
+    /// Where a live row stands.
+    package func place(of rowID: Int64) throws(Damage) -> (segment: Int, position: Int)? {
+        guard let found = try locate(rowID), found.rows.isLive(found.position) else { return nil }
+        return (found.segment, found.position)
+    }
+
+    /// Where a row stands, deleted or not.
+    @inline(__always)
+    private func locate(_ rowID: Int64) throws(Damage) -> (rows: any StoredRows, segment: Int, position: Int)? {
+        if rowID >= tail.firstGrown, tail.rowCount > tail.baseCount {
+            guard let position = try tail.position(of: rowID) else { return nil }
+            return (tail, sealedCount, position)
+        }
+        return try search(rowID)
+    }
+
+    private func search(_ rowID: Int64) throws(Damage) -> (rows: any StoredRows, segment: Int, position: Int)? {
+        settleBulk()
+        if let failure { throw failure }
+        if bounds == nil {
+            bounds = try (0..<sealedCount).mapTyped { (i) throws(Damage) in
+                let entry = try core.directoryEntry(type: index, index: i)
+                return (entry.firstRowID, entry.lastRowID)
+            }
+        }
+        if let last, bounds![last.index].first <= rowID, rowID <= bounds![last.index].last {
+            return try last.rows.position(of: rowID).map { (last.rows, last.index, $0) }
+        }
+        var low = 0, high = bounds!.count
+        while low < high {
+            let middle = (low + high) / 2
+            if bounds![middle].last < rowID { low = middle + 1 } else { high = middle }
+        }
+        if low == bounds!.count {
+            try needTail()
+            return try tail.position(of: rowID).map { (tail, low, $0) }
+        }
+        guard bounds![low].first <= rowID else { return nil }
+        let rows = try rows(low)
+        last = (low, rows)
+        return try rows.position(of: rowID).map { (rows, low, $0) }
+    }
+
+    package func word(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Int64? {
+        if segment >= sealedCount {
+            if position < tail.baseCount { try needTail() }
+            return try tail.word(at: position, column)
+        }
+        if let last, last.index == segment { return try last.rows.word(at: position, column) }
+        let rows = try rows(segment)
+        last = (segment, rows)
+        return try rows.word(at: position, column)
+    }
+
+    package func real(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Double? {
+        if segment >= sealedCount {
+            if position < tail.baseCount { try needTail() }
+            return try tail.real(at: position, column)
+        }
+        if let last, last.index == segment { return try last.rows.real(at: position, column) }
+        let rows = try rows(segment)
+        last = (segment, rows)
+        return try rows.real(at: position, column)
+    }
+
+    /// The live row with this id, ready to be changed.
+    func writable(_ rowID: Int64) throws(FirnError) -> (rows: WorkingRows, position: Int) {
+        transaction.checkOpen()
+        let found = try transaction.reading { () throws(Damage) in try locate(rowID) }
+        guard let found else { throw FirnError(.notFound, "no row \(rowID)") }
+        guard found.rows.isLive(found.position) else { throw FirnError(.notFound, "row \(rowID) is deleted") }
+        if found.segment == sealedCount { return (tail, found.position) }
+        if let rows = found.rows as? WorkingRows, rows.owner == transaction.number { return (rows, found.position) }
+        return (edit(found.segment, found.rows), found.position)
+    }
+
+    private func edit(_ segment: Int, _ rows: any StoredRows) -> WorkingRows {
+        let number = transaction.number
+        let working = (rows as? WorkingRows).map { WorkingRows(successorOf: $0, owner: number) }
+            ?? WorkingRows(owner: number, types: type.columns.map(\.type.stored), base: rows, baseCount: rows.rowCount, firstGrown: .max, counts: transaction.database.counts)
+        if edited.isEmpty { edited = Array(repeating: nil, count: sealedCount) }
+        edited[segment] = working
+        last = (segment, working)
+        segments.withLock { $0[segment] = nil }
+        return working
+    }
+
+    func noteChange(_ column: Int, isFirst: Bool) {
+        changeCount &+= 1
+        if isFirst { columnStamps[column] &+= 1 }
+    }
+
+    func noteRows() {
+        changeCount &+= 1
+        rowStamp &+= 1
+    }
+}
