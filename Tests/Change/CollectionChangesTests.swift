@@ -155,5 +155,6 @@ private func longestCommon<T: Equatable>(_ a: [T], _ b: [T]) -> Int {
         let map = MapChanges.between(old: old, new: new) { $0 == 8 }
         #expect((map.deletions, map.insertions, map.modifications) == (["ä"], ["d"], ["a", "c"]))
         #expect(MapChanges.between(old: old, new: old).isEmpty)
+        #expect(MapChanges.between(old: [.init("k", .null)], new: [.init("k", .link(8))]).modifications == ["k"])
     }
 }

@@ -173,6 +173,45 @@ import Testing
         #expect(few.decoded.vectors == 0 && few.decoded.values == 3)
     }
 
+    @Test func `a deleted row does not count, whatever it led to`() throws {
+        let kennel = try Kennel(flushed: true)
+        _ = try kennel.modified(nil) { try $0.delete("Dog", rowID: 1) }
+        let price: (DatabaseTransaction) throws -> Void = { try $0.update("Toy", rowID: 0, column: "price", .int(Int64.random(in: 1000...Int64.max))) }
+        #expect(try kennel.modified(["best.price"], price) == [])
+        #expect(try kennel.modified(["best.price"], among: .rows([0, 1]), price) == [])
+        #expect(try kennel.modified(["*.price"], price) == [0, 3, 5])
+    }
+
+    @Test func `rows that are reached both among few and among most of a type's are all looked at`() throws {
+        func links(_ name: String, _ target: String) -> ColumnSchema { ColumnSchema(name, ColumnType(.link, collection: .list, target: target)) }
+        let types = [TypeSchema("Root", columns: [links("narrow", "N"), links("wide", "M")]), TypeSchema("N", columns: [links("x", "X")]),
+                     TypeSchema("M", columns: [links("x", "X")]), TypeSchema("X", columns: [links("y", "Y")]), TypeSchema("Y", columns: [ColumnSchema("v", ColumnType(.int))])]
+        let folder = TemporaryFolder()
+        let database = try Database.create(path: folder.file("a.firn"))
+        let first = try database.begin()
+        try first.extendSchema(types)
+        for i in 0..<200 {
+            _ = try first.insert("Y", [.int(0)])
+            _ = try first.insert("X", [.list([.link(Int64(i))])])
+            _ = try first.insert("M", [.list([.link(Int64(i))])])
+        }
+        _ = try first.insert("N", [.list([.link(0)])])
+        _ = try first.insert("Root", [.list([.link(0)]), .list((0..<200).map { .link($0) })])
+        try first.commit()
+        let before = try database.snapshot()
+        let second = try database.begin()
+        try second.update("Y", rowID: 150, column: "v", .int(1))
+        try second.commit()
+        let after = try database.snapshot()
+        for paths in [nil, ["narrow.x.y.v", "wide.x.y.v"]] as [[String]?] {
+            let filter = try KeyPathFilter(root: "Root", in: after.schema, keyPaths: paths)
+            let answer = try filter.modifiedRows(among: .rows([0]), changes: { name throws(Damage) in
+                try TableChanges.between(before.table(named: name), after.table(named: name))
+            }, tables: { name throws(Damage) in after.table(named: name) })
+            #expect(answer.rows.rowIDs == [0])
+        }
+    }
+
     /// Random links between random rows; a random commit; compared with following every link by hand.
     @Test(arguments: 1...20) func `the rows that count are those from which a change is reached`(seed: Int) throws {
         var random = RandomTables(seed: UInt64(seed) &* 77)
@@ -190,12 +229,17 @@ import Testing
         for type in ["A", "B"] { for _ in 0..<count { _ = try first.insert(type, [.int(0), .int(0), random.chance(30) ? link(&random) : .null, list(&random)]) } }
         if random.chance(50) { try first.flushAll() }
         try first.commit()
-        var before = try database.snapshot()
+        var before = try database.snapshot(), gone: Set<String> = []
         for round in 0..<6 {
             let transaction = try database.begin()
             for _ in 0..<random.number(0...3) {
                 let type = random.chance(50) ? "A" : "B", row = Int64(random.number(0...count - 1))
-                switch random.number(0...5) {
+                if gone.contains("\(type)\(row)") { continue }
+                switch random.number(0...6) {
+                case 6:
+                    // Links to it dangle, and its own lead nowhere any more.
+                    try transaction.delete(type, rowID: row)
+                    gone.insert("\(type)\(row)")
                 case 0: try transaction.update(type, rowID: row, column: "one", link(&random))
                 case 1: try transaction.update(type, rowID: row, column: "many", list(&random))
                 case 2: try transaction.update(type, rowID: row, column: "w", .int(Int64(round + 1)))
