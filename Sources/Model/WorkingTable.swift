@@ -70,6 +70,10 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         return sealedCount + (tail.rowCount > 0 ? 1 : 0)
     }
 
+    package func related(_ typeName: String) throws(Damage) -> (any Table)? {
+        transaction.schema[typeName] == nil ? nil : transaction.table(typeName)
+    }
+
     var sealedCount: Int { core.catalogue.types[index].segmentCount }
 
     package func segment(_ position: Int) throws(Damage) -> any Segment {

@@ -11,6 +11,7 @@ private let rooms: [(folder: String, module: String, imports: Set<String>)] = [
     ("Sources/Query", "FirnQuery", ["FirnBytes", "FirnModel"]),
     ("Sources/Change", "FirnChange", ["FirnBytes", "FirnModel"]),
     ("Sources/Firn", "Firn", ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "Foundation", "Dispatch"]),
+    ("Sources/RealmSwift", "RealmSwift", ["Firn"]),
     ("Formats/Exchange", "FirnExchange", ["FirnBytes", "FirnDisk", "FirnModel", "CZstd", "CZlib"]),
     ("Formats/CSV", "FirnCSV", ["FirnBytes", "FirnModel", "FirnExchange"]),
     ("Formats/JSON", "FirnJSON", ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"]),

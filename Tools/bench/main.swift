@@ -5,6 +5,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "text": TextCodecs.run(Array(arguments.dropFirst()))
 case "codecs": try benchCodecs(Array(arguments.dropFirst()))
+case "objects": try ObjectFigures.run(arguments.count > 1 ? arguments[1] : "/tmp")
 case "csv": try benchCSV(Array(arguments.dropFirst()))
 case "open", "commit":
     do {
@@ -17,5 +18,6 @@ default:
     print("usage: firn-bench csv FILE.csv…")
     print("usage: firn-bench text FILE… [--profile fast|standard|small]")
     print("       firn-bench open FILE | commit [FOLDER]")
+    print("       firn-bench objects [FOLDER]")
     print("       firn-bench codecs [--profile fast|standard|small] FILE.i64|FILE.f64…")
 }

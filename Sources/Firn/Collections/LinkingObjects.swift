@@ -1,0 +1,158 @@
+import FirnBytes
+import FirnModel
+
+/// The objects that have a link to this one in a property of theirs: the inverse of a relationship, kept by nobody.
+///
+///     class Dog: Object { @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person> }
+public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmCollection, _LinkingProperty {
+    let origin: String
+    let linking: _CollectionSource?
+
+    /// The inverse of `propertyName` of `type`.
+    public init(fromType type: Element.Type, property propertyName: String) {
+        origin = propertyName
+        linking = nil
+    }
+
+    init(origin: String, _ source: _CollectionSource) {
+        self.origin = origin
+        linking = source
+    }
+
+    public func _makeSource() -> _CollectionSource { linking ?? UnmanagedSource<Element>([]) }
+    var _origin: String { origin }
+
+    public var count: Int { linking.map { $0.isInvalidated ? 0 : $0.count } ?? 0 }
+
+    public subscript(position: Int) -> Element {
+        let count = count
+        precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
+        return element(linking!.value(position), linking!.core)
+    }
+
+    public static func == (a: LinkingObjects, b: LinkingObjects) -> Bool { a.isSameCollection(as: b) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(origin) }
+}
+
+extension LinkingObjects: _Persistable {
+    public static var _shape: _Shape {
+        var shape = Element._elementShape
+        shape.isLinking = true
+        return shape
+    }
+    public static func _initial() -> LinkingObjects { LinkingObjects(fromType: Element.self, property: "") }
+    public static func _read(_ object: ObjectBase, _ column: Int) -> LinkingObjects {
+        let target = object._settled()
+        let origin = target.schema!.properties[column - Int(linkingColumn)].origin!
+        let access = target.core.access(Element.self)
+        guard let link = access.type.index(of: origin), access.type.columns[link].type.target == target.name else {
+            preconditionFailure("'\(access.name)' has no property '\(origin)' that leads to '\(target.name)': see originProperty of '\(target.name)'")
+        }
+        return LinkingObjects(origin: origin, LinkingSource(access, column: link, to: target, rowID: object._rowID, Element._elementShape))
+    }
+    public static func _write(_ object: ObjectBase, _ column: Int, _ value: LinkingObjects) { preconditionFailure("LinkingObjects cannot be set: set the link that they are the inverse of") }
+    public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<LinkingObjects>(at: offset) }
+    public static func _fromUntyped(_ value: Any?) -> LinkingObjects? { nil }
+    public var _untyped: Any? { self }
+    public func _append(to sink: _Sink) {}
+}
+
+extension Persisted {
+    /// The inverse of the property with this name of the objects that link here.
+    public init<Element>(originProperty: String) where Value == LinkingObjects<Element> {
+        self.init(options: [], state: .initial { LinkingObjects(fromType: Element.self, property: originProperty) })
+    }
+}
+
+/// The objects of a type with a link to one object.
+final class LinkingSource: _CollectionSource {
+    private let access: TypeAccess
+    private let column: Int
+    private let target: TypeAccess
+    private let rowID: Int64
+    private var rows: [Int64] = []
+    private var evaluated: UInt64?
+
+    init(_ access: TypeAccess, column: Int, to target: TypeAccess, rowID: Int64, _ shape: _Shape) {
+        self.access = access
+        self.column = column
+        self.target = target
+        self.rowID = rowID
+        super.init(shape)
+    }
+
+    override var core: RealmCore? { access.core }
+    override var isInvalidated: Bool { access.isRetired || target.place(of: rowID) == nil }
+
+    private func evaluate() {
+        let core = access.core
+        core.confinement.check()
+        if evaluated == core.changeStamp { return }
+        rows = core.failing([]) { () throws(FirnError) in
+            try core.flushCells()
+            return try core.rowsWithLinks(to: rowID, in: access.table, column: column)
+        }
+        evaluated = core.changeStamp
+    }
+
+    override var count: Int {
+        evaluate()
+        return rows.count
+    }
+
+    override func value(_ index: Int) -> Value {
+        evaluate()
+        return .link(rows[index])
+    }
+
+    override func rowIDs() -> [Int64] {
+        evaluate()
+        return rows
+    }
+
+    override func moved(to core: RealmCore) -> _CollectionSource? {
+        guard let there = core.sameAccess(access), let other = core.sameAccess(target), other.place(of: rowID) != nil else { return nil }
+        return LinkingSource(there, column: column, to: other, rowID: rowID, shape)
+    }
+
+    override func isSame(as other: _CollectionSource) -> Bool {
+        guard let other = other as? LinkingSource else { return false }
+        return other.access === access && other.column == column && other.rowID == rowID
+    }
+}
+
+extension RealmCore {
+    /// The live rows whose column (a link, or a collection of links) leads to a row; once for each link.
+    func rowsWithLinks(to rowID: Int64, in table: any RowTable, column: Int) throws(FirnError) -> [Int64] {
+        do throws(Damage) {
+            var found: [Int64] = []
+            for index in 0..<table.segmentCount {
+                let segment = try table.segment(index)
+                let reader = try segment.storedColumn(column)
+                if let zone = reader.zone(), !reader.type.isCollection, !zone.mayHold(.link(rowID)) { continue }
+                var values = Column(reader.type)
+                for vector in 0..<segment.vectorCount {
+                    if !reader.type.isCollection, let zone = reader.zone(ofVector: vector), !zone.mayHold(.link(rowID)) { continue }
+                    try reader.read(vector: vector, into: &values)
+                    for row in 0..<values.count where segment.live?[vector * vectorSize + row] ?? true {
+                        for _ in 0..<values.links(to: rowID, row) { found.append(try segment.rowID(at: vector * vectorSize + row)) }
+                    }
+                }
+            }
+            return found
+        } catch {
+            throw FirnError.damaged(file.path, what: error.what, byte: error.offset)
+        }
+    }
+}
+
+extension Column {
+    /// How often a row's links lead to a row.
+    fileprivate func links(to rowID: Int64, _ row: Int) -> Int {
+        guard type.isCollection else { return isPresent(row) && words[row] == rowID ? 1 : 0 }
+        let elements = children[children.count - 1]
+        var count = 0
+        for i in offsets[row]..<offsets[row + 1] where elements.isPresent(i) && elements.words[i] == rowID { count += 1 }
+        return count
+    }
+}

@@ -1,0 +1,223 @@
+import FirnModel
+
+/// Values by string key: a property of an object, or by itself. Keys are in ascending order (by their bytes).
+///
+///     @Persisted var scores: Map<String, Int>
+public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
+    enum Storage {
+        /// Ascending by key.
+        case unmanaged([(key: String, value: Value)])
+        case managed(CollectionCell)
+    }
+    private var storage: Storage
+
+    /// An empty map of its own.
+    public init() { storage = .unmanaged([]) }
+    init(_ cell: CollectionCell) { storage = .managed(cell) }
+
+    // MARK: Reading
+
+    public var count: Int {
+        switch storage {
+        case .unmanaged(let entries): entries.count
+        case .managed(let cell): cell.count
+        }
+    }
+
+    public var isEmpty: Bool { count == 0 }
+
+    public var keys: [Key] { names.map { Key(_name: $0) } }
+
+    public var values: [Value] {
+        switch storage {
+        case .unmanaged(let entries): entries.map(\.value)
+        case .managed(let cell): cell.values.map { element($0, cell.core) }
+        }
+    }
+
+    private var names: [String] {
+        switch storage {
+        case .unmanaged(let entries): return entries.map(\.key)
+        case .managed(let cell):
+            _ = cell.values
+            return cell.keys
+        }
+    }
+
+    /// The value of a key; nil if there is none. Setting nil removes the key.
+    public subscript(key: Key) -> Value? {
+        get {
+            let (place, isThere) = place(of: key._name)
+            guard isThere else { return nil }
+            switch storage {
+            case .unmanaged(let entries): return entries[place].value
+            case .managed(let cell): return element(cell.values[place], cell.core)
+            }
+        }
+        set { if let newValue { set(newValue, for: key._name) } else { removeObject(for: key) } }
+    }
+
+    public subscript(key: Key, default defaultValue: @autoclosure () -> Value) -> Value {
+        get { self[key] ?? defaultValue() }
+        set { self[key] = newValue }
+    }
+
+    public func object(forKey key: Key) -> Value? { self[key] }
+
+    private func place(of key: String) -> (place: Int, isThere: Bool) {
+        let names = names
+        var low = 0, high = names.count
+        while low < high {
+            let middle = (low + high) / 2
+            if names[middle].precedes(key) { low = middle + 1 } else { high = middle }
+        }
+        return (low, low < names.count && names[low].utf8.elementsEqual(key.utf8))
+    }
+
+    // MARK: Changing
+
+    private func set(_ value: Value, for key: String) {
+        precondition(!key.hasPrefix("$") && !key.contains("."), "Map keys must not begin with '$' nor contain '.': '\(key)'")
+        let (place, isThere) = place(of: key)
+        switch storage {
+        case .unmanaged(var entries):
+            storage = .unmanaged([])
+            if isThere { entries[place].value = value } else { entries.insert((key, value), at: place) }
+            storage = .unmanaged(entries)
+        case .managed(let cell):
+            let new = stored([value], in: cell)[0]
+            var old: FirnModel.Value?
+            cell.change("Map") { values, keys in
+                if isThere {
+                    old = values[place]
+                    values[place] = new
+                } else {
+                    keys.insert(key, at: place)
+                    values.insert(new, at: place)
+                }
+            }
+            if let old { release([old], in: cell) }
+        }
+    }
+
+    /// Sets the value of a key.
+    public func updateValue(_ value: Value, forKey key: Key) { set(value, for: key._name) }
+    public func setValue(_ value: Value, forKey key: Key) { set(value, for: key._name) }
+
+    public func removeObject(for key: Key) {
+        let (place, isThere) = place(of: key._name)
+        guard isThere else {
+            if case .managed(let cell) = storage { cell.core.requireTransaction("modify a Map") }
+            return
+        }
+        switch storage {
+        case .unmanaged(var entries):
+            entries.remove(at: place)
+            storage = .unmanaged(entries)
+        case .managed(let cell):
+            let old = cell.change("Map") { values, keys in
+                keys.remove(at: place)
+                return values.remove(at: place)
+            }
+            release([old], in: cell)
+        }
+    }
+
+    public func removeAll() {
+        switch storage {
+        case .unmanaged: storage = .unmanaged([])
+        case .managed(let cell):
+            let old = cell.change("Map") { values, keys in
+                let old = values
+                values = []
+                keys = []
+                return old
+            }
+            release(old, in: cell)
+        }
+    }
+
+    /// Sets the entries of another; keys that both have take the other's value.
+    public func merge<S: Sequence>(_ other: S) where S.Element == (key: Key, value: Value) { for (key, value) in other { set(value, for: key._name) } }
+}
+
+/// What maps are keyed by: strings.
+public protocol _MapKey: Hashable {
+    init(_name: String)
+    var _name: String { get }
+}
+
+extension String: _MapKey {
+    public init(_name: String) { self = _name }
+    public var _name: String { self }
+
+    /// In the order of their bytes.
+    func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
+}
+
+extension Map: Sequence {
+    public struct Entry {
+        public let key: Key
+        public let value: Value
+    }
+
+    /// Entries as they were when the iteration began.
+    public func makeIterator() -> IndexingIterator<[Entry]> { zip(keys, values).map { Entry(key: $0, value: $1) }.makeIterator() }
+
+    /// Entries as tuples.
+    public func asKeyValueSequence() -> [(key: Key, value: Value)] { zip(keys, values).map { (key: $0, value: $1) } }
+}
+
+extension Map: Hashable {
+    /// Equal are maps with the same entries.
+    public static func == (a: Map, b: Map) -> Bool { a === b || a.keys == b.keys && a.values == b.values }
+    public func hash(into hasher: inout Hasher) { hasher.combine(count) }
+}
+
+extension Map: _Persistable {
+    public static var _shape: _Shape { .collection(.map, of: Value.self) }
+    public static func _initial() -> Map { Map() }
+    public static func _read(_ object: ObjectBase, _ column: Int) -> Map { Map(CollectionCell.of(object, column)) }
+    public static func _write(_ object: ObjectBase, _ column: Int, _ value: Map) { _read(object, column)._replaceContents(with: value) }
+    public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Map>(at: offset) }
+    public static func _fromUntyped(_ value: Any?) -> Map? {
+        if let map = value as? Map { return map }
+        let map = Map()
+        return map._replaceAll(untyped: value) ? map : nil
+    }
+    public var _untyped: Any? { self }
+    public func _append(to sink: _Sink) { sink.append(.map([])) }
+    public static var _isCollection: Bool { true }
+    public func _replaceContents(with other: Map) {
+        if other === self { return }
+        if case .managed(let mine) = storage, case .managed(let theirs) = other.storage, mine === theirs { return }
+        let entries = other.asKeyValueSequence()
+        removeAll()
+        merge(entries)
+    }
+}
+
+extension Map: _AnyCollection {
+    var _untypedElements: [Any?] { values.map(\._untypedElement) }
+
+    func _replaceAll(untyped value: Any?) -> Bool {
+        var entries: [(key: Key, value: Value)] = []
+        switch unwrapped(value) {
+        case nil: break
+        case let map as Map: entries = map.asKeyValueSequence()
+        case let dictionary as [String: Any?]:
+            for (key, one) in dictionary {
+                guard let fitting = Value._elementFromUntyped(one) else { return false }
+                entries.append((Key(_name: key), fitting))
+            }
+        default: return false
+        }
+        removeAll()
+        merge(entries)
+        return true
+    }
+
+    func _value(forKeyPath path: String) -> Any? {
+        values.map { ($0 as? ObjectBase)?.value(forKeyPath: path) }
+    }
+}

@@ -1,0 +1,163 @@
+import FirnBytes
+import FirnModel
+
+/// Goes through a collection as it was when the iteration began: elements that are removed or deleted meanwhile are left out, new ones not visited.
+///
+/// An object that nobody holds any more when the next one is asked for is used again for it: iterating a million objects makes one.
+public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
+    private let source: _CollectionSource
+    private let access: TypeAccess?
+    private var walk: RowWalk?
+    private var rows: [Int64] = []
+    private var values: [Element] = []
+    private var index = 0
+    private let end: Int
+    private var last: ObjectBase?
+
+    init(_ source: _CollectionSource) {
+        self.source = source
+        if let access = source.elementAccess {
+            self.access = access
+            if source is TableSource {
+                walk = RowWalk(access)
+                end = 0
+            } else {
+                rows = source.isInvalidated ? [] : source.rowIDs()
+                end = rows.count
+            }
+            return
+        }
+        access = nil
+        if let unmanaged = source as? UnmanagedSource<Element> { values = unmanaged.elements } else {
+            values = (0..<source.count).map { element(source.value($0), source.core) }
+        }
+        end = values.count
+    }
+
+    public mutating func next() -> Element? {
+        if let access {
+            if walk != nil {
+                guard walk!.advance() else { return nil }
+                return object(access, walk!.rowID, walk!.segment, walk!.position)
+            }
+            while index < end {
+                index += 1
+                if let place = access.place(of: rows[index - 1]) { return object(access, rows[index - 1], place.segment, place.position) }
+            }
+            return nil
+        }
+        guard index < end else { return nil }
+        index += 1
+        return values[index - 1]
+    }
+
+    private mutating func object(_ access: TypeAccess, _ rowID: Int64, _ segment: Int, _ position: Int) -> Element {
+        if last != nil, isKnownUniquelyReferenced(&last), let object = last {
+            object._rowID = rowID
+            object._segment = Int32(truncatingIfNeeded: segment)
+            object._position = Int32(truncatingIfNeeded: position)
+            object._generation = access.state.pointee.generation
+            return unsafeBitCast(object, to: Element.self)
+        }
+        let object = access.object(rowID, segment: segment, position: position)
+        last = object
+        return unsafeBitCast(object, to: Element.self)
+    }
+}
+
+/// The live rows of a type in table order.
+struct RowWalk {
+    private let access: TypeAccess
+    private let endRowID: Int64
+    private var segmentCount: Int
+    private(set) var segment = -1
+    private(set) var position = 0
+    private(set) var rowID: Int64 = -1
+    /// Of the current vector: row ids less the position, if they are consecutive.
+    private var base: Int64?
+    private var rowIDs: [Int64] = []
+    private var vectorEnd = 0
+    private var rowCount = 0
+    private var current: (any Segment)?
+    private var live: Bits?
+    private var generation: UInt32
+
+    init(_ access: TypeAccess) {
+        self.access = access
+        generation = access.state.pointee.generation
+        segmentCount = access.table.segmentCount
+        let table = access.table
+        endRowID = access.core.reading(-1) { () throws(Damage) in
+            guard table.segmentCount > 0 else { return -1 }
+            let final = try table.segment(table.segmentCount - 1)
+            return final.rowCount == 0 ? Int64.max : try final.rowID(at: final.rowCount - 1)
+        }
+    }
+
+    mutating func advance() -> Bool {
+        if generation != access.state.pointee.generation { find() }
+        while true {
+            position += 1
+            if position >= vectorEnd, !enter() { return false }
+            if let live, !live[position] { continue }
+            if let base { rowID = base &+ Int64(position) } else { rowID = rowIDs[position & (vectorSize - 1)] }
+            return rowID <= endRowID
+        }
+    }
+
+    /// Goes to the vector of `position`, or to the next segment; false at the end.
+    private mutating func enter() -> Bool {
+        while position >= rowCount {
+            segment += 1
+            let index = segment
+            guard index < segmentCount else { return false }
+            let next = access.core.reading(nil) { () throws(Damage) in try access.table.segment(index) }
+            guard let next else { return false }
+            current = next
+            live = next.live
+            rowCount = next.rowCount
+            position = 0
+        }
+        vectorEnd = min(rowCount, (position / vectorSize + 1) * vectorSize)
+        let first = position, last = vectorEnd - 1, segment = current!
+        return access.core.reading(false) { () throws(Damage) in
+            let start = try segment.rowID(at: first)
+            base = try segment.rowID(at: last) - start == Int64(last - first) ? start - Int64(first) : nil
+            if base == nil {
+                let vector = position / vectorSize * vectorSize
+                rowIDs = Array(repeating: 0, count: vectorSize)
+                for i in first...last { rowIDs[i - vector] = try segment.rowID(at: i) }
+            }
+            return true
+        }
+    }
+
+    /// The rows stand elsewhere than they did: finds where the last one is (or was).
+    private mutating func find() {
+        generation = access.state.pointee.generation
+        segmentCount = access.table.segmentCount
+        let row = rowID
+        guard row >= 0 else { return }
+        let found = access.core.reading(nil) { () throws(Damage) -> (Int, Int, any Segment)? in
+            guard let index = try access.table.segmentIndex(of: row) else { return nil }
+            let segment = try access.table.segment(index)
+            return try segment.position(of: row).map { (index, $0, segment) }
+        }
+        guard let (index, place, segment) = found else {
+            // Gone with its segment: every row after it is found by its id.
+            position = rowCount
+            return
+        }
+        self.segment = index
+        position = place
+        current = segment
+        live = segment.live
+        rowCount = segment.rowCount
+        vectorEnd = 0
+        if position + 1 < rowCount {
+            position += 1
+            _ = enter()
+            position -= 1
+        } else { vectorEnd = rowCount }
+    }
+}

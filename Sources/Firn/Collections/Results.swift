@@ -1,0 +1,18 @@
+import FirnModel
+
+/// Elements that a query gives, in its order: lazy, and live: they follow the version of their realm.
+public struct Results<Element: RealmFetchable>: RealmCollection {
+    let source: _CollectionSource
+
+    init(_ source: _CollectionSource) { self.source = source }
+
+    public func _makeSource() -> _CollectionSource { source }
+
+    public var count: Int { source.isInvalidated ? 0 : source.count }
+
+    public subscript(position: Int) -> Element {
+        let count = count
+        precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
+        return element(source.value(position), source.core)
+    }
+}

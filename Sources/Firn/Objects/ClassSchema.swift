@@ -1,0 +1,102 @@
+import FirnModel
+@_spi(Reflection) import Swift
+import Synchronization
+
+/// What the declarations of an `Object` class say: its type's name and its properties. Read once for each class.
+final class ClassSchema: @unchecked Sendable {
+    struct Property {
+        /// In the schema (`propertiesMapping` may give another than the code's).
+        var name: String
+        var codeName: String
+        var access: _PropertyAccess
+        var options: PersistedOptions
+        /// Of a `LinkingObjects` property: the link that it is the inverse of.
+        var origin: String?
+        var shape: _Shape { access.shape }
+    }
+
+    let objectClass: ObjectBase.Type
+    let name: String
+    let isEmbedded: Bool
+    /// In the order of declaration, those of super classes first.
+    let properties: [Property]
+    /// Position in `properties`.
+    let primaryKey: Int?
+
+    /// Those with a column.
+    var stored: [Property] { properties.filter { !$0.shape.isLinking } }
+
+    private static let known: Mutex<[ObjectIdentifier: ClassSchema]> = Mutex([:])
+
+    /// The schema of a class; traps where its declarations contradict each other.
+    static func of(_ objectClass: ObjectBase.Type) -> ClassSchema {
+        let id = ObjectIdentifier(objectClass)
+        if let schema = known.withLock({ $0[id] }) { return schema }
+        let schema = ClassSchema(objectClass)
+        return known.withLock { known in
+            if let first = known[id] { return first }
+            known[id] = schema
+            return schema
+        }
+    }
+
+    private init(_ objectClass: ObjectBase.Type) {
+        self.objectClass = objectClass
+        name = objectClass.className()
+        isEmbedded = objectClass is EmbeddedObject.Type
+        let example = objectClass.init()
+        let mapping = objectClass.propertiesMapping()
+        var properties: [Property] = []
+        // 1: class types.
+        _ = _forEachField(of: objectClass, options: _EachFieldOptions(rawValue: 1)) { name, offset, type, _ in
+            guard let persisted = type as? any AnyPersisted.Type else { return true }
+            var code = String(cString: name)
+            if code.first == "_" { code.removeFirst() }
+            let access = persisted.property(at: offset)
+            properties.append(Property(name: mapping[code] ?? code, codeName: code, access: access, options: access.options(in: example),
+                                       origin: access.shape.isLinking ? access.origin(in: example) : nil))
+            return true
+        }
+        self.properties = properties
+        let keys = properties.indices.filter { properties[$0].options.contains(.primaryKey) }
+        precondition(keys.count <= 1, "class '\(name)' marks more than one property with primaryKey: true: keep one")
+        precondition(keys.isEmpty || !isEmbedded, "'\(name)' is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")
+        primaryKey = keys.first
+        for property in properties where property.shape.isLinking {
+            precondition(property.origin != nil, "'\(name).\(property.codeName)' needs the property that it is the inverse of: @Persisted(originProperty: \"…\")")
+        }
+        for (i, property) in properties.enumerated() where properties[..<i].contains(where: { $0.name == property.name }) {
+            preconditionFailure("class '\(name)' has two properties '\(property.name)': rename one, or map it in propertiesMapping()")
+        }
+    }
+
+    func index(of property: String) -> Int? { properties.firstIndex { $0.name == property || $0.codeName == property } }
+
+    /// The type as a file holds it, without ids.
+    var typeSchema: TypeSchema {
+        let stored = stored
+        let columns = stored.map { property in
+            var type = property.shape.type
+            if let target = property.shape.target {
+                type.target = target.className()
+                if target is EmbeddedObject.Type { type.kind = .embedded }
+            }
+            return ColumnSchema(property.name, type)
+        }
+        let key = stored.firstIndex { $0.options.contains(.primaryKey) }.map { [$0] } ?? []
+        return TypeSchema(name, columns: columns, key: key, isEmbedded: isEmbedded)
+    }
+
+    /// This class and those that its properties lead to.
+    func reachable() -> [ClassSchema] {
+        var found: [ClassSchema] = [self], next = 0
+        while next < found.count {
+            for property in found[next].properties {
+                guard let target = property.shape.target, !found.contains(where: { $0.objectClass == target }) else { continue }
+                found.append(ClassSchema.of(target))
+            }
+            next += 1
+        }
+        return found
+    }
+}

@@ -1,0 +1,76 @@
+import FirnBytes
+import FirnModel
+
+extension ObjectBase {
+    /// The untyped value of a column of a dynamic object.
+    final func dynamicValue(_ name: String, _ access: TypeAccess) -> Any? {
+        guard let column = access.type.index(of: name) else { preconditionFailure("type '\(access.name)' has no property '\(name)'") }
+        _settled()
+        return access.core.untyped(_value(column), access.type.columns[column].type)
+    }
+
+    final func setDynamicValue(_ name: String, _ value: Any?, _ access: TypeAccess) {
+        guard let column = access.type.index(of: name) else { preconditionFailure("type '\(access.name)' has no property '\(name)'") }
+        let type = access.type.columns[column].type
+        guard let stored = access.core.stored(value, type) else {
+            preconditionFailure("Invalid value '\(value ?? "nil")' for property '\(access.name).\(name)', which takes \(type.name).")
+        }
+        _set(column, stored)
+    }
+}
+
+extension RealmCore {
+    /// A stored value as users see it without types: links as objects, collections as arrays and dictionaries.
+    func untyped(_ value: Value, _ type: ColumnType) -> Any? {
+        switch value {
+        case .link(let rowID): return type.target.flatMap { access(named: $0)?.object(rowID) }
+        case .list(let values), .set(let values): return values.map { untyped($0, type.element) }
+        case .map(let entries): return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, untyped($0.value, type.element)) })
+        default: return swiftValue(of: value)
+        }
+    }
+
+    /// An untyped value as a column of this type holds it; nil if it does not fit.
+    func stored(_ value: Any?, _ type: ColumnType) -> Value? {
+        guard let value = unwrapped(value) else { return type.isOptional || type.kind == .any ? .null : nil }
+        if type.isCollection {
+            guard type.kind != .embedded else { return nil }
+            if type.collection == .map {
+                guard let entries = value as? [String: Any?] else { return nil }
+                var stored: [Value.Entry] = []
+                for key in entries.keys.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+                    guard let one = self.stored(entries[key]!, type.element) else { return nil }
+                    stored.append(Value.Entry(key, one))
+                }
+                return .map(stored)
+            }
+            guard let elements = value as? [Any?] else { return nil }
+            var stored: [Value] = []
+            for element in elements {
+                guard let one = self.stored(element, type.element) else { return nil }
+                stored.append(one)
+            }
+            if type.collection == .set { return .set(Value.distinct(stored)) }
+            return .list(stored)
+        }
+        if type.kind == .link {
+            guard let object = value as? ObjectBase, object._core == nil || object._core === self, object._access?.name ?? Swift.type(of: object).className() == type.target else { return nil }
+            return link(object)
+        }
+        return Value(any: value)?.fitted(to: type.kind)
+    }
+
+    /// One value of a frozen realm, read by any thread.
+    func frozenValue(_ access: TypeAccess, _ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Value {
+        try access.table.segment(segment).storedColumn(column).value(at: position)
+    }
+}
+
+extension Value {
+    /// Ascending, each once: what sets hold.
+    static func distinct(_ values: [Value]) -> [Value] {
+        var found: [Value] = []
+        for value in values.sorted(by: { Value.order($0, $1) < 0 }) where found.last.map({ Value.order($0, value) != 0 }) ?? true { found.append(value) }
+        return found
+    }
+}

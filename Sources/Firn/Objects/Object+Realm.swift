@@ -1,0 +1,80 @@
+import Foundation
+import FirnModel
+
+/// Where an object is, and its frozen and live selves.
+extension ObjectBase {
+    /// The realm that manages the object; nil: it is unmanaged.
+    public final var realm: Realm? { _core.map(Realm.init) }
+
+    /// The object was deleted, or its realm invalidated. Never true of unmanaged objects.
+    public final var isInvalidated: Bool {
+        guard let access = _access else { return false }
+        return access.isRetired || access.rowIsGone(_rowID)
+    }
+
+    public final var isFrozen: Bool { _core?.isFrozen ?? false }
+
+    /// Both are the same object of the same file, at whatever version.
+    public final func isSameObject(as other: ObjectBase?) -> Bool {
+        guard let other, let mine = _access, let theirs = other._access else { return self === other }
+        return mine.core.file === theirs.core.file && mine.name == theirs.name && _rowID == other._rowID
+    }
+}
+
+extension RealmCollectionValue where Self: ObjectBase {
+    /// The object as it is in the version of its realm (in a transaction: was when it began), for good, for any thread.
+    public func freeze() -> Self {
+        guard let access = _access else { preconditionFailure("Unmanaged objects cannot be frozen: add the object to a realm first, or detach copies with detached().") }
+        if access.core.isFrozen { return self }
+        _settled()
+        guard let object = access.core.frozen().object(_rowID, like: access) else {
+            preconditionFailure("Cannot freeze an object in the same write transaction as it was created in.")
+        }
+        return unsafeDowncast(object, to: Self.self)
+    }
+
+    /// The live object of this thread's realm; nil if it is not there any more.
+    public func thaw() -> Self? {
+        guard let access = _access else { preconditionFailure("Unmanaged objects cannot be thawed: only frozen ones can.") }
+        if !access.core.isFrozen { return self }
+        return access.core.thawed().object(_rowID, like: access).map { unsafeDowncast($0, to: Self.self) }
+    }
+}
+
+extension RealmCore {
+    /// This realm's object of a row that another realm's access stands for. (The object keeps its realm alive; an access by itself does not.)
+    func object(_ rowID: Int64, like access: TypeAccess) -> ObjectBase? {
+        withExtendedLifetime(self) { sameAccess(access)?.object(rowID) }
+    }
+}
+
+extension TypeAccess {
+    /// Without the check of the place: `isInvalidated` may be asked anywhere.
+    func rowIsGone(_ rowID: Int64) -> Bool { place(of: rowID) == nil }
+}
+
+extension ObjectBase: CustomStringConvertible {
+    /// The properties, those of objects in it at most five levels deep.
+    public final var description: String { text(depth: 5) }
+
+    private final func text(depth: Int) -> String {
+        let name = Swift.type(of: self).className()
+        if isInvalidated { return "\(_access?.name ?? name) (invalidated object)" }
+        guard depth > 0 else { return "\(name) <maximum depth exceeded>" }
+        var lines: [String] = []
+        for (label, value) in untypedProperties {
+            let shown = switch unwrapped(value) {
+            case nil: "(null)"
+            case let object as ObjectBase: object.text(depth: depth - 1)
+            case let some?: "\(some)"
+            }
+            lines.append("\t\(label) = \(shown.replacingOccurrences(of: "\n", with: "\n\t"));\n")
+        }
+        return "\(_access?.name ?? name) {\n\(lines.joined())}"
+    }
+
+    private final var untypedProperties: [(String, Any?)] {
+        if let access = _access, access.schema == nil { return access.type.columns.map { ($0.name, self[$0.name]) } }
+        return ClassSchema.of(Swift.type(of: self)).stored.map { ($0.name, $0.access.get(self)) }
+    }
+}

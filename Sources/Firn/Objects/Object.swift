@@ -1,0 +1,101 @@
+import FirnModel
+
+/// The class to derive stored classes from.
+///
+///     class Person: Object {
+///         @Persisted(primaryKey: true) var id: UUID
+///         @Persisted var name = ""
+///         @Persisted var dogs: List<Dog>
+///     }
+open class Object: ObjectBase, _RealmSchemaDiscoverable, KeypathSortable {
+    public required init() { super.init() }
+
+    /// An unmanaged object with values from a dictionary, an array in the order of the properties, or another object.
+    /// Traps if a value does not fit its property.
+    public convenience init(value: Any) {
+        self.init()
+        assign(value)
+    }
+}
+
+/// An object that belongs to exactly one other, and is deleted with it. It has no primary key and is not listed by itself.
+open class EmbeddedObject: ObjectBase, _RealmSchemaDiscoverable, KeypathSortable {
+    public required init() { super.init() }
+
+    public convenience init(value: Any) {
+        self.init()
+        assign(value)
+    }
+}
+
+extension ObjectBase {
+    /// Sets properties from a dictionary by name, an array in the order of the properties, or another object.
+    final func assign(_ value: Any) {
+        let schema = ClassSchema.of(type(of: self))
+        for (property, content) in ObjectBase.contents(of: value, for: schema) {
+            guard property.access.set(self, content) else {
+                preconditionFailure(RealmMessage.invalidValue(content, property: property, type: schema.name))
+            }
+        }
+    }
+
+    /// What `value` says of the properties of a class, in the order of the properties.
+    final class func contents(of value: Any, for schema: ClassSchema) -> [(property: ClassSchema.Property, value: Any?)] {
+        let settable = schema.stored
+        switch value {
+        case let object as ObjectBase:
+            let other = ClassSchema.of(type(of: object))
+            return settable.compactMap { property in
+                other.index(of: property.name).map { (property, other.properties[$0].access.get(object)) }
+            }
+        case let dictionary as [String: Any?]:
+            for key in dictionary.keys where schema.index(of: key) == nil {
+                preconditionFailure("type '\(schema.name)' has no property '\(key)'")
+            }
+            return settable.compactMap { property in
+                guard let content = dictionary[property.name] ?? dictionary[property.codeName] else { return nil }
+                return (property, content)
+            }
+        case let array as [Any?]:
+            precondition(array.count <= settable.count, "\(array.count) values for the \(settable.count) properties of '\(schema.name)'")
+            return zip(settable, array).map { ($0, $1) }
+        default:
+            preconditionFailure("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
+        }
+    }
+
+    /// The property with this name, managed or not. Traps if there is none.
+    public final subscript(key: String) -> Any? {
+        get {
+            if let access = _access, access.schema == nil { return dynamicValue(key, access) }
+            return property(key).access.get(self)
+        }
+        set {
+            if let access = _access, access.schema == nil { return setDynamicValue(key, newValue, access) }
+            let property = property(key)
+            guard property.access.set(self, newValue) else {
+                preconditionFailure(RealmMessage.invalidValue(newValue, property: property, type: type(of: self).className()))
+            }
+        }
+    }
+
+    final func property(_ name: String) -> ClassSchema.Property {
+        let schema = ClassSchema.of(type(of: self))
+        guard let index = schema.index(of: name) else { preconditionFailure("type '\(schema.name)' has no property '\(name)'") }
+        return schema.properties[index]
+    }
+
+    public final func value(forKey key: String) -> Any? { self[key] }
+
+    public final func setValue(_ value: Any?, forKey key: String) { self[key] = value }
+
+    /// `owner.address.city`: the value at the end of a way through links and embedded objects; nil if one of them is missing.
+    public final func value(forKeyPath path: String) -> Any? {
+        guard let point = path.firstIndex(of: ".") else { return self[path] }
+        switch self[String(path[..<point])] {
+        case let object as ObjectBase: return object.value(forKeyPath: String(path[path.index(after: point)...]))
+        case let collection as any _AnyCollection: return collection._value(forKeyPath: String(path[path.index(after: point)...]))
+        default: return nil
+        }
+    }
+}

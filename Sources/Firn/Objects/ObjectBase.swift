@@ -1,0 +1,58 @@
+import FirnModel
+
+/// What `Object`, `EmbeddedObject` and `DynamicObject` have in common.
+///
+/// An object that was made with `init` is unmanaged: its properties live in its own memory. Added to a realm, or read from one, it is managed:
+/// it keeps nothing but where its row is, and reads and writes the realm's data.
+open class ObjectBase {
+    /// What the realm keeps for objects of this type; nil: unmanaged. Owned by `_core`.
+    @usableFromInline final var _state: UnsafeMutablePointer<AccessState>?
+    /// Where the row stood when the type's `generation` was `_generation`.
+    @usableFromInline final var _segment: Int32 = 0
+    @usableFromInline final var _position: Int32 = 0
+    @usableFromInline final var _generation: UInt32 = 0
+    /// True after `realm.delete` of this very object.
+    final var _isDeleted = false
+    /// Row id of the managed object.
+    final var _rowID: Int64 = -1
+    /// Keeps the realm, and with it `_state`, alive.
+    final var _core: RealmCore?
+    /// Receives the names of properties that are read (see `KeyPathRecorder`).
+    final var _recorder: KeyPathRecorder?
+
+    /// An unmanaged object with the initial values of its properties.
+    public required init() {}
+
+    /// The name of the type in files: that of the class, without its module, unless `_realmObjectName` says otherwise.
+    public final class func className() -> String { _realmObjectName() ?? String(describing: self) }
+
+    /// Another name for the type in files.
+    open class func _realmObjectName() -> String? { nil }
+
+    /// Names in files for properties that are called otherwise in code: `["code": "stored"]`.
+    open class func propertiesMapping() -> [String: String] { [:] }
+
+    final var _access: TypeAccess? { _state.map { $0.pointee.access } }
+
+    /// The managed object's columns; traps where there are none.
+    final func _managed(_ action: @autoclosure () -> String) -> TypeAccess {
+        guard let access = _access else {
+            preconditionFailure("\(action()) is for managed objects: add the object to a realm first")
+        }
+        return access
+    }
+}
+
+extension ObjectBase: Hashable {
+    /// Managed objects are equal if they are the same object at the same version of the same realm (live ones: at the realm's version); unmanaged
+    /// ones if they are identical.
+    public static func == (a: ObjectBase, b: ObjectBase) -> Bool {
+        if a === b { return true }
+        guard let first = a._access, let second = b._access else { return false }
+        return first === second && a._rowID == b._rowID
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        if _state != nil { hasher.combine(_rowID) } else { hasher.combine(ObjectIdentifier(self)) }
+    }
+}

@@ -1,0 +1,96 @@
+import FirnModel
+
+/// How one `@Persisted` property is reached within its objects. One for each property of a class.
+public class _PropertyAccess {
+    /// Bytes from the start of the object to its `Persisted`.
+    let offset: Int
+    let shape: _Shape
+
+    init(offset: Int, shape: _Shape) {
+        self.offset = offset
+        self.shape = shape
+    }
+
+    /// As the declaration says.
+    func options(in object: ObjectBase) -> PersistedOptions { fatalError("overridden") }
+    /// The name given to `originProperty:`; nil for all others.
+    func origin(in object: ObjectBase) -> String? { nil }
+    /// Sets the column that the property reads and writes from now on.
+    func attach(_ object: ObjectBase, column: Int16) { fatalError("overridden") }
+    /// Appends what an unmanaged object holds. Not for links and collections.
+    func append(_ object: ObjectBase, to sink: _Sink) { fatalError("overridden") }
+    func get(_ object: ObjectBase) -> Any? { fatalError("overridden") }
+    /// False if the value does not fit.
+    func set(_ object: ObjectBase, _ value: Any?) -> Bool { fatalError("overridden") }
+    /// What an unmanaged object holds, as it is: for `setManaged` after the object was added.
+    func unmanagedContent(_ object: ObjectBase) -> Any? { fatalError("overridden") }
+    func setManaged(_ object: ObjectBase, _ content: Any?) { fatalError("overridden") }
+}
+
+final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
+    init(at offset: Int) { super.init(offset: offset, shape: Value._shape) }
+
+    @inline(__always)
+    private func storage(_ object: ObjectBase) -> UnsafeMutablePointer<Persisted<Value>> {
+        (Unmanaged.passUnretained(object).toOpaque() + offset).assumingMemoryBound(to: Persisted<Value>.self)
+    }
+
+    override func options(in object: ObjectBase) -> PersistedOptions { storage(object).pointee.options }
+
+    override func origin(in object: ObjectBase) -> String? {
+        (storage(object).pointee.settle(object) as? any _LinkingProperty)?._origin
+    }
+
+    override func attach(_ object: ObjectBase, column: Int16) {
+        storage(object).pointee.column = column
+        // A managed object holds no values of its own.
+        if case .value = storage(object).pointee.state { storage(object).pointee.state = .unset }
+    }
+
+    override func append(_ object: ObjectBase, to sink: _Sink) {
+        let place = storage(object)
+        if case .value(let value) = place.pointee.state { value._append(to: sink) } else { place.pointee.settle(object)._append(to: sink) }
+    }
+
+    override func get(_ object: ObjectBase) -> Any? {
+        let place = storage(object)
+        return (object._state != nil ? Value._read(object, Int(place.pointee.column)) : place.pointee.settle(object))._untyped
+    }
+
+    override func set(_ object: ObjectBase, _ value: Any?) -> Bool {
+        let place = storage(object)
+        if Value._isCollection {
+            guard let collection = (object._state != nil ? Value._read(object, Int(place.pointee.column)) : place.pointee.settle(object)) as? any _AnyCollection else { return false }
+            return collection._replaceAll(untyped: value)
+        }
+        guard let value = Value._fromUntyped(value) else { return false }
+        if object._state != nil { Value._write(object, Int(place.pointee.column), value) } else { place.pointee.state = .value(value) }
+        return true
+    }
+
+    override func unmanagedContent(_ object: ObjectBase) -> Any? { storage(object).pointee.settle(object) }
+
+    override func setManaged(_ object: ObjectBase, _ content: Any?) {
+        guard let value = content as? Value else { preconditionFailure("content of another property") }
+        if Value._isCollection {
+            var collection = Value._read(object, Int(storage(object).pointee.column))
+            collection._replaceContents(with: value)
+        } else {
+            Value._write(object, Int(storage(object).pointee.column), value)
+        }
+    }
+}
+
+/// Any `Persisted<Value>`: what the fields of a class are asked for.
+protocol AnyPersisted {
+    static func property(at offset: Int) -> _PropertyAccess
+}
+
+extension Persisted: AnyPersisted {
+    static func property(at offset: Int) -> _PropertyAccess { Value._property(at: offset) }
+}
+
+/// `LinkingObjects`, whatever its element.
+protocol _LinkingProperty {
+    var _origin: String { get }
+}

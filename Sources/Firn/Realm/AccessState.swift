@@ -1,0 +1,140 @@
+import FirnBytes
+import FirnModel
+
+/// What the fast path of property reads looks at: one for each type of an open realm, at a fixed address while the realm lives.
+@usableFromInline
+struct AccessState {
+    /// The one thread that may take the fast path; 0: none (frozen realms, and those of queues and actors, whose thread changes).
+    @usableFromInline var thread: UInt
+    /// Grows whenever rows may stand elsewhere than they did.
+    @usableFromInline var generation: UInt32 = 1
+    /// One for each column.
+    @usableFromInline var windows: UnsafeMutablePointer<ColumnWindow>
+    unowned(unsafe) var access: TypeAccess
+}
+
+/// The vector of a column that was decoded last.
+@usableFromInline
+struct ColumnWindow {
+    /// Segment in the high half, vector in the low half; -1: none.
+    @usableFromInline var key = -1
+    /// The vector that was asked for last without being decoded: asked for twice, it is.
+    var missed = -1
+    /// The values of columns of ints, bools and links, and of reals; 1,024 each.
+    @usableFromInline var words: UnsafeMutablePointer<Int64>?
+    @usableFromInline var reals: UnsafeMutablePointer<Double>?
+    /// A bit a row; nil: all are there.
+    @usableFromInline var present: UnsafeMutablePointer<UInt64>?
+}
+
+extension ObjectBase {
+    /// The number, bool or row id in a column of a managed object; 0 where there is none.
+    @inlinable @inline(__always)
+    public final func _word(_ column: Int) -> Int64 {
+        if let state = _state, state.pointee.thread == currentThread(), state.pointee.generation == _generation {
+            let window = state.pointee.windows + column
+            if window.pointee.key == Int(_segment) << 32 | Int(_position) >> 10 { return window.pointee.words.unsafelyUnwrapped[Int(_position) & 1023] }
+        }
+        return _slowWord(column) ?? 0
+    }
+
+    @inlinable
+    public final func _optionalWord(_ column: Int) -> Int64? {
+        if let state = _state, state.pointee.thread == currentThread(), state.pointee.generation == _generation {
+            let window = state.pointee.windows + column
+            if window.pointee.key == Int(_segment) << 32 | Int(_position) >> 10 {
+                let row = Int(_position) & 1023
+                if let present = window.pointee.present, present[row >> 6] >> UInt64(row & 63) & 1 == 0 { return nil }
+                return window.pointee.words.unsafelyUnwrapped[row]
+            }
+        }
+        return _slowWord(column)
+    }
+
+    @inlinable @inline(__always)
+    public final func _real(_ column: Int) -> Double {
+        if let state = _state, state.pointee.thread == currentThread(), state.pointee.generation == _generation {
+            let window = state.pointee.windows + column
+            if window.pointee.key == Int(_segment) << 32 | Int(_position) >> 10 { return window.pointee.reals.unsafelyUnwrapped[Int(_position) & 1023] }
+        }
+        return _slowReal(column) ?? 0
+    }
+
+    @inlinable
+    public final func _optionalReal(_ column: Int) -> Double? {
+        if let state = _state, state.pointee.thread == currentThread(), state.pointee.generation == _generation {
+            let window = state.pointee.windows + column
+            if window.pointee.key == Int(_segment) << 32 | Int(_position) >> 10 {
+                let row = Int(_position) & 1023
+                if let present = window.pointee.present, present[row >> 6] >> UInt64(row & 63) & 1 == 0 { return nil }
+                return window.pointee.reals.unsafelyUnwrapped[row]
+            }
+        }
+        return _slowReal(column)
+    }
+
+    @usableFromInline
+    final func _slowWord(_ column: Int) -> Int64? {
+        let access = _settled()
+        return access.core.reading(nil) { () throws(Damage) in try access.word(_segment, _position, column) }
+    }
+
+    @usableFromInline
+    final func _slowReal(_ column: Int) -> Double? {
+        let access = _settled()
+        return access.core.reading(nil) { () throws(Damage) in try access.real(_segment, _position, column) }
+    }
+
+    /// Any value; embedded objects as links, collections whole.
+    final func _value(_ column: Int) -> Value {
+        let access = _settled()
+        return access.core.reading(.null) { () throws(Damage) in try access.value(_segment, _position, column) }
+    }
+
+    /// Checks that the object may be used here and now, and finds its row at the realm's version.
+    @discardableResult
+    final func _settled() -> TypeAccess {
+        guard let state = _state else { preconditionFailure("this object is not managed by a realm") }
+        let access = state.pointee.access
+        access.core.confinement.check()
+        if state.pointee.generation == _generation { return access }
+        guard !access.isRetired, let place = access.place(of: _rowID) else {
+            preconditionFailure("Object has been deleted or invalidated.")
+        }
+        _segment = Int32(truncatingIfNeeded: place.segment)
+        _position = Int32(truncatingIfNeeded: place.position)
+        _generation = state.pointee.generation
+        return access
+    }
+
+    // MARK: Writing
+
+    @usableFromInline
+    final func _setWord(_ column: Int, _ value: Int64) {
+        let access = _writable(column)
+        access.core.writing { () throws(FirnError) in try access.working.setWord(_rowID, column, value) }
+        access.changed(column)
+    }
+
+    @usableFromInline
+    final func _setReal(_ column: Int, _ value: Double) {
+        let access = _writable(column)
+        access.core.writing { () throws(FirnError) in try access.working.setReal(_rowID, column, value) }
+        access.changed(column)
+    }
+
+    final func _set(_ column: Int, _ value: Value) {
+        let access = _writable(column)
+        access.core.writing { () throws(FirnError) in try access.working.set(_rowID, column, value) }
+        access.changed(column)
+    }
+
+    private final func _writable(_ column: Int) -> TypeAccess {
+        let access = _settled()
+        access.core.requireTransaction("modify \(access.name) objects")
+        if access.isKey(column) {
+            preconditionFailure("Primary key can't be changed after an object is inserted: delete the object and add another.")
+        }
+        return access
+    }
+}

@@ -1,0 +1,62 @@
+import FirnBytes
+import Foundation
+import Synchronization
+
+extension Realm {
+    /// Where a realm's data is, and how it is opened. A plain value.
+    public struct Configuration: Sendable {
+        /// What `Realm()` opens.
+        public static var defaultConfiguration: Configuration {
+            get { standard.withLock { $0 } }
+            set { standard.withLock { $0 = newValue } }
+        }
+        private static let standard: Mutex<Configuration> = Mutex(Configuration())
+
+        /// The file. Setting it unsets `inMemoryIdentifier`.
+        public var fileURL: URL? {
+            didSet { if fileURL != nil, inMemoryIdentifier != nil { inMemoryIdentifier = nil } }
+        }
+        /// A realm without a file: it lives while any realm with the same identifier is open. Setting it unsets `fileURL`.
+        public var inMemoryIdentifier: String? {
+            didSet { if inMemoryIdentifier != nil, fileURL != nil { fileURL = nil } }
+        }
+        /// Never writes, nor makes a file.
+        public var readOnly: Bool
+        /// The version of the classes: the application counts it up whenever a class changes, and gives `migrationBlock` the old one.
+        public var schemaVersion: UInt64
+        /// The classes that the realm holds; nil: all classes that are used with it.
+        public var objectTypes: [ObjectBase.Type]? {
+            get { types.map(\.types) }
+            set { types = newValue.map(TypeList.init) }
+        }
+        /// Beginning a write transaction fails when more versions than this are alive; nil: any number may be.
+        public var maximumNumberOfActiveVersions: UInt?
+
+        private struct TypeList: @unchecked Sendable { var types: [ObjectBase.Type] }
+        private var types: TypeList?
+
+        /// - Parameter fileURL: by default `default.firn` in the working directory.
+        public init(fileURL: URL? = URL(fileURLWithPath: "default.firn"), inMemoryIdentifier: String? = nil, readOnly: Bool = false,
+                    schemaVersion: UInt64 = 0, objectTypes: [ObjectBase.Type]? = nil, maximumNumberOfActiveVersions: UInt? = nil) {
+            self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
+            self.inMemoryIdentifier = inMemoryIdentifier
+            self.readOnly = readOnly
+            self.schemaVersion = schemaVersion
+            self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
+            types = objectTypes.map(TypeList.init)
+        }
+
+        /// The file behind the realm. One in memory stands in memory-backed storage and is removed with the last realm.
+        func place() throws -> (path: String, isTemporary: Bool) {
+            if let inMemoryIdentifier {
+                guard !readOnly else { throw Realm.Error(.invalidInput, "a realm in memory cannot be read-only") }
+                let name = inMemoryIdentifier.utf8.map { String($0, radix: 16) }.joined()
+                let folder = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
+                return ("\(folder)/firn-\(ProcessInfo.processInfo.processIdentifier)-\(name.suffix(180)).firn", true)
+            }
+            guard let fileURL else { throw Realm.Error(.invalidInput, "a configuration needs a fileURL or an inMemoryIdentifier") }
+            guard fileURL.isFileURL, !fileURL.path.isEmpty else { throw Realm.Error(.invalidInput, "'\(fileURL)' is no file") }
+            return (fileURL.standardizedFileURL.path, false)
+        }
+    }
+}

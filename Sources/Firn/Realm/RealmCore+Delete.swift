@@ -1,0 +1,42 @@
+import FirnBytes
+import FirnModel
+
+/// Deleting rows, and what must go or change with them.
+extension RealmCore {
+    /// Deletes rows of a type: embedded objects that belong to them go too, links to them become nil, and they vanish from lists and sets.
+    func delete(_ rowIDs: [Int64], _ access: TypeAccess) {
+        guard !rowIDs.isEmpty else { return }
+        _ = failing(()) { () throws(FirnError) in
+            try flushCells()
+            try deleteRows(rowIDs, access)
+        }
+        noteChange()
+        for access in allAccesses {
+            access.forgetPlaces()
+            for cell in access.cells.values { cell.cell?.forget() }
+        }
+    }
+
+    private func deleteRows(_ rowIDs: [Int64], _ access: TypeAccess) throws(FirnError) {
+        let table = access.working
+        for (index, column) in access.type.columns.enumerated() where column.type.kind == .embedded {
+            guard let target = column.type.target, let embedded = self.access(named: target) else { continue }
+            var owned: [Int64] = []
+            for rowID in rowIDs { try table.storedValue(rowID, index).forEachLink { owned.append($0) } }
+            if !owned.isEmpty { try deleteRows(owned, embedded) }
+        }
+        if !schema.types[access.typeNumber].isEmbedded { try transaction!.deleteLinks(to: access.name, rows: rowIDs) }
+        for rowID in rowIDs { try table.delete(rowID) }
+    }
+}
+
+extension Value {
+    func forEachLink(_ body: (Int64) -> Void) {
+        switch self {
+        case .link(let rowID): body(rowID)
+        case .list(let values), .set(let values): for value in values { value.forEachLink(body) }
+        case .map(let entries): for entry in entries { entry.value.forEachLink(body) }
+        default: break
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import FirnBytes
+import FirnModel
+import Synchronization
+
+/// Which realms are open where: one for each place that uses a file, and one frozen one for each version.
+extension RealmCore {
+    private struct Open {
+        weak var core: RealmCore?
+    }
+    // What is in it is used at its own place alone.
+    private struct Opened: @unchecked Sendable { var cores: [String: Open] = [:] }
+    private static let opened: Mutex<Opened> = Mutex(Opened())
+
+    /// The realm of a configuration at a place, opened if it is not.
+    static func opened(_ configuration: Realm.Configuration, _ confinement: Confinement) throws -> RealmCore {
+        let key = try configuration.place().path + "\n" + confinement.identity
+        if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value {
+            if let types = configuration.objectTypes { try core.adopt(types.map(ClassSchema.of)) }
+            return core
+        }
+        let core = try RealmCore(RealmFile.of(configuration), configuration, confinement)
+        remember(core, key)
+        return core
+    }
+
+    private static func remember(_ core: RealmCore, _ key: String) {
+        let core = Shared(core)
+        opened.withLock { opened in
+            opened.cores = opened.cores.filter { $0.value.core != nil }
+            opened.cores[key] = Open(core: core.value)
+        }
+    }
+
+    private struct Shared<T>: @unchecked Sendable {
+        let value: T
+        init(_ value: T) { self.value = value }
+    }
+
+    /// The frozen realm of the version that is read.
+    func frozen() -> RealmCore {
+        confinement.check()
+        if isFrozen { return self }
+        let key = "\(file.path)\nfrozen \(version) \(ObjectIdentifier(file).hashValue)"
+        if let core = RealmCore.opened.withLock({ Shared($0.cores[key]?.core) }).value { return core }
+        do {
+            let core = try RealmCore(file, configuration, .none, snapshot: snapshot)
+            RealmCore.remember(core, key)
+            return core
+        } catch { preconditionFailure("a pinned version can always be frozen: \(error)") }
+    }
+
+    /// The live realm of this thread with the same file.
+    func thawed() -> RealmCore {
+        do { return try RealmCore.opened(configuration, .on(nil)) } catch { preconditionFailure("The live realm cannot be opened: \(error)") }
+    }
+
+    /// The access of another realm for the same type.
+    func sameAccess(_ access: TypeAccess) -> TypeAccess? {
+        guard schema[access.name] != nil else { return nil }
+        return access.schema.map { self.access($0.objectClass) } ?? self.access(named: access.name)
+    }
+
+    /// The rows of a type as they are now, with the changes of a transaction.
+    func currentTable(_ type: Int) -> any RowTable {
+        access(named: schema.types[type].name)?.table ?? table(type)
+    }
+}

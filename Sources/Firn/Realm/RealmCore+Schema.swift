@@ -1,0 +1,81 @@
+import FirnBytes
+import FirnModel
+
+/// Bringing the classes of the program and the types of the file together.
+extension RealmCore {
+    /// The classes and those that they lead to are made types of the file, if they are not yet.
+    func adopt(_ classes: [ClassSchema]) throws {
+        var wanted: [ClassSchema] = []
+        for schema in classes { for reached in schema.reachable() where !wanted.contains(where: { $0 === reached }) { wanted.append(reached) } }
+        for (i, schema) in wanted.enumerated() {
+            if let other = wanted[..<i].first(where: { $0.name == schema.name }) {
+                throw Realm.Error(.invalidInput, "classes '\(other.objectClass)' and '\(schema.objectClass)' are both stored as '\(schema.name)': give one another name in _realmObjectName()")
+            }
+        }
+        let problems = wanted.flatMap(mismatches)
+        guard problems.isEmpty else {
+            throw Realm.Error(.schemaMismatch, "Migration is required due to the following errors:" + problems.map { "\n- " + $0 }.joined())
+        }
+        let missing = wanted.filter { schema[$0.name] == nil }
+        guard !missing.isEmpty else { return }
+        guard !configuration.readOnly, !isFrozen else { return }
+        do throws(FirnError) {
+            if let transaction {
+                try transaction.extendSchema(missing.map(\.typeSchema))
+                noteChange()
+            } else {
+                let own = try file.database.begin()
+                // Another process may have been first.
+                try own.extendSchema(missing.map(\.typeSchema).filter { own.schema[$0.name] == nil })
+                try own.commit()
+                install(try file.database.snapshot())
+            }
+        } catch { throw Realm.Error(error) }
+    }
+
+    /// The position of a class's type in the file; traps where it cannot be.
+    func adopt(_ schema: ClassSchema) -> Int {
+        if let index = self.schema.types.firstIndex(where: { $0.name == schema.name }), mismatches(schema).isEmpty,
+           schema.reachable().allSatisfy({ self.schema[$0.name] != nil }) { return index }
+        if let types = configuration.objectTypes, !types.contains(where: { $0 == schema.objectClass }),
+           !types.contains(where: { ClassSchema.of($0).reachable().contains { $0 === schema } }) {
+            preconditionFailure("Object type '\(schema.name)' is not managed by the Realm: add \(schema.name).self to the configuration's objectTypes.")
+        }
+        do { try adopt([schema]) } catch { preconditionFailure("\(error)") }
+        guard let index = self.schema.types.firstIndex(where: { $0.name == schema.name }) else {
+            preconditionFailure("The file has no type '\(schema.name)', and a \(isFrozen ? "frozen" : "read-only") realm adds none.")
+        }
+        return index
+    }
+
+    /// In what a class and the file's type of the same name differ, a sentence each.
+    private func mismatches(_ schema: ClassSchema) -> [String] {
+        guard let stored = self.schema[schema.name] else { return [] }
+        let wanted = schema.typeSchema
+        var found: [String] = []
+        if stored.isEmbedded != wanted.isEmbedded {
+            found.append("Class '\(schema.name)' has been changed from \(stored.isEmbedded ? "embedded to top-level" : "top-level to embedded").")
+        }
+        for column in wanted.columns {
+            guard let index = stored.index(of: column.name) else {
+                found.append("Property '\(schema.name).\(column.name)' has been added.")
+                continue
+            }
+            let old = stored.columns[index].type
+            if old == column.type { continue }
+            if old.kind == column.type.kind, old.collection == column.type.collection, old.target == column.type.target {
+                found.append("Property '\(schema.name).\(column.name)' has been made \(column.type.isOptional || column.type.elementIsOptional ? "optional" : "required").")
+            } else {
+                found.append("Property '\(schema.name).\(column.name)' has been changed from '\(old.name)' to '\(column.type.name)'.")
+            }
+        }
+        for column in stored.columns where wanted.index(of: column.name) == nil {
+            found.append("Property '\(schema.name).\(column.name)' has been removed.")
+        }
+        let oldKey = stored.key.map { stored.columns[$0].name }, newKey = wanted.key.map { wanted.columns[$0].name }
+        if oldKey != newKey {
+            found.append("Primary key of class '\(schema.name)' has been changed from '\(oldKey.joined(separator: ", "))' to '\(newKey.joined(separator: ", "))'.")
+        }
+        return found
+    }
+}

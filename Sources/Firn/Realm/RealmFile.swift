@@ -1,0 +1,72 @@
+import FirnBytes
+import FirnDisk
+import FirnModel
+import Foundation
+import Synchronization
+
+/// One file, shared by all realms of this process that have it open.
+final class RealmFile: Sendable {
+    let database: Database
+    let path: String
+    /// Removed with the last realm (in-memory realms).
+    private let isTemporary: Bool
+    private let listeners: Mutex<[Listener]> = Mutex([])
+
+    // What listens is told at its own place alone.
+    private struct Listener: @unchecked Sendable {
+        weak var core: RealmCore?
+    }
+
+    private init(_ database: Database, path: String, isTemporary: Bool) {
+        self.database = database
+        self.path = path
+        self.isTemporary = isTemporary
+    }
+
+    deinit { if isTemporary { unlink(path) } }
+
+    // MARK: Opening
+
+    private struct Open {
+        weak var file: RealmFile?
+    }
+    private static let open: Mutex<[String: Open]> = Mutex([:])
+
+    /// The file of a configuration, opened once in this process; made if it does not exist and may be written.
+    static func of(_ configuration: Realm.Configuration) throws -> RealmFile {
+        let place = try configuration.place()
+        return try open.withLock { open in
+            if let file = open[place.path]?.file { return file }
+            open = open.filter { $0.value.file != nil }
+            let file = try RealmFile(configuration, place.path, isTemporary: place.isTemporary)
+            open[place.path] = Open(file: file)
+            return file
+        }
+    }
+
+    static func isOpen(_ path: String) -> Bool { open.withLock { $0[path]?.file != nil } }
+
+    private convenience init(_ configuration: Realm.Configuration, _ path: String, isTemporary: Bool) throws {
+        let database: Database
+        if access(path, F_OK) == 0 {
+            database = try Database.open(path: path, writable: !configuration.readOnly)
+        } else {
+            guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file '\(path)', and a read-only realm makes none") }
+            database = try Database.create(path: path)
+        }
+        self.init(database, path: path, isTemporary: isTemporary)
+    }
+
+    // MARK: Commits
+
+    func listen(_ core: RealmCore) {
+        let listener = Listener(core: core)
+        listeners.withLock { listeners in
+            listeners.removeAll { $0.core == nil }
+            listeners.append(listener)
+        }
+    }
+
+    /// The realms that have this file open, but for one.
+    func others(than core: RealmCore?) -> [RealmCore] { listeners.withLock { $0 }.compactMap(\.core).filter { $0 !== core } }
+}

@@ -1,0 +1,125 @@
+import FirnBytes
+import FirnModel
+
+/// Making objects and rows.
+extension TypeAccess {
+    /// The managed object of a row; nil if there is no such row.
+    func object(_ rowID: Int64) -> ObjectBase? {
+        core.confinement.check()
+        guard let place = place(of: rowID) else { return nil }
+        return object(rowID, segment: place.segment, position: place.position)
+    }
+
+    func object(_ rowID: Int64, segment: Int, position: Int) -> ObjectBase {
+        let object = schema?.objectClass.init() ?? DynamicObject()
+        manage(object, rowID)
+        object._segment = Int32(truncatingIfNeeded: segment)
+        object._position = Int32(truncatingIfNeeded: position)
+        object._generation = state.pointee.generation
+        return object
+    }
+
+    /// Makes an unmanaged object the one of a row.
+    private func manage(_ object: ObjectBase, _ rowID: Int64) {
+        if let schema {
+            for (i, property) in schema.properties.enumerated() {
+                property.access.attach(object, column: columns[i] >= 0 ? Int16(truncatingIfNeeded: columns[i]) : linkingColumn + Int16(truncatingIfNeeded: i))
+            }
+        }
+        object._core = core
+        object._state = state
+        object._rowID = rowID
+    }
+
+    /// Adds an unmanaged object, and those it leads to.
+    func add(_ object: ObjectBase, update: Realm.UpdatePolicy) {
+        let schema = schema!
+        let table = working
+        if let key = schema.primaryKey, update != .error {
+            let value = storedKey(schema.properties[key], of: object)
+            if let existing = find(value) { return update == .all ? overwrite(existing, from: object, onlyChanged: false) : overwrite(existing, from: object, onlyChanged: true) }
+        }
+        // What leads to other objects is set when this one has its row: they may lead back to it.
+        var later: [(column: Int, property: ClassSchema.Property, content: Any?)] = []
+        for (property, column) in zip(schema.properties, columns) where column >= 0 && property.leadsOn {
+            later.append((column, property, property.access.unmanagedContent(object)))
+        }
+        let rowID: Int64
+        do throws(FirnError) {
+            rowID = try table.append { (columns: inout [Column]) throws(FirnError) in
+                columns.withUnsafeMutableBufferPointer { buffer in self.fill(buffer.baseAddress!, buffer.count, from: object) }
+            }
+        } catch {
+            if error.code == .duplicateKey, let key = schema.primaryKey {
+                let value = schema.properties[key].access.get(object)
+                preconditionFailure("Attempting to create an object of type '\(name)' with an existing primary key value '\(value.map { "\($0)" } ?? "nil")'.")
+            }
+            core.note(error)
+            return
+        }
+        core.noteChange()
+        manage(object, rowID)
+        object._generation = 0
+        for (column, property, content) in later { core.adding(update) { property.access.setManaged(object, content) } }
+    }
+
+    private func fill(_ columns: UnsafeMutablePointer<Column>, _ count: Int, from object: ObjectBase) {
+        for column in 0..<count {
+            if let property = plainProperties[column] {
+                property.append(object, to: _Sink(column: columns + column))
+            } else if !columns[column].append(Column.absentValue(columns[column].type)) {
+                columns[column].appendNull()
+            }
+        }
+    }
+
+    /// By column: the property of the class that fills it with one plain value.
+    private var plainProperties: [_PropertyAccess?] {
+        if let known = knownPlain { return known }
+        var plain: [_PropertyAccess?] = Array(repeating: nil, count: type.columns.count)
+        for (property, column) in zip(schema!.properties, columns) where column >= 0 && !property.leadsOn { plain[column] = property.access }
+        knownPlain = plain
+        return plain
+    }
+
+    func storedKey(_ property: ClassSchema.Property, of object: ObjectBase) -> Value {
+        var column = Column(property.shape.type)
+        property.access.append(object, to: _Sink(column: &column))
+        return column.value(at: 0)
+    }
+
+    /// The row with a primary key.
+    func find(_ key: Value) -> Int64? {
+        core.failing(nil) { () throws(FirnError) in
+            if let transaction = core.transaction { return try transaction.find(name, key: [key]) }
+            do throws(Damage) { return try core.storedTable(self)?.find(key: [key]) } catch {
+                throw FirnError.damaged(core.file.path, what: error.what, byte: error.offset)
+            }
+        }
+    }
+
+    /// `update: .all` and `.modified`: the existing object takes the new one's values, and the new one becomes it.
+    private func overwrite(_ rowID: Int64, from object: ObjectBase, onlyChanged: Bool) {
+        let schema = schema!
+        var contents: [(column: Int, property: ClassSchema.Property, content: Any?)] = []
+        for (i, property) in schema.properties.enumerated() where columns[i] >= 0 && i != schema.primaryKey {
+            contents.append((columns[i], property, property.leadsOn ? property.access.unmanagedContent(object) : property.access.get(object)))
+        }
+        manage(object, rowID)
+        object._generation = 0
+        for (column, property, content) in contents {
+            if onlyChanged, !property.leadsOn, sameContent(property.access.get(object), content) { continue }
+            if property.leadsOn { core.adding(onlyChanged ? .modified : .all) { property.access.setManaged(object, content) } } else { _ = property.access.set(object, content) }
+        }
+    }
+
+    private func sameContent(_ a: Any?, _ b: Any?) -> Bool {
+        guard let first = Value(any: a), let second = Value(any: b) else { return false }
+        return first == second
+    }
+}
+
+extension ClassSchema.Property {
+    /// Links, embedded objects and collections: what is set after the row is there.
+    var leadsOn: Bool { shape.type.isCollection || shape.target != nil || shape.type.kind == .any }
+}

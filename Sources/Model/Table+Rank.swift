@@ -1,0 +1,51 @@
+import FirnBytes
+
+/// Rows by where they stand among the live ones.
+extension Table {
+    /// The row id of the live row with `rank` live rows before it; nil past the end.
+    /// - Complexity: one step a segment.
+    package func rowID(atRank rank: Int) throws(Damage) -> Int64? {
+        guard rank >= 0 else { return nil }
+        var left = rank
+        for index in 0..<segmentCount {
+            let segment = try segment(index)
+            let count = segment.liveCount
+            if left >= count {
+                left -= count
+                continue
+            }
+            guard let live = segment.live else { return try segment.rowID(at: left) }
+            return try segment.rowID(at: live.position(ofOne: left))
+        }
+        return nil
+    }
+
+    /// The row ids of all live rows, in table order.
+    package func liveRowIDs() throws(Damage) -> [Int64] {
+        var found: [Int64] = []
+        found.reserveCapacity(rowCount)
+        for index in 0..<segmentCount {
+            let segment = try segment(index)
+            for position in 0..<segment.rowCount where segment.live?[position] ?? true { found.append(try segment.rowID(at: position)) }
+        }
+        return found
+    }
+}
+
+extension Bits {
+    /// Where the set bit stands that has `rank` set bits before it. There must be one.
+    func position(ofOne rank: Int) -> Int {
+        var left = rank
+        for (w, word) in words.enumerated() {
+            let ones = word.nonzeroBitCount
+            if left >= ones {
+                left -= ones
+                continue
+            }
+            var rest = word
+            for _ in 0..<left { rest &= rest &- 1 }
+            return w * 64 + rest.trailingZeroBitCount
+        }
+        preconditionFailure("there are \(ones) set bits, not \(rank + 1)")
+    }
+}
