@@ -34,7 +34,7 @@ final class QuerySource: _CollectionSource {
     private func run() {
         let table = base.table()
         do {
-            let run = try QueryRun(QueryRequest(parsed: query, arguments: arguments), table: table)
+            let run = try QueryRun(QueryRequest(parsed: query, arguments: arguments, inverses: inverses), table: table)
             let places = try run.rowPositions()
             if shape.target != nil {
                 rows = try places.map { try table.segment($0.segment).rowID(at: $0.row) }

@@ -57,25 +57,6 @@ extension RealmCollection {
 
     // MARK: Choosing and ordering
 
-    /// Those elements that a predicate in Firn's query language holds for (`docs/guide/query.md`); `%@` and `$0` stand for arguments. Traps if the
-    /// predicate does not fit the elements.
-    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Element> where Element: RealmFetchable {
-        do { return try filtered(predicateFormat, args) } catch { preconditionFailure("\(error)") }
-    }
-
-    /// As `filter`, for predicates from outside: throws what is wrong with them, with its place.
-    public func filtered(_ predicateFormat: String, _ args: [Any]) throws -> Results<Element> where Element: RealmFetchable {
-        let source = managedSource("filter")
-        return Results(try source.filtered(predicateFormat, args.map { try argument($0, source) }))
-    }
-
-    private func argument(_ value: Any, _ source: _CollectionSource) throws -> Value {
-        guard let stored = source.argument(value) else {
-            throw Realm.Error(.invalidInput, "a query cannot compare with a \(Swift.type(of: value))")
-        }
-        return stored
-    }
-
     public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Element> where S.Element == SortDescriptor, Element: RealmFetchable {
         Results(managedSource("sorted").sorted(sortDescriptors.map { ($0.keyPath, $0.ascending) }))
     }
@@ -118,19 +99,12 @@ extension List {
 }
 
 extension _CollectionSource {
-    func filtered(_ text: String, _ arguments: [Value]) throws(QueryError) -> _CollectionSource {
-        let syntax = try Parser.query(text)
-        // Bound once for its errors; no row is read.
-        _ = try QueryRun(QueryRequest(parsed: syntax, arguments: arguments), table: table())
-        return appending(syntax, arguments)
-    }
-
     func sorted(_ keys: [(path: String, ascending: Bool)]) -> _CollectionSource {
         guard !keys.isEmpty else { return self }
         do {
             let list = try keys.map { SortKeySyntax(try Parser.path($0.path), ascending: $0.ascending) }
             let syntax = QuerySyntax(.constant(true), descriptors: [.sort(list)])
-            _ = try QueryRun(QueryRequest(parsed: syntax), table: table())
+            try check(QueryRequest(parsed: syntax, inverses: inverses))
             return appending(syntax, [])
         } catch { preconditionFailure("\(error)") }
     }
@@ -138,26 +112,6 @@ extension _CollectionSource {
     /// A query on a query is one query: filters first, then what orders, in the order it was asked for.
     func appending(_ syntax: QuerySyntax, _ arguments: [Value]) -> _CollectionSource {
         QuerySource(self, syntax, arguments: arguments)
-    }
-
-    /// An argument of a query as a stored value; objects as links, collections as lists.
-    func argument(_ value: Any) -> Value? {
-        switch unwrapped(value) {
-        case nil: .null
-        case let object as ObjectBase: object._core == nil ? nil : Value.link(object._rowID)
-        case let collection as any _AnyCollection: list(collection._untypedElements)
-        case let array as [Any]: list(array)
-        case let some: Value(any: some)
-        }
-    }
-
-    private func list(_ elements: [Any?]) -> Value? {
-        var values: [Value] = []
-        for element in elements {
-            guard let value = element.map(argument) ?? .null else { return nil }
-            values.append(value)
-        }
-        return .list(values)
     }
 }
 

@@ -21,7 +21,8 @@ final class KeyPathRecorder {
         path(keyPath, root: Root.self)
     }
 
-    private static func path(_ keyPath: AnyKeyPath, root: Any.Type) -> String {
+    /// Likewise, for a key path that is known by its root's type alone.
+    static func path(_ keyPath: AnyKeyPath, root: Any.Type) -> String {
         let name = Name(keyPath: keyPath)
         if let kept = known.withLock({ $0[name] }) { return kept }
         let path = record(keyPath, root: root)
