@@ -1,0 +1,64 @@
+import FirnModel
+import Foundation
+
+/// The elements of another source that a block chooses, which sees them one by one. Evaluated when first looked at, and again after changes.
+final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
+    private let base: _CollectionSource
+    private let isIncluded: (Element) -> Bool
+    private var values: [Value] = []
+    private var evaluated: UInt64?
+
+    init(_ base: _CollectionSource, _ isIncluded: @escaping (Element) -> Bool) {
+        self.base = base
+        self.isIncluded = isIncluded
+        super.init(base.shape)
+        // Any thread may look at what is frozen: it is settled before.
+        if base.core?.isFrozen ?? false { evaluate() }
+    }
+
+    override var core: RealmCore? { base.core }
+    override var isInvalidated: Bool { base.isInvalidated }
+
+    private func evaluate() {
+        core?.confinement.check()
+        let stamp = base.stamp
+        if evaluated == stamp { return }
+        var found: [Value] = []
+        var elements = RLMIterator<Element>(base)
+        while let element = elements.next() {
+            guard isIncluded(element) else { continue }
+            if let object = element as? ObjectBase { found.append(.link(object._rowID)) } else { found.append(element._stored(in: nil).value) }
+        }
+        values = found
+        evaluated = stamp
+    }
+
+    override var count: Int {
+        if base.isInvalidated { return 0 }
+        evaluate()
+        return values.count
+    }
+
+    override func value(_ index: Int) -> Value {
+        evaluate()
+        return values[index]
+    }
+
+    override func moved(to core: RealmCore) -> _CollectionSource? { base.moved(to: core).map { BlockSource($0, isIncluded) } }
+}
+
+extension RealmCollection {
+    /// Those elements that an `NSPredicate` holds for, which is asked of them one by one: objects are made of all of them, so predicates as text and
+    /// `where` are much faster. The results are live. (On Linux, Foundation's predicates are blocks.)
+    public func filter(_ predicate: NSPredicate) -> Results<Element> where Element: RealmFetchable {
+        Results(BlockSource<Element>(managedSource("filter")) { predicate.evaluate(with: $0) })
+    }
+
+    /// Where the first element stands that an `NSPredicate` holds for; nil if there is none.
+    public func index(matching predicate: NSPredicate) -> Int? { firstIndex { predicate.evaluate(with: $0) } }
+}
+
+extension MutableSet {
+    @available(*, unavailable, message: "sets have no positions: use contains(where:) or filter(_:)")
+    public func index(matching predicate: NSPredicate) -> Int? { fatalError("unavailable") }
+}
