@@ -1,0 +1,85 @@
+@testable import Firn
+import FirnQuery
+import Foundation
+import Testing
+
+/// Foundation's `#Predicate` against plain Swift, and its tree against the text's.
+@Suite struct PredicateMacroTests {
+    private func holds(_ kennel: Kennel, _ text: String, _ predicate: Predicate<Hound>, place: SourceLocation = #_sourceLocation, _ plain: (Hound) -> Bool) {
+        do {
+            let (tree, _) = try kennel.hounds.source.lowered(predicate)
+            #expect(try Parser.query(text) == tree, "\(text) against \(tree)", sourceLocation: place)
+            #expect(kennel.hounds.filter(predicate).map(\.id) == kennel.hounds.filter(plain).map(\.id), "\(tree)", sourceLocation: place)
+        } catch { Issue.record(error, sourceLocation: place) }
+    }
+
+    @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate compares, joins and calculates`(seed: UInt64) throws {
+        let kennel = try Kennel(seed: seed)
+        let least = 3
+        holds(kennel, "age > 3", #Predicate { $0.age > 3 }) { $0.age > 3 }
+        holds(kennel, "age >= 3", #Predicate { $0.age >= least }) { $0.age >= 3 }
+        holds(kennel, "age != 3 && name == 'Rex'", #Predicate { $0.age != 3 && $0.name == "Rex" }) { $0.age != 3 && $0.name == "Rex" }
+        holds(kennel, "age < 0 || weight > 1.5 || name == ''", #Predicate { $0.age < 0 || $0.weight > 1.5 || $0.name == "" }) { $0.age < 0 || $0.weight > 1.5 || $0.name == "" }
+        holds(kennel, "!(good == true) && age <= 3", #Predicate { !$0.good && $0.age <= 3 }) { !$0.good && $0.age <= 3 }
+        holds(kennel, "age == count", #Predicate { $0.age == $0.count }) { $0.age == $0.count }
+        holds(kennel, "age + 1 > 3", #Predicate { $0.age + 1 > 3 }) { $0.age + 1 > 3 }
+        holds(kennel, "weight * 2.0 - 1.0 < 1.5", #Predicate { $0.weight * 2.0 - 1.0 < 1.5 }) { $0.weight * 2 - 1 < 1.5 }
+        holds(kennel, "age / 2 == 1", #Predicate { $0.age / 2 == 1 }) { $0.age / 2 == 1 }
+        holds(kennel, "optAge == 3", #Predicate { $0.optAge == 3 }) { $0.optAge == 3 }
+        holds(kennel, "optAge == NULL", #Predicate { $0.optAge == nil }) { $0.optAge == nil }
+        holds(kennel, "optAge != NULL && optAge > 2", #Predicate { $0.optAge != nil && $0.optAge! > 2 }) { $0.optAge != nil && $0.optAge! > 2 }
+        holds(kennel, "optAge == NULL || optAge < 2", #Predicate { ($0.optAge ?? 0) < 2 }) { ($0.optAge ?? 0) < 2 }
+        holds(kennel, "!(optAge == NULL) && optAge > 2", #Predicate { ($0.optAge ?? 0) > 2 }) { ($0.optAge ?? 0) > 2 }
+        holds(kennel, "good == true && age > 1 || !(good == true) && age < 1", #Predicate { $0.good ? $0.age > 1 : $0.age < 1 }) { $0.good ? $0.age > 1 : $0.age < 1 }
+        holds(kennel, "TRUEPREDICATE", #Predicate { _ in true }) { _ in true }
+    }
+
+    @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate looks into text, ranges and lists of values`(seed: UInt64) throws {
+        let kennel = try Kennel(seed: seed)
+        let ages = [1, 2, 5], date = Date(timeIntervalSince1970: 0)
+        holds(kennel, "name CONTAINS 'ex'", #Predicate { $0.name.contains("ex") }) { $0.name.contains("ex") }
+        holds(kennel, "name BEGINSWITH 'Re'", #Predicate { $0.name.starts(with: "Re") }) { $0.name.hasPrefix("Re") }
+        holds(kennel, "name == ''", #Predicate { $0.name.isEmpty }) { $0.name.isEmpty }
+        holds(kennel, "age IN {1, 2, 5}", #Predicate { ages.contains($0.age) }) { ages.contains($0.age) }
+        holds(kennel, "age BETWEEN {1, 5}", #Predicate { (1...5).contains($0.age) }) { (1...5).contains($0.age) }
+        holds(kennel, "age >= 1 && age < 5", #Predicate { (1..<5).contains($0.age) }) { (1..<5).contains($0.age) }
+        holds(kennel, "born > T0:0", #Predicate { $0.born > date }) { $0.born > date }
+    }
+
+    @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate follows links and collections`(seed: UInt64) throws {
+        let kennel = try Kennel(seed: seed)
+        holds(kennel, "owner.name == 'Rex'", #Predicate { $0.owner?.name == "Rex" }) { $0.owner?.name == "Rex" }
+        holds(kennel, "owner == NULL", #Predicate { $0.owner == nil }) { $0.owner == nil }
+        holds(kennel, "owner != NULL && owner.name CONTAINS 'e'", #Predicate { $0.owner?.name.contains("e") == true }) { $0.owner?.name.contains("e") == true }
+        holds(kennel, "!(owner != NULL) || owner.name CONTAINS 'e'", #Predicate { $0.owner?.name.contains("e") ?? true }) { $0.owner?.name.contains("e") ?? true }
+        holds(kennel, "hut.place == 'Bo'", #Predicate { $0.hut?.place == "Bo" }) { $0.hut?.place == "Bo" }
+        holds(kennel, "3 IN ints", #Predicate { $0.ints.contains(3) }) { $0.ints.contains(3) }
+        holds(kennel, "ints.@count > 1", #Predicate { $0.ints.count > 1 }) { $0.ints.count > 1 }
+        holds(kennel, "ints.@count == 0", #Predicate { $0.ints.isEmpty }) { $0.ints.isEmpty }
+        holds(kennel, "toys.brand == 'Kong'", #Predicate { $0.toys.contains { $0.brand == "Kong" } }) { $0.toys.contains { $0.brand == "Kong" } }
+        holds(kennel, "ALL toys.price > 1.0", #Predicate { $0.toys.allSatisfy { $0.price > 1 } }) { $0.toys.allSatisfy { $0.price > 1 } }
+    }
+
+    @Test func `R13 what of #Predicate has no counterpart throws its name`() throws {
+        let kennel = try Kennel(seed: 1, count: 3)
+        let cases: [(Predicate<Hound>, String)] = [
+            (#Predicate { $0.age % 2 == 0 }, "IntRemainder"),
+            (#Predicate { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } }, "SequenceContainsWhere"),
+            (#Predicate { $0.name.count > 3 }, "KeyPath"),
+        ]
+        for (predicate, name) in cases {
+            let error = #expect(throws: Realm.Error.self) { _ = try kennel.hounds.filtered(predicate) }
+            #expect(error?.code == .invalidInput && error!.message.contains("'\(name)'"), "\(error!.message)")
+        }
+    }
+
+    @Test func `R13 results of #Predicate are live, and its objects may be captured`() throws {
+        let kennel = try Kennel(seed: 33)
+        let keeper = kennel.realm.objects(Keeper.self)[0], name = keeper.name
+        #expect(kennel.hounds.filter(#Predicate { $0.name == name }).map(\.id) == kennel.hounds.filter { $0.name == name }.map(\.id))
+        #expect(kennel.hounds.index(matching: #Predicate { $0.age > 3 }) == (0..<60).first { kennel.hounds[$0].age > 3 })
+        let results = kennel.hounds.filter(#Predicate { $0.name == "brand new" })
+        try kennel.realm.write { kennel.hounds[0].name = "brand new" }
+        #expect(results.count == 1)
+    }
+}
