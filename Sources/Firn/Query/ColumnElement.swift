@@ -1,0 +1,103 @@
+import FirnModel
+import Foundation
+
+/// A type that columns are read of.
+public protocol _ColumnElement: _Element {
+    /// The type without its optional.
+    associatedtype _Plain
+    static func _plain(_ vector: _ColumnVector) -> [_Plain]
+    static func _append(_ batch: ColumnBatch<Self>, to values: inout [Self])
+}
+
+/// A decoded run of values.
+public struct _ColumnVector {
+    let column: Column
+    init(_ column: Column) { self.column = column }
+
+    /// Of integers as they are stored.
+    func words<T: FixedWidthInteger>(as type: T.Type) -> [T] {
+        let words = column.words
+        return [T](unsafeUninitializedCapacity: words.count) { buffer, count in
+            for i in 0..<words.count { buffer[i] = T(truncatingIfNeeded: words[i]) }
+            count = words.count
+        }
+    }
+
+    func values<T: _Element>(as type: T.Type) -> [T] { (0..<column.count).map { T._element(_Stored(column.value(at: $0))) ?? T._zero() } }
+}
+
+extension _ColumnElement where _Plain == Self {
+    public static func _append(_ batch: ColumnBatch<Self>, to values: inout [Self]) {
+        guard let present = batch.present else { return values.append(contentsOf: batch.values) }
+        for (i, value) in batch.values.enumerated() { values.append(present[i] ? value : _zero()) }
+    }
+}
+
+extension Int: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Int] {
+        vector.column.words.withUnsafeBytes { bytes in
+            [Int](unsafeUninitializedCapacity: vector.column.words.count) { buffer, count in
+                count = vector.column.words.count
+                UnsafeMutableRawBufferPointer(buffer).copyMemory(from: bytes)
+            }
+        }
+    }
+}
+extension Int64: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Int64] { vector.column.words }
+}
+extension Int32: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Int32] { vector.words(as: Int32.self) }
+}
+extension Int16: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Int16] { vector.words(as: Int16.self) }
+}
+extension Int8: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Int8] { vector.words(as: Int8.self) }
+}
+extension Bool: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Bool] { vector.column.words.map { $0 != 0 } }
+}
+extension Double: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Double] { vector.column.reals }
+}
+extension Float: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Float] { vector.column.reals.map { Float($0) } }
+}
+extension Date: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Date] { vector.values(as: Date.self) }
+}
+extension String: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [String] { vector.values(as: String.self) }
+}
+extension Data: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Data] { vector.values(as: Data.self) }
+}
+extension UUID: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [UUID] { vector.values(as: UUID.self) }
+}
+extension ObjectId: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [ObjectId] { vector.values(as: ObjectId.self) }
+}
+extension Decimal128: _ColumnElement {
+    public static func _plain(_ vector: _ColumnVector) -> [Decimal128] { vector.values(as: Decimal128.self) }
+}
+
+extension Optional: _ColumnElement where Wrapped: _ColumnElement {
+    public typealias _Plain = Wrapped._Plain
+    public static func _plain(_ vector: _ColumnVector) -> [Wrapped._Plain] { Wrapped._plain(vector) }
+    public static func _append(_ batch: ColumnBatch<Wrapped?>, to values: inout [Wrapped?]) {
+        var plain: [Wrapped] = []
+        Wrapped._append(ColumnBatch<Wrapped>(values: batch.values), to: &plain)
+        guard let present = batch.present else { return values.append(contentsOf: plain) }
+        for (i, value) in plain.enumerated() { values.append(present[i] ? .some(value) : nil) }
+    }
+}
+
+extension ColumnBatch {
+    /// Without regard to presence.
+    init(values: [Value._Plain]) {
+        self.values = values
+        present = nil
+    }
+}
