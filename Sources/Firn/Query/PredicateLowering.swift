@@ -106,6 +106,11 @@ extension RealmCollection {
     }
 }
 
+extension MutableSet {
+    @available(*, unavailable, message: "sets have no positions: use contains(where:) or filter(_:)")
+    public func index(matching predicate: Predicate<Element>) -> Int? { fatalError("unavailable") }
+}
+
 extension _CollectionSource {
     func lowered<Element>(_ predicate: Predicate<Element>) throws -> (QuerySyntax, [Value]) {
         let lowering = PredicateLowering(self)

@@ -73,6 +73,16 @@ import Testing
         }
     }
 
+    @Test func `R13 #Predicate chooses of lists, sets, inverse links and values too`() throws {
+        let kennel = try Kennel(seed: 34)
+        let hound = kennel.hounds.first { $0.friends.count > 1 && $0.owner != nil && $0.toys.count > 1 }!
+        #expect(Array(hound.toys.filter(#Predicate { $0.price > 1 }).map(\.price)) == Array(hound.toys).filter { $0.price > 1 }.map(\.price))
+        #expect(Array(hound.friends.filter(#Predicate { $0.age > 1 }).map(\.id)) == Array(hound.friends).filter { $0.age > 1 }.map(\.id))
+        #expect(Array(hound.owner!.hounds.filter(#Predicate { $0.age > 1 }).map(\.id)) == Array(hound.owner!.hounds).filter { $0.age > 1 }.map(\.id))
+        #expect(Array(hound.ints.filter(#Predicate { $0 > 1 })) == Array(hound.ints).filter { $0 > 1 })
+        #expect(hound.toys.index(matching: #Predicate { $0.price > 1 }) == Array(hound.toys).firstIndex { $0.price > 1 })
+    }
+
     @Test func `R13 results of #Predicate are live, and its objects may be captured`() throws {
         let kennel = try Kennel(seed: 33)
         let keeper = kennel.realm.objects(Keeper.self)[0], name = keeper.name
