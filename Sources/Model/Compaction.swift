@@ -8,19 +8,37 @@ extension DatabaseSnapshot {
     /// Throws if the file exists, unless `overwrite`.
     package func compact(to path: String, overwrite: Bool = false, profile: Profile = .standard, threads: Int = Machine.cores,
                          progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
+        let counts = tables.map(\.segmentCount)
+        try core.compact(counts, from: self.path, to: path, overwrite: overwrite, profile: profile, threads: threads, progress: progress)
+    }
+}
+
+extension DatabaseTransaction {
+    /// Writes the transaction's state, uncommitted changes too, into a new file.
+    package func compact(to path: String, overwrite: Bool = false, profile: Profile = .standard) throws(FirnError) {
+        try flushAll()
+        let core = current()
+        try core.compact(states.map(\.segmentCount), from: database.path, to: path, overwrite: overwrite, profile: profile, threads: Machine.cores) { _ in }
+    }
+}
+
+extension SnapshotCore {
+    /// `segments`: how many there are of each type, the one of rows in the delta alone included.
+    fileprivate func compact(_ segments: [Int], from source: String, to path: String, overwrite: Bool, profile: Profile, threads: Int,
+                             progress: (_ rows: Int) -> Void) throws(FirnError) {
         let target = try Database.create(path: path, overwrite: overwrite, atFirstCommit: true)
         let transaction = try target.begin(threads: threads)
         transaction.profile = profile
         try transaction.adopt(schema)
-        for (type, table) in tables.enumerated() {
-            let writer = try transaction.bulkWriter(table.type.name)
-            for index in 0..<table.segmentCount {
+        for (type, count) in segments.enumerated() {
+            let writer = try transaction.bulkWriter(schema.types[type].name)
+            for index in 0..<count {
                 let rows: (columns: [Column], rowIDs: [Int64])
-                do throws(Damage) { rows = try core.storedRows(type: type, segment: index) } catch { throw .damaged(self.path, what: error.what, byte: error.offset) }
+                do throws(Damage) { rows = try storedRows(type: type, segment: index) } catch { throw .damaged(source, what: error.what, byte: error.offset) }
                 try writer.append(stored: rows.columns, rowIDs: rows.rowIDs)
                 progress(rows.rowIDs.count)
             }
-            writer.skip(to: core.catalogue.types[type].nextRowID)
+            writer.skip(to: catalogue.types[type].nextRowID)
         }
         try transaction.commit()
     }

@@ -135,3 +135,8 @@ package final class DatabaseSnapshot: Sendable {
         core.schema.types.firstIndex { $0.name == name }.map { StoredTable(core, type: $0, keeper: self) }
     }
 }
+
+extension Database {
+    /// Versions that somebody reads now, in any process, ascending.
+    package func pinnedVersions() throws(FirnError) -> [UInt64] { try store.pins() }
+}

@@ -15,12 +15,12 @@ package final class DatabaseTransaction {
     private let baseOwner: CoreOwner
     /// The version that the transaction began from.
     var base: SnapshotCore { baseOwner.core }
-    package private(set) var schema: Schema
+    package internal(set) var schema: Schema
     var states: [Catalogue.TypeState]
     /// How what is encoded in this transaction trades size for time.
     package var profile = Profile.standard
     private let threads: Int
-    private(set) var schemaIsNew = false
+    var schemaIsNew = false
     private(set) var tables: [Int: WorkingTable] = [:]
     var bulkWriters: [Int: BulkWriter] = [:]
     private var readable: SnapshotCore?

@@ -91,7 +91,7 @@ import Testing
         #expect(try text(.objectId("507f1f77bcf86cd799439011")) == #"[{"$objectId":"507f1f77bcf86cd799439011"}]"#)
         func read(_ text: String) throws -> AnyRealmValue { try JSONDecoder().decode([AnyRealmValue].self, from: Data("[\(text)]".utf8))[0] }
         #expect(try read(#"{"$float": 1.5}"#).floatValue == 1.5 && read("1e300").doubleValue == 1e300)
-        for bad in [#"{"$float": "x"}"#, #"{}"#, #"{"other": 1}"#, #"{"$date": 1, "$uuid": 2}"#, #"{"$objectId": "12"}"#, "[1]"] {
+        for bad in [#"{"$float": "x"}"#, #"{"$other": 1}"#, #"{"$date": 1, "$uuid": 2}"#, #"{"$objectId": "12"}"#, #"[{"$x": 1}]"#] {
             #expect(throws: DecodingError.self, "\(bad)") { try read(bad) }
         }
     }

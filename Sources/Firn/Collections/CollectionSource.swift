@@ -44,7 +44,7 @@ public class _CollectionSource {
     /// How the elements are read, where they are objects.
     var elementAccess: TypeAccess? {
         guard let target = shape.target, let core else { return nil }
-        return target == DynamicObject.self ? core.access(named: shape.type.target ?? "") : core.access(target)
+        return target == DynamicObject.self ? core.dynamicAccess(shape.type.target ?? "") : core.access(target)
     }
 
     /// Goes through the elements; what iteration uses.

@@ -51,7 +51,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
             guard isThere else { return nil }
             switch storage {
             case .unmanaged(let entries): return entries[place].value
-            case .managed(let cell): return element(cell.values[place], cell.core)
+            case .managed(let cell):
+                // Named, lest an element that may be nil be taken for no element.
+                let found: Value = element(cell.values[place], cell.core)
+                return found
             }
         }
         set { if let newValue { set(newValue, for: key._name) } else { removeObject(for: key) } }

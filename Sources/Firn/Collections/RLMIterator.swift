@@ -16,7 +16,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
     init(_ source: _CollectionSource) {
         self.source = source
-        if let access = source.elementAccess {
+        // Projections and custom types are made of objects, and are none.
+        if Element.self is ObjectBase.Type, let access = source.elementAccess {
             self.access = access
             if source is TableSource {
                 walk = RowWalk(access)

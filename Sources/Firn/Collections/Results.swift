@@ -13,6 +13,8 @@ public struct Results<Element: RealmFetchable>: RealmCollection {
     public subscript(position: Int) -> Element {
         let count = count
         precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
+        // Of dynamic objects the source knows the type.
+        if Element.self == DynamicObject.self { return source.dynamicObject(position) as! Element }
         return element(source.value(position), source.core)
     }
 }

@@ -28,6 +28,9 @@ final class ClassSchema: @unchecked Sendable {
 
     private static let known: Mutex<[ObjectIdentifier: ClassSchema]> = Mutex([:])
 
+    /// Those that were asked for so far.
+    static var everyKnown: [ClassSchema] { known.withLock { $0.values.sorted { $0.name < $1.name } } }
+
     /// The schema of a class; traps where its declarations contradict each other.
     static func of(_ objectClass: ObjectBase.Type) -> ClassSchema {
         let id = ObjectIdentifier(objectClass)
@@ -56,6 +59,17 @@ final class ClassSchema: @unchecked Sendable {
             properties.append(Property(name: mapping[code] ?? code, codeName: code, access: access, options: access.options(in: example),
                                        origin: access.shape.isLinking ? access.origin(in: example) : nil))
             return true
+        }
+        for index in properties.indices {
+            let name = properties[index].codeName
+            if objectClass.primaryKey() == name { properties[index].options.formUnion([.primaryKey, .indexed]) }
+            if objectClass.indexedProperties().contains(name) { properties[index].options.insert(.indexed) }
+            if objectClass.ignoredProperties().contains(name) {
+                preconditionFailure("'\(self.name).\(name)' is @Persisted and in ignoredProperties(): take @Persisted away from what is not to be stored")
+            }
+        }
+        if let key = objectClass.primaryKey() {
+            precondition(properties.contains { $0.codeName == key }, "primaryKey() of '\(self.name)' names '\(key)', which is no @Persisted property")
         }
         self.properties = properties
         let keys = properties.indices.filter { properties[$0].options.contains(.primaryKey) }

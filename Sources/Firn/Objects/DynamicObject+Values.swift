@@ -6,6 +6,8 @@ extension ObjectBase {
     final func dynamicValue(_ name: String, _ access: TypeAccess) -> Any? {
         guard let column = access.type.index(of: name) else { preconditionFailure("type '\(access.name)' has no property '\(name)'") }
         _settled()
+        // Collections that were changed through the class are not in the table yet.
+        if access.type.columns[column].type.isCollection { access.core.failing(()) { () throws(FirnError) in try access.core.flushCells() } }
         return access.core.untyped(_value(column), access.type.columns[column].type)
     }
 
@@ -15,7 +17,13 @@ extension ObjectBase {
         guard let stored = access.core.stored(value, type) else {
             preconditionFailure("Invalid value '\(value ?? "nil")' for property '\(access.name).\(name)', which takes \(type.name).")
         }
+        let old = type.kind == .embedded ? _value(column) : .null
         _set(column, stored)
+        guard type.kind == .embedded, let target = type.target, let embedded = access.core.dynamicAccess(target) else { return }
+        var replaced: [Int64] = []
+        old.forEachLink { replaced.append($0) }
+        stored.forEachLink { kept in replaced.removeAll { $0 == kept } }
+        access.core.delete(replaced, embedded)
     }
 }
 
@@ -23,10 +31,10 @@ extension RealmCore {
     /// A stored value as users see it without types: links as objects, collections as arrays and dictionaries.
     func untyped(_ value: Value, _ type: ColumnType) -> Any? {
         switch value {
-        case .link(let rowID): return type.target.flatMap { access(named: $0)?.object(rowID) }
-        case .list(let values), .set(let values): return values.map { untyped($0, type.element) }
-        case .map(let entries): return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, untyped($0.value, type.element)) })
-        default: return swiftValue(of: value)
+        case .link(let rowID) where type.kind != .any: return type.target.flatMap { dynamicAccess($0)?.object(rowID) }
+        case .list(let values) where type.isCollection, .set(let values) where type.isCollection: return values.map { untyped($0, type.element) }
+        case .map(let entries) where type.isCollection: return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, untyped($0.value, type.element)) })
+        default: return type.kind == .any ? AnyRealmValue(value, in: self) : swiftValue(of: value)
         }
     }
 
@@ -34,7 +42,6 @@ extension RealmCore {
     func stored(_ value: Any?, _ type: ColumnType) -> Value? {
         guard let value = unwrapped(value) else { return type.isOptional || type.kind == .any ? .null : nil }
         if type.isCollection {
-            guard type.kind != .embedded else { return nil }
             if type.collection == .map {
                 guard let entries = value as? [String: Any?] else { return nil }
                 var stored: [Value.Entry] = []
@@ -52,6 +59,14 @@ extension RealmCore {
             }
             if type.collection == .set { return .set(Value.distinct(stored)) }
             return .list(stored)
+        }
+        if type.kind == .any { return AnyRealmValue(untyped: value)?.stored(in: self) }
+        if type.kind == .embedded {
+            guard let target = type.target.flatMap({ dynamicAccess($0) }), value is [String: Any?] || value is [Any?] || value is ObjectBase else { return nil }
+            return .link(target.create(value, update: .error))
+        }
+        if type.kind == .link, value is [String: Any?] || value is [Any?], let target = type.target.flatMap({ dynamicAccess($0) }) {
+            return .link(target.create(value, update: target.type.key.isEmpty ? .error : .modified))
         }
         if type.kind == .link {
             guard let object = value as? ObjectBase, object._core == nil || object._core === self, object._access?.name ?? Swift.type(of: object).className() == type.target else { return nil }

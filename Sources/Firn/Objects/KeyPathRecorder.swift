@@ -38,6 +38,8 @@ final class KeyPathRecorder {
         let recorder = KeyPathRecorder()
         if let objectClass = root as? ObjectBase.Type {
             _ = recorder.object(objectClass)[keyPath: keyPath]
+        } else if let projection = root as? any _ProjectionBase.Type {
+            _ = projection._projecting(recorder.object(projection._rootClass))[keyPath: keyPath]
         } else {
             preconditionFailure("key paths of '\(root)' name no stored property: start at an Object, EmbeddedObject or Projection")
         }

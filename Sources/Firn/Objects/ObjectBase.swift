@@ -32,6 +32,15 @@ open class ObjectBase {
     /// Names in files for properties that are called otherwise in code: `["code": "stored"]`.
     open class func propertiesMapping() -> [String: String] { [:] }
 
+    /// The name of the property that is the primary key: another way to say `@Persisted(primaryKey: true)`.
+    open class func primaryKey() -> String? { nil }
+
+    /// Names of properties that have an index: another way to say `@Persisted(indexed: true)`.
+    open class func indexedProperties() -> [String] { [] }
+
+    /// Not needed: what is not `@Persisted` is not stored. Traps where it names a property that is.
+    open class func ignoredProperties() -> [String] { [] }
+
     final var _access: TypeAccess? { _state.map { $0.pointee.access } }
 
     /// The managed object's columns; traps where there are none.

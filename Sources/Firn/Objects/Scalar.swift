@@ -2,7 +2,7 @@ import FirnModel
 import Foundation
 
 /// A type of one value that is no object: what properties, optional properties and elements of collections have in common.
-public protocol _Scalar: _Persistable, _OptionalProperty, RealmCollectionValue where PersistedType == Self {
+public protocol _Scalar: _Persistable, _OptionalProperty, _CustomStorage where PersistedType == Self {
     /// A property that may be null.
     static func _readOptional(_ object: ObjectBase, _ column: Int) -> Self?
     static func _writeOptional(_ object: ObjectBase, _ column: Int, _ value: Self?)

@@ -22,7 +22,8 @@ extension Realm {
         }
         /// Never writes, nor makes a file.
         public var readOnly: Bool
-        /// The version of the classes: the application counts it up whenever a class changes, and gives `migrationBlock` the old one.
+        /// The version of the classes: the application counts it up whenever a class changes. Opening a file of a lower version migrates the classes of
+        /// `objectTypes` (nil: those that the program has used so far); a file of a higher version is not opened.
         public var schemaVersion: UInt64
         /// The classes that the realm holds; nil: all classes that are used with it.
         public var objectTypes: [ObjectBase.Type]? {
@@ -32,18 +33,34 @@ extension Realm {
         /// Beginning a write transaction fails when more versions than this are alive; nil: any number may be.
         public var maximumNumberOfActiveVersions: UInt?
 
+        /// Brings the data of an older `schemaVersion` into the shape of the classes: see `Migration`.
+        public var migrationBlock: MigrationBlock?
+        /// Where the file does not fit the classes, it is deleted and begun anew, instead of being migrated: for data that can be had again.
+        public var deleteRealmIfMigrationNeeded: Bool
+        /// Asked when this process opens the file first: is it to be compacted, with so many bytes in all, of which so many are used? Not done, silently,
+        /// while anybody else uses the file. Never asked for realms that are read-only or in memory.
+        public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
+        /// Where there is no file yet, it begins as a copy of this one.
+        public var seedFilePath: URL?
+
         private struct TypeList: @unchecked Sendable { var types: [ObjectBase.Type] }
         private var types: TypeList?
 
         /// - Parameter fileURL: by default `default.firn` in the working directory.
         public init(fileURL: URL? = URL(fileURLWithPath: "default.firn"), inMemoryIdentifier: String? = nil, readOnly: Bool = false,
-                    schemaVersion: UInt64 = 0, objectTypes: [ObjectBase.Type]? = nil, maximumNumberOfActiveVersions: UInt? = nil) {
+                    schemaVersion: UInt64 = 0, objectTypes: [ObjectBase.Type]? = nil, maximumNumberOfActiveVersions: UInt? = nil,
+                    migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
+                    shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)? = nil, seedFilePath: URL? = nil) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
             self.inMemoryIdentifier = inMemoryIdentifier
             self.readOnly = readOnly
             self.schemaVersion = schemaVersion
             self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
             types = objectTypes.map(TypeList.init)
+            self.migrationBlock = migrationBlock
+            self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
+            self.shouldCompactOnLaunch = shouldCompactOnLaunch
+            self.seedFilePath = seedFilePath
         }
 
         /// The file behind the realm. One in memory stands in memory-backed storage and is removed with the last realm.

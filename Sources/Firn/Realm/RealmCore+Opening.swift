@@ -15,10 +15,19 @@ extension RealmCore {
     static func opened(_ configuration: Realm.Configuration, _ confinement: Confinement) throws -> RealmCore {
         let key = try configuration.place().path + "\n" + confinement.identity
         if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value {
+            guard core.configuration.schemaVersion == configuration.schemaVersion else {
+                throw Realm.Error(.schemaMismatch, "Realm at path '\(core.file.path)' already opened with different schema version \(core.configuration.schemaVersion).")
+            }
             if let types = configuration.objectTypes { try core.adopt(types.map(ClassSchema.of)) }
             return core
         }
-        let core = try RealmCore(RealmFile.of(configuration), configuration, confinement)
+        let core: RealmCore
+        do {
+            core = try RealmCore(RealmFile.of(configuration), configuration, confinement)
+        } catch let error as Realm.Error where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded && !configuration.readOnly {
+            try Realm.deleteFiles(for: configuration)
+            core = try RealmCore(RealmFile.of(configuration), configuration, confinement)
+        }
         remember(core, key)
         return core
     }
@@ -57,7 +66,7 @@ extension RealmCore {
     /// The access of another realm for the same type.
     func sameAccess(_ access: TypeAccess) -> TypeAccess? {
         guard schema[access.name] != nil else { return nil }
-        return access.schema.map { self.access($0.objectClass) } ?? self.access(named: access.name)
+        return access.schema.map { self.access($0.objectClass) } ?? dynamicAccess(access.name)
     }
 
     /// The rows of a type as they are now, with the changes of a transaction.

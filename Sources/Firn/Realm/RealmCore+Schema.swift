@@ -5,16 +5,11 @@ import FirnModel
 extension RealmCore {
     /// The classes and those that they lead to are made types of the file, if they are not yet.
     func adopt(_ classes: [ClassSchema]) throws {
-        var wanted: [ClassSchema] = []
-        for schema in classes { for reached in schema.reachable() where !wanted.contains(where: { $0 === reached }) { wanted.append(reached) } }
-        for (i, schema) in wanted.enumerated() {
-            if let other = wanted[..<i].first(where: { $0.name == schema.name }) {
-                throw Realm.Error(.invalidInput, "classes '\(other.objectClass)' and '\(schema.objectClass)' are both stored as '\(schema.name)': give one another name in _realmObjectName()")
-            }
-        }
+        let wanted = try reached(classes)
         let problems = wanted.flatMap(mismatches)
         guard problems.isEmpty else {
-            throw Realm.Error(.schemaMismatch, "Migration is required due to the following errors:" + problems.map { "\n- " + $0 }.joined())
+            throw Realm.Error(.schemaMismatch, "Migration is required due to the following errors:" + problems.map { "\n- " + $0 }.joined()
+                              + "\nCount up the configuration's schemaVersion, and list the classes in its objectTypes.")
         }
         let missing = wanted.filter { schema[$0.name] == nil }
         guard !missing.isEmpty else { return }
@@ -33,6 +28,18 @@ extension RealmCore {
         } catch { throw Realm.Error(error) }
     }
 
+    /// The classes and those that they lead to.
+    func reached(_ classes: [ClassSchema]) throws -> [ClassSchema] {
+        var wanted: [ClassSchema] = []
+        for schema in classes { for reached in schema.reachable() where !wanted.contains(where: { $0 === reached }) { wanted.append(reached) } }
+        for (i, schema) in wanted.enumerated() {
+            if let other = wanted[..<i].first(where: { $0.name == schema.name }) {
+                throw Realm.Error(.invalidInput, "classes '\(other.objectClass)' and '\(schema.objectClass)' are both stored as '\(schema.name)': give one another name in _realmObjectName()")
+            }
+        }
+        return wanted
+    }
+
     /// The position of a class's type in the file; traps where it cannot be.
     func adopt(_ schema: ClassSchema) -> Int {
         if let index = self.schema.types.firstIndex(where: { $0.name == schema.name }), mismatches(schema).isEmpty,
@@ -49,7 +56,7 @@ extension RealmCore {
     }
 
     /// In what a class and the file's type of the same name differ, a sentence each.
-    private func mismatches(_ schema: ClassSchema) -> [String] {
+    func mismatches(_ schema: ClassSchema) -> [String] {
         guard let stored = self.schema[schema.name] else { return [] }
         let wanted = schema.typeSchema
         var found: [String] = []

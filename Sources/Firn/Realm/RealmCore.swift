@@ -6,10 +6,21 @@ import Foundation
 final class RealmCore {
     let file: RealmFile
     let configuration: Realm.Configuration
-    let confinement: Confinement
+    /// Where the realm belongs.
+    let place: Confinement
+    /// As `place`; a commit that is being made durable elsewhere is waited for first.
+    var confinement: Confinement {
+        if let pendingCommit { finish(pendingCommit) }
+        return place
+    }
     let isFrozen: Bool
     /// The version that is read; nil: to be pinned at the next read.
-    private var pinned: DatabaseSnapshot?
+    private var pinned: DatabaseSnapshot? { didSet { noteHold(pinned?.version) } }
+    private(set) var pendingCommit: PendingCommit?
+    /// See `RealmCore+Async`.
+    var lockRequests: [LockRequest] = []
+    var asyncWrites: [AsyncWrite] = []
+    var nextAsyncID: AsyncTransactionId = 1
     private(set) var transaction: DatabaseTransaction?
     /// Something was changed in the transaction under way.
     var hasChanges = false
@@ -26,16 +37,20 @@ final class RealmCore {
     init(_ file: RealmFile, _ configuration: Realm.Configuration, _ confinement: Confinement, snapshot: DatabaseSnapshot? = nil) throws {
         self.file = file
         self.configuration = configuration
-        self.confinement = confinement
+        place = confinement
         if case .none = confinement { isFrozen = true } else { isFrozen = false }
         pinned = try snapshot ?? file.database.snapshot()
+        noteHold(pinned?.version)
         if !isFrozen {
-            if let types = configuration.objectTypes { try adopt(types.map(ClassSchema.of)) }
+            try prepare()
             file.listen(self)
         }
     }
 
-    deinit { transaction?.cancel() }
+    deinit {
+        if pendingCommit == nil { transaction?.cancel() }
+        noteHold(nil)
+    }
 
     // MARK: Versions
 
@@ -58,8 +73,12 @@ final class RealmCore {
     func refresh() throws -> Bool {
         confinement.check()
         guard !isFrozen, transaction == nil else { return false }
-        let newest = try file.database.snapshot()
-        guard newest.version != pinned?.version else { return false }
+        return go(to: try file.database.snapshot())
+    }
+
+    /// Goes to a version if it is another.
+    func go(to newest: DatabaseSnapshot) -> Bool {
+        guard !isFrozen, transaction == nil, newest.version != pinned?.version else { return false }
         pinned = newest
         moved()
         return true
@@ -74,9 +93,16 @@ final class RealmCore {
         }
         changedCells = [:]
         pinned = nil
-        for access in accesses.values { access.retire() }
-        retired.append(contentsOf: accesses.values)
+        forgetAccesses()
+    }
+
+    /// Everything read so far is invalid.
+    func forgetAccesses() {
+        for access in allAccesses { access.retire() }
+        retired.append(contentsOf: allAccesses)
         accesses = [:]
+        aside = []
+        dynamics = [:]
         byClass = [:]
         changeStamp &+= 1
     }
@@ -94,8 +120,23 @@ final class RealmCore {
             accesses[index] = nil
             byClass = byClass.filter { $0.value !== access }
         }
-        for access in accesses.values { access.moved() }
-        for access in aside { access.moved() }
+        retireRevised()
+        for access in allAccesses { access.moved() }
+    }
+
+    /// Of types that another process has migrated: what was read of them is invalid.
+    private func retireRevised() {
+        let gone = allAccesses.filter { access in
+            let now = access.typeNumber < schema.types.count ? schema.types[access.typeNumber] : nil
+            return now?.name != access.name || !(now?.columns.starts(with: access.type.columns) ?? false)
+        }
+        guard !gone.isEmpty else { return }
+        for access in gone { access.retire() }
+        retired.append(contentsOf: gone)
+        accesses = accesses.filter { one in !gone.contains { $0 === one.value } }
+        dynamics = dynamics.filter { one in !gone.contains { $0 === one.value } }
+        byClass = byClass.filter { one in !gone.contains { $0 === one.value } }
+        aside.removeAll { one in gone.contains { $0 === one } }
     }
 
     /// Grows with every change and every move to another version: what evaluated results compare.
@@ -139,7 +180,34 @@ final class RealmCore {
         return access
     }
 
-    var allAccesses: [TypeAccess] { Array(accesses.values) + aside }
+    /// What objects of a type are read and written through where only its name is known: those of the class that the program has for it, if it has one.
+    func knownAccess(_ name: String) -> TypeAccess? {
+        guard let index = schema.types.firstIndex(where: { $0.name == name }) else { return nil }
+        if let access = accesses[index], access.schema != nil { return access }
+        guard let known = ClassSchema.everyKnown.first(where: { $0.name == name && mismatches($0).isEmpty }) else { return dynamicAccess(name) }
+        return access(known.objectClass)
+    }
+
+    /// Accesses of dynamic objects, by type.
+    private var dynamics: [Int: TypeAccess] = [:]
+
+    /// What dynamic objects of a type are read and written through, whatever classes are used for it; nil: the file has no such type.
+    func dynamicAccess(_ name: String) -> TypeAccess? {
+        guard let index = schema.types.firstIndex(where: { $0.name == name }) else { return nil }
+        if let access = dynamics[index] { return access }
+        if let access = accesses[index], access.schema == nil { return access }
+        let access = TypeAccess(self, nil, typeIndex: index)
+        dynamics[index] = access
+        return access
+    }
+
+    var allAccesses: [TypeAccess] { Array(accesses.values) + aside + Array(dynamics.values) }
+
+    /// Other accesses of the same type: what one writes, they read.
+    func siblings(of access: TypeAccess) -> [TypeAccess] {
+        if aside.isEmpty, dynamics.isEmpty { return [] }
+        return allAccesses.filter { $0 !== access && $0.typeNumber == access.typeNumber }
+    }
 
     /// Where the schema says which types there are, `install` brings them into the realm's own version.
     func install(_ snapshot: DatabaseSnapshot) {
@@ -150,24 +218,74 @@ final class RealmCore {
     // MARK: Transactions
 
     func begin() throws {
+        try checkBegin()
+        if let begun = stolenTransaction() { return try enter(begun) }
+        do throws(FirnError) { try enter(file.database.begin()) } catch { throw Realm.Error(error) }
+    }
+
+    /// Throws, or traps, where no transaction can begin.
+    func checkBegin() throws {
         confinement.check()
         precondition(!isFrozen, RealmMessage.frozen)
         guard !configuration.readOnly else { throw Realm.Error(.filePermissionDenied, "Can't perform transactions on read-only Realms.") }
         guard transaction == nil else { throw Realm.Error(.alreadyInTransaction, "The Realm is already in a write transaction") }
         if let damage { throw Realm.Error(damage) }
-        do throws(FirnError) {
-            let begun = try file.database.begin()
-            let newest: DatabaseSnapshot
-            do throws(FirnError) { newest = try file.database.snapshot() } catch {
-                begun.cancel()
-                throw error
-            }
-            transaction = begun
-            hasChanges = false
-            pinned = newest
-            moved()
-        } catch { throw Realm.Error(error) }
+        try checkVersionCount(holding: pinned?.version)
     }
+
+    /// Goes into a transaction that has begun: to the version that it began from.
+    func enter(_ begun: DatabaseTransaction) throws(FirnError) {
+        let newest: DatabaseSnapshot
+        do throws(FirnError) { newest = try file.database.snapshot() } catch {
+            begun.cancel()
+            throw error
+        }
+        transaction = begun
+        hasChanges = false
+        pinned = newest
+        moved()
+    }
+
+    /// Lets the changes be made durable elsewhere; whoever uses the realm meanwhile waits for it. Nil: there were none.
+    func commitElsewhere() throws -> PendingCommit? {
+        confinement.check()
+        guard let transaction else { preconditionFailure("Can't commit a non-existing write transaction: begin one with beginAsyncWrite or asyncWrite.") }
+        // The fast path of reads on a thread asks nobody.
+        if case .thread = place { return try commitHere() }
+        do throws(FirnError) {
+            if let damage { throw damage }
+            try flushCells()
+            if let damage { throw damage }
+        } catch {
+            cancel()
+            throw Realm.Error(error)
+        }
+        guard hasChanges else { return try commitHere() }
+        let pending = PendingCommit(transaction)
+        pendingCommit = pending
+        return pending
+    }
+
+    private func commitHere() throws -> PendingCommit? {
+        try commit()
+        return nil
+    }
+
+    /// Waits for a commit that is being made durable, and goes to its version.
+    func finish(_ pending: PendingCommit) {
+        place.check()
+        guard pendingCommit === pending else { return }
+        pending.wait()
+        pendingCommit = nil
+        transaction = nil
+        do throws(FirnError) {
+            if pending.error == nil { pinned = try file.database.snapshot() } else { changedCells = [:] }
+        } catch { note(error) }
+        moved()
+    }
+
+    /// The transaction's rows were written elsewhere within it.
+    func moveInTransaction() { moved() }
 
     func commit() throws {
         confinement.check()

@@ -11,6 +11,8 @@ final class RealmFile: Sendable {
     /// Removed with the last realm (in-memory realms).
     private let isTemporary: Bool
     private let listeners: Mutex<[Listener]> = Mutex([])
+    /// Which realms of this process hold which version.
+    let holds: Mutex<[ObjectIdentifier: VersionHold]> = Mutex([:])
 
     // What listens is told at its own place alone.
     private struct Listener: @unchecked Sendable {
@@ -44,10 +46,22 @@ final class RealmFile: Sendable {
         }
     }
 
+    /// Runs `body` while nobody in this process opens the file; throws if somebody has it open.
+    static func whileClosed<R>(_ path: String, _ body: () throws -> R) throws -> R {
+        try open.withLock { open in
+            guard open[path]?.file == nil else {
+                throw Realm.Error(.alreadyOpen, "The file '\(path)' is open: let go of every realm of it, and of all that was read from them, first.")
+            }
+            return try body()
+        }
+    }
+
     static func isOpen(_ path: String) -> Bool { open.withLock { $0[path]?.file != nil } }
 
     private convenience init(_ configuration: Realm.Configuration, _ path: String, isTemporary: Bool) throws {
         let database: Database
+        try configuration.seed(path)
+        try configuration.compactOnLaunch(path)
         if access(path, F_OK) == 0 {
             database = try Database.open(path: path, writable: !configuration.readOnly)
         } else {

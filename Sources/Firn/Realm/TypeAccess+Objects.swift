@@ -84,7 +84,7 @@ extension TypeAccess {
 
     func storedKey(_ property: ClassSchema.Property, of object: ObjectBase) -> Value {
         var column = Column(property.shape.type)
-        property.access.append(object, to: _Sink(column: &column))
+        withUnsafeMutablePointer(to: &column) { property.access.append(object, to: _Sink(column: $0)) }
         return column.value(at: 0)
     }
 

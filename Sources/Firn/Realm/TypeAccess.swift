@@ -15,6 +15,8 @@ final class TypeAccess {
     /// By property of the class: its column; -1 for derived properties.
     private(set) var columns: [Int] = []
     private var windows: WindowSet
+    /// Of frozen realms, which many threads read at a time.
+    private let frozen: FrozenWindows?
     /// See `plainProperties`.
     var knownPlain: [_PropertyAccess?]?
     /// The rows: of the version the realm is at, or of the transaction under way.
@@ -33,6 +35,7 @@ final class TypeAccess {
         type = rows.type
         name = type.name
         windows = WindowSet(columns: type.columns)
+        frozen = core.isFrozen ? FrozenWindows(type.columns) : nil
         state = .allocate(capacity: 1)
         state.initialize(to: AccessState(thread: core.confinement.thread, windows: windows.pointers, access: self))
         columns = schema?.properties.map { property in property.shape.isLinking ? -1 : type.index(of: property.name) ?? -1 } ?? []
@@ -71,6 +74,12 @@ final class TypeAccess {
     func changed(_ column: Int) {
         core.noteChange()
         windows.forget(column)
+        for sibling in core.siblings(of: self) { sibling.changedElsewhere(column) }
+    }
+
+    private func changedElsewhere(_ column: Int) {
+        windows.forget(column)
+        for (key, cell) in cells where key.column == column { cell.cell?.forget() }
     }
 
     /// After `invalidate`: none of the objects can be used again.
@@ -91,7 +100,7 @@ final class TypeAccess {
 
     func word(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Int64? {
         let segment = Int(segment), position = Int(position)
-        if core.isFrozen { return try rows.word(segment, position, column) }
+        if let frozen { return try frozen.word(segment, position, column, rows) }
         if let workingRows, workingRows.isEdited(segment, vector: position >> 10, column: column) {
             return try workingRows.word(segment, position, column)
         }
@@ -103,7 +112,7 @@ final class TypeAccess {
 
     func real(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Double? {
         let segment = Int(segment), position = Int(position)
-        if core.isFrozen { return try rows.real(segment, position, column) }
+        if let frozen { return try frozen.real(segment, position, column, rows) }
         if let workingRows, workingRows.isEdited(segment, vector: position >> 10, column: column) {
             return try workingRows.real(segment, position, column)
         }
@@ -115,7 +124,7 @@ final class TypeAccess {
 
     func value(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Value {
         let segment = Int(segment), position = Int(position)
-        if core.isFrozen { return try core.frozenValue(self, segment, position, column) }
+        if let frozen { return try frozen.value(segment, position, column, rows) }
         if let workingRows, workingRows.isEdited(segment, vector: position >> 10, column: column) {
             return try rows.segment(segment).storedColumn(column).value(at: position)
         }

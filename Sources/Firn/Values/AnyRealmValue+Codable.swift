@@ -10,7 +10,16 @@ extension AnyRealmValue: Codable {
 
     public init(from decoder: any Decoder) throws {
         if let tagged = try? decoder.container(keyedBy: Tag.self) {
-            self = try AnyRealmValue(tagged: tagged)
+            // Keys of dictionaries never begin with "$".
+            if tagged.allKeys.isEmpty, let entries = try? [String: AnyRealmValue](from: decoder), !entries.keys.contains(where: { $0.hasPrefix("$") }) {
+                self = .fromDictionary(entries)
+            } else { self = try AnyRealmValue(tagged: tagged) }
+            return
+        }
+        if var elements = try? decoder.unkeyedContainer() {
+            var found: [AnyRealmValue] = []
+            while !elements.isAtEnd { found.append(try elements.decode(AnyRealmValue.self)) }
+            self = .fromArray(found)
             return
         }
         let container = try decoder.singleValueContainer()
@@ -59,6 +68,12 @@ extension AnyRealmValue: Codable {
         case .objectId(let x): try encode(x, tag: .objectId, to: encoder)
         case .decimal128(let x): try encode(x, tag: .decimal128, to: encoder)
         case .uuid(let x): try encode(x, tag: .uuid, to: encoder)
+        case .list(let x):
+            var container = encoder.unkeyedContainer()
+            for element in x { try container.encode(element) }
+        case .dictionary(let x): try encode(Dictionary(uniqueKeysWithValues: x.asKeyValueSequence().map { ($0.key, $0.value) }), to: encoder)
+        case .object:
+            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: "an object of a realm is encoded as one of its class, not as a value of any type"))
         }
     }
 

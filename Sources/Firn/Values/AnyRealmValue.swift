@@ -3,7 +3,8 @@ import Foundation
 
 /// A value of any type, for properties whose type differs from object to object.
 ///
-/// Values compare across types in one total order: nothing < bool < numbers < string < data < date < object id < UUID.
+/// Values compare across types in one total order: nothing < bool < numbers < string < data < date < object id < UUID <
+/// object < list < dictionary.
 /// Numbers compare by value whatever their type, exactly, so `.int(1) == .double(1)` and both hash alike; a string never equals a number.
 /// NaN equals itself and sorts before all numbers. Strings and data compare by their bytes, dates by the nanosecond.
 public enum AnyRealmValue {
@@ -19,6 +20,10 @@ public enum AnyRealmValue {
     case objectId(ObjectId)
     case decimal128(Decimal128)
     case uuid(UUID)
+    /// A link to an object of any class.
+    case object(Object)
+    case dictionary(Map<String, AnyRealmValue>)
+    case list(List<AnyRealmValue>)
 
     /// No value.
     public init() { self = .none }
@@ -36,6 +41,24 @@ extension AnyRealmValue {
     public var objectIdValue: ObjectId? { if case .objectId(let x) = self { x } else { nil } }
     public var decimal128Value: Decimal128? { if case .decimal128(let x) = self { x } else { nil } }
     public var uuidValue: UUID? { if case .uuid(let x) = self { x } else { nil } }
+    public var listValue: List<AnyRealmValue>? { if case .list(let x) = self { x } else { nil } }
+    public var dictionaryValue: Map<String, AnyRealmValue>? { if case .dictionary(let x) = self { x } else { nil } }
+    /// The object, if it is of this class.
+    public func object<T: Object>(_ objectType: T.Type) -> T? { if case .object(let x) = self { x as? T } else { nil } }
+
+    /// A list of values.
+    public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue {
+        let list = List<AnyRealmValue>()
+        list.append(objectsIn: array)
+        return .list(list)
+    }
+
+    /// A dictionary of values.
+    public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
+        let map = Map<String, AnyRealmValue>()
+        for (key, value) in dictionary { map[key] = value }
+        return .dictionary(map)
+    }
 }
 
 extension AnyRealmValue: Hashable, Comparable {
@@ -47,11 +70,28 @@ extension AnyRealmValue: Hashable, Comparable {
         case (.string(let x), .string(let y)): x == y && x.utf8.elementsEqual(y.utf8)
         case (.uuid(let x), .uuid(let y)): x == y
         case (.objectId(let x), .objectId(let y)): x == y
+        case (.object(let x), .object(let y)): x == y
+        case (.list(let x), .list(let y)): x === y || x.elementsEqual(y)
+        case (.dictionary(let x), .dictionary(let y)): x == y
+        case (.object, _), (.list, _), (.dictionary, _), (_, .object), (_, .list), (_, .dictionary): false
         default: Value.order(Value(a), Value(b)) == 0
         }
     }
 
-    public static func < (a: AnyRealmValue, b: AnyRealmValue) -> Bool { Value.order(Value(a), Value(b)) < 0 }
+    public static func < (a: AnyRealmValue, b: AnyRealmValue) -> Bool {
+        let first = a.rank, second = b.rank
+        return first == second ? Value.order(Value(a), Value(b)) < 0 : first < second
+    }
+
+    /// Objects come after all plain values, lists after them, dictionaries last.
+    private var rank: Int {
+        switch self {
+        case .object: 1
+        case .list: 2
+        case .dictionary: 3
+        default: 0
+        }
+    }
 
     public func hash(into hasher: inout Hasher) {
         switch self {
@@ -66,6 +106,9 @@ extension AnyRealmValue: Hashable, Comparable {
         case .date(let x): hasher.combine(Timestamp(x))
         case .objectId(let x): hasher.combine(x)
         case .uuid(let x): hasher.combine(x)
+        case .object(let x): hasher.combine(x)
+        case .list(let x): for element in x { hasher.combine(element) }
+        case .dictionary(let x): hasher.combine(x)
         }
     }
 
@@ -100,6 +143,9 @@ extension AnyRealmValue: CustomStringConvertible {
         case .objectId(let x): x.description
         case .decimal128(let x): x.description
         case .uuid(let x): x.description
+        case .object(let x): x.description
+        case .list(let x): x.description
+        case .dictionary(let x): "\(x.asKeyValueSequence())"
         }
     }
 }

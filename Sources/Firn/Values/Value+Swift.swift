@@ -29,6 +29,10 @@ extension Value {
         case .objectId(let x): .objectID(x.identifier)
         case .decimal128(let x): .decimal(x.modelDecimal)
         case .uuid(let x): .uuid(Identifier(x))
+        // Of a realm: its row. By itself an object is no value: it has to be added to a realm first.
+        case .object(let x): x._access.map { Value(linkTo: $0.name, x._rowID) } ?? .null
+        case .list(let x): .list(x.map { Value($0) })
+        case .dictionary(let x): .map(x.asKeyValueSequence().map { Entry($0.key, Value($0.value)) })
         }
     }
 }

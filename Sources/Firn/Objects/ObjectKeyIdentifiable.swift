@@ -1,0 +1,18 @@
+/// Objects that lists of user interfaces can tell apart: the same stored object has the same `id` at every version and in every realm of its file.
+public protocol ObjectKeyIdentifiable: Identifiable, AnyObject {
+    var id: UInt64 { get }
+}
+
+extension ObjectKeyIdentifiable where Self: ObjectBase {
+    /// Of a managed object: of its type and row; of an unmanaged one: of its identity.
+    public var id: UInt64 { _identity }
+}
+
+extension ObjectBase {
+    final var _identity: UInt64 {
+        guard let access = _access else { return UInt64(UInt(bitPattern: ObjectIdentifier(self))) }
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in access.name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        return (hash << 40) ^ UInt64(bitPattern: _rowID)
+    }
+}

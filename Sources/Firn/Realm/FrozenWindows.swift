@@ -1,0 +1,68 @@
+import FirnBytes
+import FirnModel
+import Synchronization
+
+/// Decoded vectors of a frozen type, for many threads: a few sets of them, of which each thread takes one by its number. One that is taken just then is
+/// not waited for: the value is read by itself.
+final class FrozenWindows: Sendable {
+    private static let count = 8
+
+    private final class Slot: @unchecked Sendable {
+        private let isTaken = Atomic<Bool>(false)
+        // Of whoever has taken the slot.
+        var windows: WindowSet?
+
+        func take() -> Bool { isTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged }
+        func give() { isTaken.store(false, ordering: .releasing) }
+    }
+
+    private let slots: [Slot]
+    private let types: [ColumnSchema]
+
+    init(_ types: [ColumnSchema]) {
+        self.types = types
+        slots = (0..<FrozenWindows.count).map { _ in Slot() }
+    }
+
+    /// The slot of this thread: thread numbers are addresses, far apart.
+    private var slot: Slot {
+        let thread = UInt64(currentThread()) &* 0x9E37_79B9_7F4A_7C15
+        return slots[Int(thread >> 61)]
+    }
+
+    /// What `body` finds in the decoded vector; nil if another thread has the slot, or the vector is not decoded for so few.
+    @inline(__always)
+    private func within<R>(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable, _ body: (WindowSet, Int) -> R) throws(Damage) -> R? {
+        let slot = slot
+        guard slot.take() else { return nil }
+        defer { slot.give() }
+        let windows: WindowSet
+        if let there = slot.windows { windows = there } else {
+            windows = WindowSet(columns: types)
+            slot.windows = windows
+        }
+        return try windows.load(segment, position >> 10, column, from: rows) ? body(windows, position & 1023) : nil
+    }
+
+    func word(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable) throws(Damage) -> Int64? {
+        let found = try within(segment, position, column, rows) { windows, row in
+            windows.isPresent(row, column) ? windows.pointers[column].words?[row] : nil
+        }
+        if let found { return found }
+        return try rows.word(segment, position, column)
+    }
+
+    func real(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable) throws(Damage) -> Double? {
+        let found = try within(segment, position, column, rows) { windows, row in
+            windows.isPresent(row, column) ? windows.pointers[column].reals?[row] : nil
+        }
+        if let found { return found }
+        return try rows.real(segment, position, column)
+    }
+
+    func value(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable) throws(Damage) -> Value {
+        let found = try within(segment, position, column, rows) { windows, row in windows.columns[column].value(at: row) }
+        if let found { return found }
+        return try rows.segment(segment).storedColumn(column).value(at: position)
+    }
+}

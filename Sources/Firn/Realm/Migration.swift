@@ -1,0 +1,91 @@
+import FirnBytes
+import FirnModel
+
+/// Called with the data of an older schema version, in the transaction that makes it the new one's.
+public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) -> Void
+/// An object during a migration: its properties go by name.
+public typealias MigrationObject = DynamicObject
+public typealias MigrationObjectEnumerateBlock = (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) -> Void
+
+/// The data before and after a change of the classes.
+///
+/// When the block runs, the types of the file have the properties of the classes already. A property keeps its values where its name and type stay (nil
+/// becomes zero where it is required from now on); what else there is to do is the block's.
+///
+///     Realm.Configuration(schemaVersion: 2, objectTypes: [Person.self], migrationBlock: { migration, old in
+///         if old < 1 { migration.renameProperty(onType: "Person", from: "town", to: "city") }
+///         if old < 2 {
+///             migration.enumerateObjects(ofType: "Person") { old, new in new!["name"] = "\(old!["first"]!) \(old!["last"]!)" }
+///         }
+///     })
+public struct Migration {
+    let old: RealmCore
+    let new: RealmCore
+    let log: Log
+
+    final class Log {
+        /// A primary key may have been given twice: checked at the end.
+        var changedKeys: Set<String> = []
+    }
+
+    public var oldSchema: Realm.Schema { Realm.Schema(old.schema) }
+    public var newSchema: Realm.Schema { Realm.Schema(new.schema) }
+
+    /// All objects of a type, as they were and as they will be; the old one is immutable, and nil where the type is new.
+    public func enumerateObjects(ofType typeName: String, _ block: MigrationObjectEnumerateBlock) {
+        let before = old.dynamicAccess(typeName)
+        guard let after = new.dynamicAccess(typeName) else {
+            guard let before else { return }
+            for rowID in old.rowIDs(before) { block(before.object(rowID) as? MigrationObject, nil) }
+            return
+        }
+        for rowID in new.rowIDs(after) {
+            block(before?.object(rowID) as? MigrationObject, after.object(rowID) as? MigrationObject)
+        }
+    }
+
+    /// Makes an object of a dictionary or an array; what is not said is zero.
+    @discardableResult
+    public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
+        Realm(new).dynamicCreate(typeName, value: value)
+    }
+
+    public func delete(_ object: MigrationObject) { Realm(new).delete(object) }
+
+    /// Deletes all objects of a type. False if the file has no such type.
+    @discardableResult
+    public func deleteData(forType typeName: String) -> Bool {
+        guard let access = new.dynamicAccess(typeName) else { return false }
+        new.delete(new.rowIDs(access), access)
+        return true
+    }
+
+    /// Gives a property the values that another one had. Traps unless the old type had the one and the new type has the other, of the same type.
+    public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
+        guard let before = old.dynamicAccess(typeName), let from = before.type.index(of: oldName) else {
+            preconditionFailure("Cannot rename property '\(typeName).\(oldName)' because it does not exist.")
+        }
+        guard let after = new.dynamicAccess(typeName), let to = after.type.index(of: newName) else {
+            preconditionFailure("Renamed property '\(typeName).\(newName)' does not exist.")
+        }
+        let old = before.type.columns[from].type, new = after.type.columns[to].type
+        precondition(old.kind == new.kind && old.collection == new.collection && old.target == new.target,
+                     "Cannot rename property '\(typeName).\(oldName)' to '\(newName)' because it would change from type '\(old.name)' to '\(new.name)'.")
+        precondition(after.type.index(of: oldName) == nil,
+                     "Cannot rename property '\(typeName).\(oldName)' to '\(newName)' because the source property still exists.")
+        self.new.failing(()) { () throws(FirnError) in
+            for rowID in self.new.rowIDs(after) {
+                guard self.old.has(before, rowID) else { continue }
+                var value = try (before.table as any RowTable).storedValue(rowID, from)
+                if value.isNull, !new.isOptional { value = Column.absentValue(new) }
+                try after.working.set(rowID, to, value)
+            }
+        }
+        after.changed(to)
+    }
+}
+
+extension RealmCore {
+    func rowIDs(_ access: TypeAccess) -> [Int64] { reading([]) { () throws(Damage) in try access.table.liveRowIDs() } }
+    func has(_ access: TypeAccess, _ rowID: Int64) -> Bool { access.place(of: rowID) != nil }
+}

@@ -1,0 +1,110 @@
+import FirnBytes
+import FirnModel
+
+/// Objects of types that no class stands for.
+extension Realm {
+    /// All objects of a type of the file, by its name.
+    public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
+        let access = dynamic(typeName)
+        return Results(TableSource(access, _Shape(ColumnType(.link, target: access.name), target: DynamicObject.self)))
+    }
+
+    /// The object of a type with a primary key; nil if there is none.
+    public func dynamicObject<Key>(ofType typeName: String, forPrimaryKey key: Key) -> DynamicObject? {
+        let access = dynamic(typeName)
+        guard let place = access.type.key.first, access.type.key.count == 1 else {
+            preconditionFailure("Type '\(typeName)' does not have a primary key of one property: look among dynamicObjects(\"\(typeName)\").")
+        }
+        let type = access.type.columns[place].type
+        guard let value = Value(any: key as Any)?.fitted(to: type.kind), !value.isNull || type.isOptional else {
+            preconditionFailure("Invalid value '\(key)' to query for property type '\(type.name)'.")
+        }
+        return access.find(value).flatMap { access.object($0) } as? DynamicObject
+    }
+
+    /// Makes an object of a dictionary by property name, an array in the order of the properties, or another object. What is not said is zero, or nil.
+    @discardableResult
+    public func dynamicCreate(_ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error) -> DynamicObject {
+        core.confinement.check()
+        core.requireTransaction("create objects")
+        let access = dynamic(typeName)
+        precondition(!access.type.isEmbedded, "'\(typeName)' is embedded: set it as a property of its owner instead.")
+        return access.object(access.create(value, update: update)) as! DynamicObject
+    }
+
+    private func dynamic(_ typeName: String) -> TypeAccess {
+        core.confinement.check()
+        guard let access = core.dynamicAccess(typeName) else {
+            preconditionFailure("Object type '\(typeName)' is not managed by the Realm: its schema has \(schema.objectSchema.map(\.className)).")
+        }
+        return access
+    }
+}
+
+extension TypeAccess {
+    /// Adds (or updates) the row that an untyped value says. Returns its row id.
+    func create(_ value: Any, update: Realm.UpdatePolicy) -> Int64 {
+        var given: [Int: Any?] = [:]
+        switch value {
+        case let object as ObjectBase:
+            for (i, column) in type.columns.enumerated() { if object.has(column.name) { given[i] = object[column.name] } }
+        case let dictionary as [String: Any?]:
+            for (key, one) in dictionary {
+                guard let place = type.index(of: key) else { preconditionFailure("type '\(name)' has no property '\(key)'") }
+                given[place] = one
+            }
+        case let array as [Any?]:
+            precondition(array.count <= type.columns.count, "\(array.count) values for the \(type.columns.count) properties of '\(name)'")
+            for (i, one) in array.enumerated() { given[i] = one }
+        default: preconditionFailure("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
+        }
+        if update != .error {
+            guard let key = type.key.first else { preconditionFailure("'\(name)' does not have a primary key and can not be updated: create it without update:.") }
+            let wanted = stored(given[key] ?? nil, key)
+            if let existing = find(wanted) {
+                let object = object(existing)!
+                for (place, one) in given where place != key { object.setDynamicValue(type.columns[place].name, one, self) }
+                return existing
+            }
+        }
+        let values = type.columns.indices.map { place in given[place].map { stored($0, place) } ?? Column.absentValue(type.columns[place].type) }
+        let table = working
+        do throws(FirnError) {
+            let rowID = try table.append { (columns) throws(FirnError) in
+                for i in columns.indices where !columns[i].append(values[i]) { columns[i].appendNull() }
+            }
+            core.noteChange()
+            return rowID
+        } catch {
+            if error.code == .duplicateKey, let key = type.key.first {
+                preconditionFailure("Attempting to create an object of type '\(name)' with an existing primary key value '\(given[key].flatMap { $0 } ?? "nil")'.")
+            }
+            core.note(error)
+            return -1
+        }
+    }
+
+    private func stored(_ value: Any?, _ place: Int) -> Value {
+        let column = type.columns[place]
+        guard let stored = core.stored(value, column.type) else {
+            preconditionFailure("Invalid value '\(unwrapped(value) ?? "nil")' for property '\(name).\(column.name)', which takes \(column.type.name).")
+        }
+        return stored
+    }
+}
+
+extension ObjectBase {
+    /// There is such a property.
+    final func has(_ name: String) -> Bool {
+        if let access = _access, access.schema == nil { return access.type.index(of: name) != nil }
+        return ClassSchema.of(Swift.type(of: self)).stored.contains { $0.name == name || $0.codeName == name }
+    }
+}
+
+extension _CollectionSource {
+    /// An element of a collection of dynamic objects.
+    func dynamicObject(_ index: Int) -> DynamicObject {
+        guard let access = elementAccess, case .link(let rowID) = value(index), let object = access.object(rowID) as? DynamicObject else { return DynamicObject() }
+        return object
+    }
+}

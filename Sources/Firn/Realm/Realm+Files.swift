@@ -1,0 +1,98 @@
+import FirnBytes
+import FirnDisk
+import FirnModel
+import Foundation
+
+/// Files as wholes: copies, versions, deletion.
+extension Realm {
+    /// Writes what is read now (in a transaction: with its changes), compacted, into a new file. Throws `.fileExists` if there is one.
+    public func writeCopy(toFile fileURL: URL) throws {
+        core.confinement.check()
+        let path = fileURL.standardizedFileURL.path
+        guard !FileManager.default.fileExists(atPath: path) else { throw Error(.fileExists, "File at path '\(path)' already exists.") }
+        do throws(FirnError) {
+            try core.flushCells()
+            if let transaction = core.transaction {
+                try transaction.compact(to: path)
+                core.moveInTransaction()
+            } else { try core.snapshot.compact(to: path) }
+        } catch { throw Error(error) }
+    }
+
+    /// As `writeCopy(toFile:)`, to where the configuration's file is.
+    public func writeCopy(configuration: Configuration) throws {
+        guard let url = configuration.fileURL else { throw Error(.invalidInput, "a copy needs a file: give the configuration a fileURL") }
+        try writeCopy(toFile: url)
+    }
+
+    /// There is a file of this configuration (or an open realm in memory).
+    public static func fileExists(for configuration: Configuration) -> Bool {
+        guard let place = try? configuration.place() else { return false }
+        return FileManager.default.fileExists(atPath: place.path)
+    }
+
+    /// Deletes the file of a configuration. False if there is none; throws `.alreadyOpen` while a realm of it, or a part of one, is held in this process.
+    @discardableResult
+    public static func deleteFiles(for configuration: Configuration) throws -> Bool {
+        let path = try configuration.place().path
+        return try RealmFile.whileClosed(path) {
+            guard FileManager.default.fileExists(atPath: path) else { return false }
+            do { try FileManager.default.removeItem(atPath: path) } catch { throw Error(.fileAccess, "\(error)") }
+            return true
+        }
+    }
+
+    /// The schema version of a file; 0 if none was set. Throws `.fileNotFound` and what else opening throws.
+    public static func schemaVersionAtURL(_ fileURL: URL) throws -> UInt64 {
+        let path = fileURL.standardizedFileURL.path
+        guard FileManager.default.fileExists(atPath: path) else { throw Error(.fileNotFound, "there is no file '\(path)'") }
+        do throws(FirnError) { return try SchemaVersion.read(try Database.open(path: path).snapshot()) } catch { throw Error(error) }
+    }
+
+    /// Brings the file of a configuration to its schema version now, rather than when it is opened first.
+    @discardableResult
+    public static func performMigration(for configuration: Configuration = .defaultConfiguration) throws -> Bool {
+        let path = try configuration.place().path
+        let before = FileManager.default.fileExists(atPath: path) ? try schemaVersionAtURL(URL(fileURLWithPath: path)) : configuration.schemaVersion
+        _ = try Realm(configuration: configuration)
+        return before < configuration.schemaVersion
+    }
+}
+
+extension Realm.Configuration {
+    /// Before the file is opened first: it begins as the seed.
+    func seed(_ path: String) throws {
+        guard let seedFilePath, !FileManager.default.fileExists(atPath: path), !readOnly else { return }
+        let seed = seedFilePath.standardizedFileURL.path
+        guard FileManager.default.fileExists(atPath: seed) else { throw Realm.Error(.fileNotFound, "there is no seed file '\(seed)'") }
+        // A version of the seed, whatever its writers do meanwhile.
+        try Database.open(path: seed).snapshot().compact(to: path)
+    }
+
+    /// Compacts a file that is being opened first, if it is asked for and nobody uses it.
+    func compactOnLaunch(_ path: String) throws {
+        guard let shouldCompactOnLaunch, !readOnly, inMemoryIdentifier == nil, FileManager.default.fileExists(atPath: path) else { return }
+        let total = (try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.intValue ?? 0
+        let database = try Database.open(path: path, writable: true)
+        let space = try database.space()
+        guard shouldCompactOnLaunch(total, max(0, total - space.dead - space.free)) else { return }
+        // Nobody reads it, in any process.
+        guard try database.pinnedVersions().isEmpty else { return }
+        let transaction: DatabaseTransaction
+        do throws(FirnError) { transaction = try database.begin(wait: false) } catch {
+            if error.code == .locked { return }
+            throw error
+        }
+        defer { transaction.cancel() }
+        let snapshot = try database.snapshot()
+        guard snapshot.version > 0 else { return }
+        let fresh = path + ".compacting"
+        unlink(fresh)
+        try snapshot.compact(to: fresh)
+        // Within the write lock: who has the file open sees at the next write that it was replaced.
+        guard rename(fresh, path) == 0 else {
+            unlink(fresh)
+            throw Realm.Error(.fileAccess, "the compacted file cannot take the name '\(path)'")
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import FirnBytes
+import FirnModel
+import Foundation
+import Synchronization
+
+/// What one realm of this process holds.
+struct VersionHold: Sendable {
+    var version: UInt64
+    var place: Confinement
+
+    var description: String {
+        switch place {
+        case .thread(let thread): "a realm of thread \(thread)"
+        case .queue(let queue): "a realm of queue '\(queue.label)'"
+        case .actor(let actor): "a realm of actor \(Swift.type(of: actor))"
+        case .none: "a frozen realm"
+        }
+    }
+}
+
+extension Realm {
+    /// A version of the file that somebody reads: what it refers to stays in the file.
+    public struct ActiveVersion: Sendable, CustomStringConvertible {
+        public let version: UInt64
+        /// When it was committed; nil if the file does not say any more.
+        public let date: Date?
+        /// Who reads it, as far as this process knows: "a frozen realm", "a realm of queue 'x'", "another process".
+        public let holders: [String]
+
+        /// Seconds since it was committed.
+        public var age: TimeInterval? { date.map { -$0.timeIntervalSinceNow } }
+        public var description: String {
+            "version \(version)" + (age.map { " (\(Int($0)) s old)" } ?? "") + (holders.isEmpty ? "" : ", read by " + holders.joined(separator: ", "))
+        }
+    }
+
+    /// The versions that are read now, in any process, oldest first; the newest is always among them.
+    public var activeVersions: [ActiveVersion] {
+        get throws {
+            core.confinement.check()
+            do throws(FirnError) { return try core.activeVersions() } catch { throw Error(error) }
+        }
+    }
+
+    /// Bytes of the file that only older versions refer to, which are kept or read by somebody.
+    public var bytesOfOlderVersions: Int {
+        get throws {
+            do { return try core.file.database.space().dead } catch { throw Error(error) }
+        }
+    }
+}
+
+extension RealmCore {
+    func noteHold(_ version: UInt64?) {
+        file.holds.withLock { $0[ObjectIdentifier(self)] = version.map { VersionHold(version: $0, place: place) } }
+    }
+
+    func activeVersions() throws(FirnError) -> [Realm.ActiveVersion] {
+        let database = file.database
+        let newest = try database.snapshot().version
+        let holds = file.holds.withLock { Array($0.values) }
+        let pins = Set(try database.pinnedVersions()).union([newest]).union(holds.map(\.version))
+        var dates: [UInt64: Date] = [:]
+        for info in try database.versions() { dates[info.version] = Date(timeIntervalSince1970: Double(info.time) / 1e9) }
+        return pins.sorted().map { version in
+            var holders = holds.filter { $0.version == version }.map(\.description).sorted()
+            if holders.isEmpty, version != newest { holders = ["another process, or something that was read from a realm"] }
+            return Realm.ActiveVersion(version: version, date: dates[version], holders: holders)
+        }
+    }
+
+    /// Throws where a transaction of this realm, which then reads the newest version alone, would make more versions than the configuration allows.
+    func checkVersionCount(holding own: UInt64?) throws {
+        guard let limit = configuration.maximumNumberOfActiveVersions, limit > 0 else { return }
+        let others: [Realm.ActiveVersion]
+        do throws(FirnError) {
+            let mine = ObjectIdentifier(self)
+            let held = Set(file.holds.withLock { $0.filter { $0.key != mine }.map(\.value.version) })
+            let newest = try file.database.snapshot().version
+            others = try activeVersions().filter { held.contains($0.version) || ($0.version != own && $0.version != newest) }
+        } catch { throw Realm.Error(error) }
+        guard others.count + 1 > limit else { return }
+        throw Realm.Error(.tooManyVersions, "Number of active versions (\(others.count + 1)) in the Realm would exceed the limit of \(limit). The oldest: "
+                          + others.prefix(3).map(\.description).joined(separator: "; ") + ". Let go of frozen realms and of what was read from them.")
+    }
+}

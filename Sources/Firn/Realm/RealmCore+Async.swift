@@ -1,0 +1,197 @@
+import Dispatch
+import FirnBytes
+import FirnModel
+import Foundation
+import Synchronization
+
+/// Names an asynchronous write of a realm.
+public typealias AsyncTransactionId = UInt32
+
+/// A transaction on its way from the thread that waited for the write lock to the realm.
+struct Carried<T>: @unchecked Sendable {
+    let value: T
+    init(_ value: T) { self.value = value }
+}
+
+/// Somebody waits for the write lock away from the realm's place. If the realm itself begins a transaction before the news arrives, it takes that one.
+final class LockRequest: Sendable {
+    private struct State {
+        var begun: Carried<DatabaseTransaction>?
+        var isOver = false
+    }
+    private let state: Mutex<State> = Mutex(State())
+
+    /// False: nobody wants it any more.
+    func grant(_ transaction: Carried<DatabaseTransaction>) -> Bool {
+        state.withLock { state in
+            if state.isOver { return false }
+            state.begun = transaction
+            return true
+        }
+    }
+
+    /// The transaction, if it is there; either way the request is over.
+    func take() -> DatabaseTransaction? {
+        let taken = state.withLock { state in
+            defer {
+                state.begun = nil
+                state.isOver = true
+            }
+            return state.begun
+        }
+        return taken?.value
+    }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// Asks for the lock until it is there, without keeping a thread waiting. Throws `CancellationError` if the task is cancelled.
+    func wait(for file: RealmFile) async throws {
+        var pause: UInt64 = 100_000
+        while !isOver {
+            try Task.checkCancellation()
+            do throws(FirnError) {
+                let begun = Carried(try file.database.begin(wait: false))
+                if !grant(begun) { begun.value.cancel() }
+                return
+            } catch {
+                guard error.code == .locked else { throw Realm.Error(error) }
+            }
+            try await Task.sleep(nanoseconds: pause)
+            pause = min(pause * 2, 20_000_000)
+        }
+    }
+}
+
+/// A commit that is being made durable away from its realm.
+final class PendingCommit: @unchecked Sendable {
+    private let transaction: DatabaseTransaction
+    private let group = DispatchGroup()
+    /// After `wait`.
+    private(set) var error: FirnError?
+
+    init(_ transaction: DatabaseTransaction) {
+        self.transaction = transaction
+        // Begun here: whoever waits for it must not be who begins it.
+        DispatchQueue.global().async(group: group) {
+            do throws(FirnError) { _ = try self.transaction.commit() } catch { self.error = error }
+        }
+    }
+
+    func wait() { group.wait() }
+
+    func whenDone(_ body: @escaping @Sendable () -> Void) { group.notify(queue: .global(), execute: body) }
+
+    /// Without keeping a thread waiting.
+    func done() async {
+        await withCheckedContinuation { continuation in whenDone { continuation.resume() } }
+    }
+}
+
+/// A block that waits for its transaction.
+struct AsyncWrite {
+    var id: AsyncTransactionId
+    var block: () -> Void
+}
+
+extension RealmCore {
+    /// What an asynchronous write has received from the lock while the realm was busy elsewhere.
+    func stolenTransaction() -> DatabaseTransaction? {
+        for request in lockRequests {
+            if let begun = request.take() {
+                lockRequests.removeAll { $0.isOver }
+                return begun
+            }
+        }
+        lockRequests = []
+        return nil
+    }
+
+    /// Runs `body` at the realm's place, soon.
+    func atPlace(_ body: @escaping () -> Void) {
+        let body = Carried(body)
+        switch place {
+        case .queue(let queue): queue.async { body.value() }
+        case .actor(let actor): Task { await RealmCore.run(body, on: actor) }
+        case .thread: DispatchQueue.main.async { body.value() }
+        case .none: body.value()
+        }
+    }
+
+    private static func run(_ body: Carried<() -> Void>, on actor: isolated any Actor) { body.value() }
+
+    /// Where asynchronous writes can be delivered.
+    func checkDelivery() {
+        confinement.check()
+        precondition(!isFrozen, RealmMessage.frozen)
+        precondition(!configuration.readOnly, "Can't perform transactions on read-only Realms.")
+        if case .thread = place {
+            precondition(Thread.isMainThread, "Asynchronous writes need a realm of a queue, an actor or the main thread: open it with queue: or on an actor.")
+        }
+    }
+
+    // MARK: Blocks that wait
+
+    func enqueue(_ block: @escaping () -> Void) -> AsyncTransactionId {
+        let id = nextAsyncID
+        nextAsyncID &+= 1
+        asyncWrites.append(AsyncWrite(id: id, block: block))
+        if asyncWrites.count == 1 { requestLock() }
+        return id
+    }
+
+    /// Asks for the lock for the first block that waits.
+    func requestLock() {
+        guard !asyncWrites.isEmpty else { return }
+        let request = LockRequest(), file = file, core = Carried(self)
+        lockRequests.append(request)
+        Task.detached {
+            var failure: (any Error)?
+            do { try await request.wait(for: file) } catch { failure = error }
+            let failed = Carried(failure)
+            core.value.atPlace { core.value.granted(request, failed.value) }
+        }
+    }
+
+    private func granted(_ request: LockRequest, _ failure: (any Error)?) {
+        if let pendingCommit { finish(pendingCommit) }
+        lockRequests.removeAll { $0 === request }
+        if let failure { note(failure as? FirnError ?? FirnError(.inputOutput, "\(failure)")) }
+        guard let begun = request.take() else {
+            // A transaction of the realm itself took it: the blocks' turn is after that.
+            if failure == nil { requestLock() }
+            return
+        }
+        guard !asyncWrites.isEmpty, !isInTransaction else {
+            begun.cancel()
+            return requestLock()
+        }
+        let next = asyncWrites.removeFirst()
+        do throws(FirnError) { try enter(begun) } catch {
+            note(error)
+            return requestLock()
+        }
+        next.block()
+        // A block that did not commit has given up its changes.
+        if isInTransaction, pendingCommit == nil { cancel() }
+        if pendingCommit == nil { requestLock() }
+    }
+
+    /// Commits the block's transaction; `onComplete` is called at the realm's place when it is durable.
+    func commitAsync(_ onComplete: ((Realm.Error?) -> Void)?) {
+        let pending: PendingCommit?
+        do { pending = try commitElsewhere() } catch {
+            let failure = Carried(error as? Realm.Error)
+            let done = Carried(onComplete)
+            return atPlace { done.value?(failure.value) }
+        }
+        guard let pending else { return atPlace { onComplete?(nil) } }
+        let core = Carried(self), done = Carried(onComplete)
+        pending.whenDone {
+            core.value.atPlace {
+                core.value.finish(pending)
+                done.value?(pending.error.map { Realm.Error($0) })
+                core.value.requestLock()
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import FirnBytes
+import FirnModel
+
+extension Realm {
+    /// Deletes an object; cascading: also those that it leads to, directly or through others, and that nothing else leads to.
+    public func delete(_ object: ObjectBase, cascading: Bool) {
+        guard cascading else { return delete(object) }
+        core.confinement.check()
+        core.requireTransaction("delete objects")
+        precondition(object._core === core, object._core == nil ? "Can only delete an object from the Realm it belongs to: this one is not managed." : "Can only delete an object from the Realm it belongs to.")
+        guard let access = object._access, access.place(of: object._rowID) != nil else { preconditionFailure("Object has been deleted or invalidated.") }
+        core.deleteCascading(Row(access.name, object._rowID))
+    }
+
+    struct Row: Hashable {
+        var type: String
+        var rowID: Int64
+        init(_ type: String, _ rowID: Int64) {
+            self.type = type
+            self.rowID = rowID
+        }
+    }
+}
+
+extension RealmCore {
+    fileprivate func deleteCascading(_ root: Realm.Row) {
+        failing(()) { () throws(FirnError) in try flushCells() }
+        var found: Set<Realm.Row> = [root], next = [root]
+        while let row = next.popLast() {
+            for linked in links(of: row) where found.insert(linked).inserted { next.append(linked) }
+        }
+        // What others lead to stays, and all that it leads to.
+        var kept = referrersOutside(found, root).flatMap { _, targets in targets }
+        while let row = kept.popLast() {
+            guard row != root, found.remove(row) != nil else { continue }
+            kept.append(contentsOf: links(of: row))
+        }
+        var byType: [String: [Int64]] = [:]
+        for row in found where !(schema[row.type]?.isEmbedded ?? true) { byType[row.type, default: []].append(row.rowID) }
+        for (type, rows) in byType { if let access = access(named: type) { delete(rows.sorted(), access) } }
+    }
+
+    private func links(of row: Realm.Row) -> [Realm.Row] {
+        guard let access = access(named: row.type) else { return [] }
+        var found: [Realm.Row] = []
+        for (place, column) in access.type.columns.enumerated() {
+            guard let target = column.type.target else { continue }
+            let value = failing(.null) { () throws(FirnError) in try access.working.storedValue(row.rowID, place) }
+            value.forEachLink { found.append(Realm.Row(target, $0)) }
+        }
+        return found
+    }
+
+    /// Of the rows in `found`: those that rows outside lead to. One pass over the columns that may.
+    private func referrersOutside(_ found: Set<Realm.Row>, _ root: Realm.Row) -> [Realm.Row: [Realm.Row]] {
+        let types = Set(found.map(\.type))
+        var outside: [Realm.Row: [Realm.Row]] = [:]
+        for source in schema.types {
+            for (place, column) in source.columns.enumerated() {
+                guard let target = column.type.target, types.contains(target), let access = access(named: source.name) else { continue }
+                for rowID in rowIDs(access) {
+                    let row = Realm.Row(source.name, rowID)
+                    if found.contains(row) { continue }
+                    let value = failing(.null) { () throws(FirnError) in try access.working.storedValue(rowID, place) }
+                    value.forEachLink { link in
+                        let linked = Realm.Row(target, link)
+                        if linked != root, found.contains(linked) { outside[row, default: []].append(linked) }
+                    }
+                }
+            }
+        }
+        return outside
+    }
+}

@@ -1,0 +1,133 @@
+import FirnBytes
+import FirnModel
+
+/// The schema version of a file: one row of a type that no property leads to and that is not listed (`docs/format/model.md`, "What the object layer keeps").
+enum SchemaVersion {
+    static let typeName = "_Realm"
+    private static let column = "schemaVersion"
+    private static let type = TypeSchema(typeName, columns: [ColumnSchema(column, ColumnType(.int))], isEmbedded: true)
+
+    /// 0 where none was ever set.
+    static func read(_ snapshot: DatabaseSnapshot) throws(FirnError) -> UInt64 {
+        guard let table = snapshot.table(named: typeName), let place = table.type.index(of: column) else { return 0 }
+        do throws(Damage) {
+            guard let row = try table.liveRowIDs().first, case .int(let version) = try table.storedValue(rowID: row, place) else { return 0 }
+            return UInt64(clamping: version)
+        } catch { throw .damaged(snapshot.path, what: error.what, byte: error.offset) }
+    }
+
+    static func write(_ version: UInt64, _ transaction: DatabaseTransaction) throws(FirnError) {
+        try transaction.extendSchema([type])
+        let table = transaction.table(typeName)
+        let place = table.type.index(of: column)!
+        let rows: [Int64]
+        do throws(Damage) { rows = try table.liveRowIDs() } catch { throw FirnError(.damaged, error.what) }
+        let value = Value.int(Int64(clamping: version))
+        if let row = rows.first { return try table.set(row, place, value) }
+        _ = try table.append { (columns) throws(FirnError) in
+            for i in columns.indices where !columns[i].append(i == place ? value : Column.absentValue(columns[i].type)) { columns[i].appendNull() }
+        }
+    }
+}
+
+extension StoredTable {
+    fileprivate func storedValue(rowID: Int64, _ column: Int) throws(Damage) -> Value {
+        guard let place = try place(of: rowID) else { return .null }
+        return try segment(place.segment).storedColumn(column).value(at: place.position)
+    }
+}
+
+extension RealmCore {
+    /// Makes the file one of the configuration's schema version, and its classes types of the file; throws where it cannot be.
+    func prepare() throws {
+        let classes = configuration.objectTypes?.map(ClassSchema.of)
+        do {
+            let stored = try SchemaVersion.read(snapshot), wanted = configuration.schemaVersion
+            if wanted > stored, !configuration.readOnly { try migrate(classes ?? ClassSchema.used) } else { try checkVersion(stored) }
+        } catch let error as FirnError { throw Realm.Error(error) }
+        if let classes { try adopt(classes) }
+    }
+
+    private func checkVersion(_ stored: UInt64) throws {
+        guard configuration.schemaVersion < stored else { return }
+        throw Realm.Error(.schemaMismatch, "Provided schema version \(configuration.schemaVersion) is less than last set version \(stored).")
+    }
+
+    private func migrate(_ classes: [ClassSchema]) throws {
+        try begin()
+        do {
+            // Another realm may have been first.
+            let stored = try SchemaVersion.read(snapshot)
+            try checkVersion(stored)
+            guard stored < configuration.schemaVersion else { return cancel() }
+            let isFresh = schema.types.isEmpty
+            if !isFresh {
+                guard file.others(than: self).isEmpty else {
+                    throw Realm.Error(.schemaMismatch, "The file is open with schema version \(stored): it is migrated to version \(configuration.schemaVersion) when nothing of it is in use any more.")
+                }
+                try migrate(classes, from: stored)
+            }
+            try SchemaVersion.write(configuration.schemaVersion, transaction!)
+            noteChange()
+            try commit()
+        } catch {
+            if isInTransaction { cancel() }
+            throw error
+        }
+    }
+
+    private func migrate(_ classes: [ClassSchema], from stored: UInt64) throws {
+        let wanted = try reached(classes)
+        let old = frozen(), transaction = transaction!
+        let before = transaction.schema
+        let changed = wanted.filter { before[$0.name] != nil && !mismatches($0).isEmpty }
+        try transaction.extendSchema(wanted.filter { before[$0.name] == nil }.map(\.typeSchema))
+        for schema in changed {
+            // The block may set keys one after the other: they are keys when it is done.
+            var type = schema.typeSchema
+            type.key = []
+            try transaction.revise(type)
+        }
+        noteChange()
+        configuration.migrationBlock?(Migration(old: old, new: self, log: Migration.Log()), stored)
+        try flushCells()
+        if let damage { throw damage }
+        for schema in changed { try requireDistinctKeys(schema) }
+        try deleteOrphans(before)
+        for schema in changed where schema.primaryKey != nil { try transaction.rekey(schema.name, schema.typeSchema.key) }
+        forgetAccesses()
+    }
+
+    /// Keys that a migration has made are unique only if it has made them so.
+    private func requireDistinctKeys(_ schema: ClassSchema) throws {
+        guard schema.primaryKey != nil, let access = dynamicAccess(schema.name), let column = schema.typeSchema.key.first else { return }
+        var seen: Set<Value> = []
+        for rowID in rowIDs(access) where !seen.insert(try access.working.storedValue(rowID, column)).inserted {
+            throw Realm.Error(.duplicatePrimaryKey, "Primary key property '\(schema.name).\(access.type.columns[column].name)' has duplicate values after migration.")
+        }
+    }
+
+    /// Embedded objects whose property is gone belong to nobody.
+    private func deleteOrphans(_ before: Schema) throws(FirnError) {
+        let owned = Set(before.types.flatMap { type in
+            let now = schema[type.name]?.columns ?? []
+            return type.columns.filter { old in old.type.kind == .embedded && !now.contains { $0.id == old.id } }.compactMap(\.type.target)
+        })
+        for name in owned {
+            guard let type = schema[name], type.isEmbedded, let access = dynamicAccess(name) else { continue }
+            var held: Set<Int64> = []
+            for owner in schema.types {
+                for (place, column) in owner.columns.enumerated() where column.type.kind == .embedded && column.type.target == name {
+                    guard let table = dynamicAccess(owner.name) else { continue }
+                    for rowID in rowIDs(table) { try table.working.storedValue(rowID, place).forEachLink { held.insert($0) } }
+                }
+            }
+            delete(rowIDs(access).filter { !held.contains($0) }, access)
+        }
+    }
+}
+
+extension ClassSchema {
+    /// Of the classes that this program has used.
+    static var used: [ClassSchema] { everyKnown.filter { $0.objectClass != DynamicObject.self } }
+}

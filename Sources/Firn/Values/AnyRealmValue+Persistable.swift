@@ -1,0 +1,115 @@
+import FirnModel
+import Foundation
+
+/// `@Persisted var any: AnyRealmValue`, and collections of it.
+///
+/// Objects are added to the realm with the object that holds them; one that is deleted later reads as `.none`. Dictionaries and lists are values: reading
+/// gives a collection of its own, and a change of it is stored when the property is set to it.
+extension AnyRealmValue: _Scalar, MinMaxType, SortableType {
+    public typealias PersistedType = AnyRealmValue
+    public static var _elementShape: _Shape { _Shape(ColumnType(.any)) }
+    public static func _zero() -> AnyRealmValue { .none }
+    public static func _element(_ stored: _Stored) -> AnyRealmValue? { AnyRealmValue(stored.value, in: stored.core) }
+
+    public func _stored(in core: _RealmReference?) -> _Stored {
+        guard let core = core?.core else { return _Stored(Value(self)) }
+        return _Stored(stored(in: core) ?? .null, core)
+    }
+
+    public static func _read(_ object: ObjectBase, _ column: Int) -> AnyRealmValue {
+        let value = object._value(column)
+        return AnyRealmValue(value, in: object._core) ?? .none
+    }
+
+    public static func _write(_ object: ObjectBase, _ column: Int, _ value: AnyRealmValue) {
+        object._core!.requireTransaction("modify \(object._access!.name) objects")
+        object._set(column, value.stored(in: object._core!) ?? .null)
+    }
+
+    public static func _elementFromUntyped(_ value: Any?) -> AnyRealmValue? { AnyRealmValue(untyped: value) }
+    public var _untyped: Any? { self }
+}
+
+extension AnyRealmValue {
+    /// Of values, objects, arrays and dictionaries, nested. Nil for what is none of these.
+    init?(untyped value: Any?) {
+        switch unwrapped(value) {
+        case nil: self = .none
+        case let any as AnyRealmValue: self = any
+        case let object as Object: self = .object(object)
+        case let list as List<AnyRealmValue>: self = .list(list)
+        case let map as Map<String, AnyRealmValue>: self = .dictionary(map)
+        case let elements as [Any?]:
+            let list = List<AnyRealmValue>()
+            for element in elements {
+                guard let any = AnyRealmValue(untyped: element) else { return nil }
+                list.append(any)
+            }
+            self = .list(list)
+        case let entries as [String: Any?]:
+            let map = Map<String, AnyRealmValue>()
+            for (key, entry) in entries {
+                guard let any = AnyRealmValue(untyped: entry) else { return nil }
+                map[key] = any
+            }
+            self = .dictionary(map)
+        case let some?:
+            guard let stored = Value(any: some), let any = AnyRealmValue(stored) else { return nil }
+            self = any
+        }
+    }
+
+    /// A stored value; links are found in `core`.
+    init?(_ value: Value, in core: RealmCore?) {
+        switch value {
+        case .list(let values), .set(let values):
+            let list = List<AnyRealmValue>()
+            list.append(objectsIn: values.map { AnyRealmValue($0, in: core) ?? AnyRealmValue.none })
+            self = .list(list)
+        case .map(let entries), .object(let entries):
+            if let (type, rowID) = value.typedLink {
+                guard let object = core?.knownAccess(type)?.object(rowID) as? Object else {
+                    self = .none
+                    return
+                }
+                self = .object(object)
+                return
+            }
+            let map = Map<String, AnyRealmValue>()
+            for entry in entries where Map<String, AnyRealmValue>.takes(entry.key) { map[entry.key] = AnyRealmValue(entry.value, in: core) ?? AnyRealmValue.none }
+            self = .dictionary(map)
+        default:
+            guard let plain = AnyRealmValue(value) else { return nil }
+            self = plain
+        }
+    }
+
+    /// As it is stored in a realm, which its objects are added to. Nil for an object that has no type there.
+    func stored(in core: RealmCore) -> Value? {
+        switch self {
+        case .object(let object):
+            guard case .link(let rowID) = core.link(object) else { return nil }
+            return Value(linkTo: object._access!.name, rowID)
+        case .list(let list): return .list(list.map { $0.stored(in: core) ?? .null })
+        case .dictionary(let map): return .map(map.asKeyValueSequence().map { Value.Entry($0.key, $0.value.stored(in: core) ?? .null) })
+        default: return Value(self)
+        }
+    }
+}
+
+extension Value {
+    /// A link in a value of any type: the format's own says no type, so it is a map of one entry whose key no user's map has
+    /// (`docs/format/model.md`, "What the object layer keeps").
+    init(linkTo type: String, _ rowID: Int64) { self = .map([Entry("$link", .list([.string(type), .link(rowID)]))]) }
+
+    var typedLink: (type: String, rowID: Int64)? {
+        guard case .map(let entries) = self, entries.count == 1, entries[0].key == "$link", case .list(let parts) = entries[0].value,
+              parts.count == 2, case .string(let type) = parts[0], case .link(let rowID) = parts[1] else { return nil }
+        return (type, rowID)
+    }
+}
+
+extension Map {
+    /// Keys that maps may have.
+    static func takes(_ key: String) -> Bool { !key.hasPrefix("$") && !key.contains(".") }
+}

@@ -1,0 +1,144 @@
+import Dispatch
+import Firn
+import Foundation
+import Synchronization
+import Testing
+
+/// Holds a realm, as programs with actors do.
+private actor Ledger {
+    private var opened: Realm?
+    private var realm: Realm { opened! }
+
+    // All properties have values before the realm is opened: only then is the initialiser the actor's.
+    init(_ configuration: Realm.Configuration) async throws { opened = try await Realm(configuration: configuration, actor: self) }
+
+    func add(_ count: Int) async throws -> Int {
+        try await realm.asyncWrite {
+            for i in 0..<count { realm.create(Dog.self, value: ["age": i]) }
+            return realm.objects(Dog.self).count
+        }
+    }
+
+    func count() -> Int { realm.objects(Dog.self).count }
+    func refresh() async -> Bool { await realm.asyncRefresh() }
+
+    func fail() async throws {
+        try await realm.asyncWrite {
+            realm.create(Dog.self)
+            throw Realm.Error.invalidInput
+        }
+    }
+
+    /// Writes with and without waiting, at the same time.
+    func addInTurns() async throws {
+        let first = Task { try await self.add(1) }
+        await Task.yield()
+        try realm.write { realm.create(Dog.self) }
+        _ = try await first.value
+        _ = try await add(1)
+    }
+}
+
+@MainActor private func onMain(_ configuration: Realm.Configuration) async throws -> Int {
+    let realm = try await Realm(configuration: configuration, actor: MainActor.shared)
+    try await realm.asyncWrite { realm.create(Dog.self) }
+    return realm.objects(Dog.self).count
+}
+
+@Suite struct AsyncTests {
+    @Test func `actors open, write and refresh without waiting on their thread`() async throws {
+        let place = try Place(), configuration = place.configuration([Dog.self])
+        let keeper = try await Ledger(configuration), other = try await Ledger(configuration)
+        #expect(try await keeper.add(10) == 10)
+        #expect(await other.refresh())
+        #expect(await other.count() == 10)
+        #expect(await other.refresh() == false)
+        await #expect(throws: Realm.Error.invalidInput) { try await keeper.fail() }
+        #expect(await keeper.count() == 10)
+        try await keeper.addInTurns()
+        #expect(await keeper.count() == 13)
+        #expect(try await onMain(configuration) == 14)
+    }
+
+    @Test func `many tasks write through one actor, none is lost`() async throws {
+        let place = try Place()
+        let keeper = try await Ledger(place.configuration([Dog.self]))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<20 { group.addTask { _ = try await keeper.add(3) } }
+            try await group.waitForAll()
+        }
+        #expect(await keeper.count() == 60)
+    }
+
+    @Test func `waiting for the lock can be cancelled`() async throws {
+        let place = try Place(), configuration = place.configuration([Dog.self])
+        let keeper = try await Ledger(configuration)
+        let began = DispatchSemaphore(value: 0), end = DispatchSemaphore(value: 0), ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let realm = try! Realm(configuration: configuration)
+            realm.beginWrite()
+            began.signal()
+            end.wait()
+            realm.cancelWrite()
+            ended.signal()
+        }
+        await wait(began)
+        let task = Task { try await keeper.add(1) }
+        try await Task.sleep(nanoseconds: 20_000_000)
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        end.signal()
+        await wait(ended)
+        #expect(try await keeper.add(2) == 2)
+    }
+
+    private func wait(_ semaphore: DispatchSemaphore) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                semaphore.wait()
+                continuation.resume()
+            }
+        }
+    }
+
+    @Test func `blocks are called in their turn, and told when their changes are durable`() async throws {
+        let place = try Place(), configuration = place.configuration([Dog.self])
+        let queue = DispatchQueue(label: "writes")
+        final class Log: Sendable { let lines = Mutex<[String]>([]) }
+        let log = Log()
+        let note: @Sendable (String) -> Void = { line in log.lines.withLock { $0.append(line) } }
+        nonisolated(unsafe) var realm: Realm!
+        await withCheckedContinuation { continuation in
+            queue.async {
+                realm = try! Realm(configuration: configuration, queue: queue)
+                realm.writeAsync({
+                    note("first")
+                    realm.create(Dog.self)
+                }, onComplete: { error in note("first \(error == nil && realm.objects(Dog.self).count == 1)") })
+                let given = realm.beginAsyncWrite { note("never") }
+                realm.beginAsyncWrite {
+                    realm.create(Dog.self)
+                    note("given up")
+                }
+                realm.beginAsyncWrite {
+                    realm.create(Dog.self)
+                    realm.commitAsyncWrite { error in
+                        note("third \(error == nil) \(realm.objects(Dog.self).count)")
+                        continuation.resume()
+                    }
+                    // Whoever looks waits for the commit.
+                    note("\(realm.objects(Dog.self).count)")
+                }
+                try! realm.cancelAsyncWrite(given)
+                #expect(throws: Realm.Error.invalidInput) { try realm.cancelAsyncWrite(given) }
+                #expect(realm.isPerformingAsynchronousWriteOperations)
+                try! realm.write { note("now") }
+            }
+        }
+        queue.sync {
+            #expect(!realm.isPerformingAsynchronousWriteOperations)
+            realm = nil
+        }
+        #expect(log.lines.withLock { $0 } == ["now", "first", "first true", "given up", "2", "third true 2"])
+    }
+}

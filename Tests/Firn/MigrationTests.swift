@@ -1,0 +1,157 @@
+import Firn
+import Foundation
+import Testing
+
+/// The first shape of a class, and its later ones: all are the type "Walker".
+private class Walker1: Object {
+    override class func _realmObjectName() -> String? { "Walker" }
+    @Persisted var first = ""
+    @Persisted var last = ""
+    @Persisted var age: Int?
+    @Persisted var shoes: Shoe?
+    @Persisted var friend: Walker1?
+}
+
+private class Walker2: Object {
+    override class func _realmObjectName() -> String? { "Walker" }
+    @Persisted(primaryKey: true) var number: Int
+    @Persisted var name = ""
+    @Persisted var age: Int
+    @Persisted var footwear: Shoe?
+    @Persisted var friend: Walker2?
+}
+
+private class WalkerWithLess: Object {
+    override class func _realmObjectName() -> String? { "Walker" }
+    @Persisted var first = ""
+    @Persisted var age: String
+}
+
+private class Shoe: EmbeddedObject {
+    @Persisted var size = 42
+}
+
+@Suite struct MigrationTests {
+    private func fill(_ place: Place, count: Int = 10) throws {
+        let realm = try Realm(configuration: place.configuration([Walker1.self]))
+        try realm.write {
+            var before: Walker1?
+            for i in 0..<count {
+                let walker = realm.create(Walker1.self, value: ["first": "f\(i)", "last": "l\(i)", "age": i % 3 == 0 ? nil : i, "shoes": ["size": 30 + i]] as [String: Any?])
+                walker.friend = before
+                before = walker
+            }
+        }
+    }
+
+    private let migration: MigrationBlock = { migration, old in
+        #expect(old == 0)
+        #expect(migration.oldSchema["Walker"]?["first"] != nil && migration.newSchema["Walker"]?["first"] == nil)
+        migration.renameProperty(onType: "Walker", from: "shoes", to: "footwear")
+        var number = 0
+        migration.enumerateObjects(ofType: "Walker") { old, new in
+            new!["name"] = "\(old!["first"]!) \(old!.last!)"
+            new!["number"] = number
+            number += 1
+        }
+    }
+
+    @Test(arguments: [10, 5000]) func `a migration moves the values of a class into its new shape`(count: Int) throws {
+        let place = try Place()
+        try fill(place, count: count)
+        let realm = try Realm(configuration: place.configuration([Walker2.self], version: 1, migration: migration))
+        #expect(realm.damage == nil)
+        let walkers = Array(realm.objects(Walker2.self))
+        #expect(walkers.count == count)
+        for (i, walker) in walkers.enumerated() {
+            #expect(walker.name == "f\(i) l\(i)" && walker.number == i && walker.age == (i % 3 == 0 ? 0 : i))
+            #expect(walker.footwear?.size == 30 + i && walker.friend?.number == (i == 0 ? nil : i - 1))
+        }
+        #expect(realm.object(ofType: Walker2.self, forPrimaryKey: 7)?.name == "f7 l7")
+        #expect(try Realm.schemaVersionAtURL(place.file()) == 1)
+        #expect(realm.schema.objectSchema.map(\.className).sorted() == ["Shoe", "Walker"])
+        // And it can be written on.
+        try realm.write {
+            realm.create(Walker2.self, value: ["number": count, "name": "new"])
+            realm.delete(walkers[0])
+        }
+        #expect(realm.objects(Walker2.self).count == count && walkers[1].friend == nil)
+    }
+
+    @Test func `a migrated file is opened as it is, and read again by others`() throws {
+        let place = try Place()
+        try fill(place)
+        #expect(try Realm.performMigration(for: place.configuration([Walker2.self], version: 1, migration: migration)))
+        // The block would trap.
+        #expect(try !Realm.performMigration(for: place.configuration([Walker2.self], version: 1, migration: migration)))
+        let realm = try Realm(configuration: place.configuration([Walker2.self], version: 1))
+        #expect(realm.objects(Walker2.self).count == 10)
+    }
+
+    @Test func `embedded objects of a dropped property are deleted`() throws {
+        let place = try Place()
+        try fill(place)
+        let realm = try Realm(configuration: place.configuration([WalkerWithLess.self], version: 3))
+        #expect(realm.objects(WalkerWithLess.self).map(\.first) == (0..<10).map { "f\($0)" })
+        #expect(realm.objects(WalkerWithLess.self).allSatisfy { $0.age == "" })
+        #expect(realm.dynamicObjects("Shoe").count == 0)
+    }
+
+    @Test func `a changed class without a new version is refused, with every difference`() throws {
+        let place = try Place()
+        try fill(place)
+        do {
+            _ = try Realm(configuration: place.configuration([Walker2.self]))
+            Issue.record("opened")
+        } catch let error as Realm.Error {
+            #expect(error.code == .schemaMismatch)
+            for part in ["Migration is required due to the following errors:", "'Walker.number' has been added", "'Walker.name' has been added", "'Walker.age' has been made required",
+                         "'Walker.first' has been removed", "'Walker.last' has been removed", "Primary key of class 'Walker' has been changed"] {
+                #expect(error.message.contains(part), "\(part) in \(error.message)")
+            }
+        }
+    }
+
+    @Test func `a lower version than the file's is refused`() throws {
+        let place = try Place()
+        _ = try Realm(configuration: place.configuration([Dog.self], version: 5))
+        #expect(try Realm.schemaVersionAtURL(place.file()) == 5)
+        do {
+            _ = try Realm(configuration: place.configuration([Dog.self], version: 4))
+            Issue.record("opened")
+        } catch let error as Realm.Error {
+            #expect(error.message == "Provided schema version 4 is less than last set version 5.")
+        }
+    }
+
+    @Test func `keys that a migration left equal are refused, and nothing is changed`() throws {
+        let place = try Place()
+        try fill(place)
+        #expect(throws: Realm.Error.duplicatePrimaryKey) { try Realm(configuration: place.configuration([Walker2.self], version: 1)) }
+        #expect(try Realm.schemaVersionAtURL(place.file()) == 0)
+        #expect(try Realm(configuration: place.configuration([Walker1.self])).objects(Walker1.self)[4].last == "l4")
+    }
+
+    @Test func `migrations create and delete objects, and the data of types`() throws {
+        let place = try Place()
+        try fill(place)
+        let realm = try Realm(configuration: place.configuration([Walker1.self, Dog.self], version: 1) { migration, _ in
+            #expect(!migration.deleteData(forType: "Nothing"))
+            migration.enumerateObjects(ofType: "Walker") { old, new in if old!["age"] == nil { migration.delete(new!) } }
+            let dog = migration.create("Dog", value: ["name": "Rex", "toys": ["ball"]] as [String: Any])
+            #expect(dog["age"] as? Int == 0)
+        })
+        #expect(realm.objects(Walker1.self).map(\.first) == ["f1", "f2", "f4", "f5", "f7", "f8"])
+        #expect(realm.objects(Dog.self).first?.name == "Rex" && realm.objects(Dog.self).first?.toys.first == "ball")
+        #expect(realm.dynamicObjects("Shoe").count == 6)
+    }
+
+    @Test func `deleteRealmIfMigrationNeeded begins anew`() throws {
+        let place = try Place()
+        try fill(place)
+        var configuration = place.configuration([Walker2.self])
+        configuration.deleteRealmIfMigrationNeeded = true
+        let realm = try Realm(configuration: configuration)
+        #expect(realm.objects(Walker2.self).isEmpty && realm.dynamicObjects("Walker").count == 0)
+    }
+}

@@ -1,0 +1,221 @@
+import Dispatch
+import Firn
+import Foundation
+import Testing
+
+/// A process that is used wrongly ends, and says why on its way.
+@Suite struct MisuseTests {
+    private func check(_ result: ExitTest.Result?, _ message: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains(message), "\(text.prefix(500))", sourceLocation: sourceLocation)
+    }
+
+    @Test func `changes outside of a transaction trap`() async {
+        let property = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let dog = try DogRealm().dog
+            dog.age = 2
+        }
+        check(property, "Cannot modify Dog objects outside of a write transaction: do it within realm.write { … }.")
+        let list = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try DogRealm().dog.toys.append("x") }
+        check(list, "outside of a write transaction")
+        let add = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try DogRealm().realm.add(Dog()) }
+        check(add, "Cannot add objects outside of a write transaction")
+        let delete = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { let all = try DogRealm(); all.realm.delete(all.dog) }
+        check(delete, "Cannot delete objects outside of a write transaction")
+        let commit = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try DogRealm().realm.commitWrite() }
+        check(commit, "Can't commit a non-existing write transaction")
+        let cancel = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try DogRealm().realm.cancelWrite() }
+        check(cancel, "Can't cancel a non-existing write transaction")
+        let nested = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try DogRealm().realm
+            realm.beginWrite()
+            realm.beginWrite()
+        }
+        check(nested, "The Realm is already in a write transaction")
+    }
+
+    @Test func `another thread, queue or actor traps`() async {
+        let thread = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            nonisolated(unsafe) let dog = try DogRealm().dog
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                _ = dog.name
+                done.signal()
+            }
+            done.wait()
+        }
+        check(thread, "Realm accessed from incorrect thread: open another Realm on this thread, or hand over a frozen copy")
+        let queue = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let queue = DispatchQueue(label: "kennel")
+            let realm = try queue.sync { try Realm(configuration: .init(inMemoryIdentifier: "x", objectTypes: [Dog.self]), queue: queue) }
+            _ = realm.objects(Dog.self)
+        }
+        check(queue, "it was opened for the queue 'kennel'")
+        let actor = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let held = try await DogRealm.onMain()
+            await Task.detached { _ = held.realm.objects(Dog.self).count }.value
+        }
+        // The runtime's own message about actors did not arrive whole where this was written (Swift 6.3): that the process ends is what counts.
+        #expect(actor != nil)
+        let results = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            nonisolated(unsafe) let dogs = try DogRealm().realm.objects(Dog.self)
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                _ = dogs.count
+                done.signal()
+            }
+            done.wait()
+        }
+        check(results, "Realm accessed from incorrect thread")
+    }
+
+    @Test func `deleted objects and invalidated realms trap`() async {
+        let deleted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm()
+            try all.realm.write { all.realm.delete(all.dog) }
+            _ = all.dog.name
+        }
+        check(deleted, "Object has been deleted or invalidated.")
+        let again = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm()
+            try all.realm.write {
+                all.realm.delete(all.dog)
+                all.realm.delete(all.dog)
+            }
+        }
+        check(again, "Object has been deleted or invalidated.")
+        let added = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm()
+            try all.realm.write {
+                all.realm.delete(all.dog)
+                all.realm.add(all.dog)
+            }
+        }
+        check(added, "Adding a deleted or invalidated object to a Realm is not permitted")
+        let invalidated = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm()
+            all.realm.invalidate()
+            _ = all.dog.age
+        }
+        check(invalidated, "Object has been deleted or invalidated.")
+        let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm()
+            try all.realm.write { _ = all.realm.create(Dog.self).freeze() }
+        }
+        check(frozen, "Cannot freeze an object in the same write transaction as it was created in.")
+    }
+
+    @Test func `objects of other realms trap`() async {
+        let added = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let a = try DogRealm(), b = try DogRealm()
+            try a.realm.write { a.realm.add(b.dog) }
+        }
+        check(added, "Object is already managed by another Realm. Use create instead to copy it into this Realm.")
+        let linked = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let a = try DogRealm(), b = try DogRealm()
+            try a.realm.write { a.dog.friends.insert(b.dog) }
+        }
+        check(linked, "Object is already managed by another Realm.")
+        let deleted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let a = try DogRealm(), b = try DogRealm()
+            try a.realm.write { a.realm.delete(b.dog) }
+        }
+        check(deleted, "Can only delete an object from the Realm it belongs to.")
+        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let a = try DogRealm()
+            try a.realm.write { a.realm.delete(Dog()) }
+        }
+        check(unmanaged, "this one is not managed")
+        let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { let a = try DogRealm(); a.dog.freeze().age = 3 }
+        check(frozen, "Cannot modify a frozen realm or what was read from it: thaw() gives the live one.")
+        let write = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try DogRealm().realm.freeze().write {} }
+        check(write, "Cannot modify a frozen realm")
+    }
+
+    @Test func `values that do not fit trap`() async {
+        let null = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try DogRealm().realm
+            try realm.write { realm.create(Dog.self, value: ["name": nil] as [String: Any?]) }
+        }
+        check(null, "Invalid value nil for property 'Dog.name', which takes string.")
+        let type = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Dog(value: ["age": "three"]) }
+        check(type, "for property 'Dog.age', which takes int.")
+        let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Dog(value: ["colour": "red"]) }
+        check(unknown, "type 'Dog' has no property 'colour'")
+        let dynamic = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try DogRealm().realm
+            try realm.write { realm.dynamicObjects("Dog")[0]["age"] = nil }
+        }
+        check(dynamic, "Invalid value 'nil' for property 'Dog.age'")
+        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try DogRealm().realm.dynamicObjects("Cat") }
+        check(none, "Object type 'Cat' is not managed by the Realm")
+        let foreign = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try DogRealm().realm.objects(Legacy.self) }
+        check(foreign, "Object type 'Legacy' is not managed by the Realm: add Legacy.self to the configuration's objectTypes.")
+    }
+
+    @Test func `keys that are taken, changed or not there trap`() async {
+        let taken = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try DogRealm().realm
+            try realm.write { for _ in 0..<2 { realm.create(Person.self, value: ["id": 4]) } }
+        }
+        check(taken, "Attempting to create an object of type 'Person' with an existing primary key value '4'.")
+        let changed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try DogRealm().realm
+            try realm.write { realm.create(Person.self, value: ["id": 4]).id = 5 }
+        }
+        check(changed, "Primary key can't be changed after an object is inserted")
+        let missing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try DogRealm().realm.object(ofType: Dog.self, forPrimaryKey: 1) }
+        check(missing, "does not have a primary key")
+        let update = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try DogRealm().realm
+            try realm.write { realm.add(Dog(), update: .modified) }
+        }
+        check(update, "does not have a primary key and can not be updated")
+    }
+
+    @Test func `references that are used twice or elsewhere trap`() async {
+        let twice = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm(), reference = ThreadSafeReference(to: all.dog)
+            _ = all.realm.resolve(reference)
+            _ = all.realm.resolve(reference)
+        }
+        check(twice, "Can only resolve a thread safe reference once")
+        let elsewhere = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let all = try DogRealm()
+            _ = try DogRealm().realm.resolve(ThreadSafeReference(to: all.dog))
+        }
+        check(elsewhere, "with different configuration than the source Realm")
+        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = ThreadSafeReference(to: Dog()) }
+        check(unmanaged, "Cannot construct reference to unmanaged object")
+        let snapshot = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Snapshot(Dog()) }
+        check(snapshot, "Unmanaged objects have no snapshot")
+        let asynchronous = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                try! DogRealm().realm.writeAsync({})
+                done.signal()
+            }
+            done.wait()
+        }
+        check(asynchronous, "Asynchronous writes need a realm of a queue, an actor or the main thread")
+    }
+}
+
+/// A realm in memory with a dog in it.
+struct DogRealm {
+    let realm: Realm
+    let dog: Dog
+
+    init() throws {
+        let realm = try memoryRealm([Person.self, Dog.self])
+        self.realm = realm
+        dog = try realm.write { realm.create(Dog.self, value: ["name": "Rex"]) }
+    }
+
+    /// Hands over what is not to be handed over.
+    struct Held: @unchecked Sendable { let realm: Realm }
+
+    @MainActor static func onMain() async throws -> Held {
+        Held(realm: try await Realm.open(configuration: .init(inMemoryIdentifier: "main", objectTypes: [Dog.self])))
+    }
+}

@@ -1,0 +1,20 @@
+import Firn
+import Foundation
+
+/// A folder of its own, removed with it.
+final class Place: Sendable {
+    let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("firn-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func file(_ name: String = "a.firn") -> URL { folder.appendingPathComponent(name) }
+
+    func configuration(_ types: [ObjectBase.Type]? = nil, version: UInt64 = 0, migration: MigrationBlock? = nil) -> Realm.Configuration {
+        Realm.Configuration(fileURL: file(), schemaVersion: version, objectTypes: types, migrationBlock: migration)
+    }
+}
