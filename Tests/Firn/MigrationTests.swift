@@ -1,4 +1,5 @@
 import Firn
+import FirnModel
 import Foundation
 import Testing
 
@@ -76,6 +77,9 @@ private class Shoe: EmbeddedObject {
             realm.delete(walkers[0])
         }
         #expect(realm.objects(Walker2.self).count == count && walkers[1].friend == nil)
+        let database = try Database.open(path: place.file().path)
+        #expect(try database.verifyStructure().isEmpty)
+        #expect(try database.snapshot().verify(full: true).isEmpty)
     }
 
     @Test func `a migrated file is opened as it is, and read again by others`() throws {

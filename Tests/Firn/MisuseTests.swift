@@ -32,6 +32,12 @@ import Testing
             realm.beginWrite()
         }
         check(nested, "The Realm is already in a write transaction")
+        let readOnly = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let place = try Place()
+            do { _ = try Realm(configuration: place.configuration([Dog.self])) }
+            try Realm(configuration: .init(fileURL: place.file(), readOnly: true)).beginWrite()
+        }
+        check(readOnly, "Can't perform transactions on read-only Realms.")
     }
 
     @Test func `another thread, queue or actor traps`() async {
