@@ -16,12 +16,14 @@ extension Column {
     }
 
     /// Of a bool, int or link column.
+    @inline(__always)
     mutating func setWord(_ row: Int, _ value: Int64) {
         words[row] = value
         if present != nil { present![row] = true }
     }
 
     /// Of a float or double column.
+    @inline(__always)
     mutating func setReal(_ row: Int, _ value: Double) {
         reals[row] = value
         if present != nil { present![row] = true }
@@ -35,9 +37,18 @@ extension Column {
     }
 
     /// A bool, int or link; nil: null.
-    func word(at row: Int) -> Int64? { isPresent(row) ? words[row] : nil }
+    @inline(__always)
+    func word(at row: Int) -> Int64? {
+        if let present, !present[row] { return nil }
+        return words[row]
+    }
+
     /// A float or double; nil: null.
-    func real(at row: Int) -> Double? { isPresent(row) ? reals[row] : nil }
+    @inline(__always)
+    func real(at row: Int) -> Double? {
+        if let present, !present[row] { return nil }
+        return reals[row]
+    }
 
     /// Puts a row of a column of the same type in the place of a row.
     mutating func set(_ row: Int, _ other: Column, _ index: Int) {

@@ -4,9 +4,10 @@ import FirnBytes
 final class WorkingBlock: @unchecked Sendable {
     /// The number of the transaction that made it.
     let owner: UInt64
-    var column: Column
+    // Accesses never overlap: one thread writes, through one function. The check would cost more than the write.
+    @exclusivity(unchecked) var column: Column
     /// Rows that its owner changed.
-    var dirty: Bits
+    @exclusivity(unchecked) var dirty: Bits
     /// The number of the transaction that made the block which this one is a copy of; 0: it was decoded from the base.
     let source: UInt64
     /// Rows that differed from the base before its owner changed any.

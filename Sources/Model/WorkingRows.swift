@@ -12,17 +12,19 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
     let owner: UInt64
     /// Of each column, as it is stored.
     let types: [ColumnType]
+    /// Of each column that has one value a row; nil for collections.
+    let scalars: [ScalarKind?]
     /// Nil while nobody has asked for its rows, or if there are none.
     private(set) var base: (any StoredRows)?
     let baseCount: Int
     let counts: ReadCounts
-    private(set) var live: Bits?
+    @exclusivity(unchecked) private(set) var live: Bits?
     /// How the rows were when the transaction began.
     let liveBefore: Bits?
     let countBefore: Int
 
     /// By column, by vector of the base; nothing for a column that is as the base has it.
-    private(set) var overlays: [[WorkingBlock?]]
+    @exclusivity(unchecked) private(set) var overlays: [[WorkingBlock?]]
     /// By column, the blocks of new rows that are full.
     private(set) var grown: [[WorkingBlock]]
     /// Rows in `grown`.
@@ -38,6 +40,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
     init(owner: UInt64, types: [ColumnType], base: (any StoredRows)?, baseCount: Int, firstGrown: Int64, counts: ReadCounts) {
         self.owner = owner
         self.types = types
+        scalars = types.map { $0.isCollection ? nil : $0.kind }
         self.base = base
         self.baseCount = baseCount
         self.firstGrown = firstGrown
@@ -55,6 +58,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
         precondition(!old.needsBase, "rows are handed on when their base is known")
         self.owner = owner
         types = old.types
+        scalars = old.scalars
         base = old.base
         baseCount = old.baseCount
         firstGrown = old.firstGrown

@@ -70,20 +70,20 @@ extension WorkingTable {
     /// Sets a bool, int or link (embedded objects too) that is not null.
     package func setWord(_ rowID: Int64, _ column: Int, _ value: Int64) throws(FirnError) {
         let (rows, position) = try writable(rowID)
-        let type = rows.types[column]
-        guard !type.isCollection, type.kind == .int || type.kind == .bool || type.kind == .link else { throw misfit(column, .int(value)) }
-        if isKeyed { try takeKey(rowID, column, type.kind == .bool ? .bool(value != 0) : type.kind == .link ? .link(value) : .int(value)) }
-        let word = type.kind == .bool ? (value == 0 ? 0 : 1) : value
+        let kind = rows.scalars[column]
+        guard kind == .int || kind == .bool || kind == .link else { throw misfit(column, .int(value)) }
+        if isKeyed { try takeKey(rowID, column, kind == .bool ? .bool(value != 0) : kind == .link ? .link(value) : .int(value)) }
+        let word = kind == .bool ? (value == 0 ? 0 : 1) : value
         try change(rows, position, column) { $0.setWord($1, word) }
     }
 
     /// Sets a float or double that is not null.
     package func setReal(_ rowID: Int64, _ column: Int, _ value: Double) throws(FirnError) {
         let (rows, position) = try writable(rowID)
-        let type = rows.types[column]
-        guard !type.isCollection, type.kind == .double || type.kind == .float else { throw misfit(column, .double(value)) }
-        if isKeyed { try takeKey(rowID, column, type.kind == .float ? .float(Float(value)) : .double(value)) }
-        try change(rows, position, column) { $0.setReal($1, type.kind == .float ? Double(Float(value)) : value) }
+        let kind = rows.scalars[column]
+        guard kind == .double || kind == .float else { throw misfit(column, .double(value)) }
+        if isKeyed { try takeKey(rowID, column, kind == .float ? .float(Float(value)) : .double(value)) }
+        try change(rows, position, column) { $0.setReal($1, kind == .float ? Double(Float(value)) : value) }
     }
 
     /// Sees to it that no other row has the key that the row is about to get.

@@ -23,6 +23,8 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     private var bounds: [(first: Int64, last: Int64)]?
     /// The last sealed segment that a row was looked for in.
     private var last: (index: Int, rows: any StoredRows)?
+    /// The last one that was changed, while its row ids are consecutive: rows are mostly changed more than once, and near each other.
+    @exclusivity(unchecked) private var lastChanged: (index: Int, rows: WorkingRows, first: Int64)?
     private let segments: Mutex<[Int: TableSegment]> = Mutex([:])
     /// The type's bulk writer, if there is one.
     var writer: BulkWriter?
@@ -32,10 +34,10 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     private var failure: Damage?
 
     /// Grows with every first write to a vector, by column.
-    private var columnStamps: [UInt64]
+    @exclusivity(unchecked) private var columnStamps: [UInt64]
     /// Grows when rows come, go or move.
     private var rowStamp: UInt64 = 0
-    package private(set) var changeCount: UInt64 = 0
+    @exclusivity(unchecked) package private(set) var changeCount: UInt64 = 0
 
     init(_ transaction: DatabaseTransaction, type index: Int) {
         self.transaction = transaction
@@ -137,6 +139,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         core = transaction.current()
         bounds = nil
         last = nil
+        lastChanged = nil
         segments.withLock { $0 = [:] }
         if !edited.isEmpty { while edited.count < sealedCount { edited.append(nil) } }
         rowStamp &+= 1
@@ -220,6 +223,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
             if position < tail.baseCount { try needTail() }
             return try tail.word(at: position, column)
         }
+        if let lastChanged, lastChanged.index == segment { return try lastChanged.rows.word(at: position, column) }
         if let last, last.index == segment { return try last.rows.word(at: position, column) }
         let rows = try rows(segment)
         last = (segment, rows)
@@ -231,6 +235,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
             if position < tail.baseCount { try needTail() }
             return try tail.real(at: position, column)
         }
+        if let lastChanged, lastChanged.index == segment { return try lastChanged.rows.real(at: position, column) }
         if let last, last.index == segment { return try last.rows.real(at: position, column) }
         let rows = try rows(segment)
         last = (segment, rows)
@@ -240,12 +245,18 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// The live row with this id, ready to be changed.
     func writable(_ rowID: Int64) throws(FirnError) -> (rows: WorkingRows, position: Int) {
         transaction.checkOpen()
+        if let lastChanged {
+            let position = Int(truncatingIfNeeded: rowID &- lastChanged.first)
+            if position >= 0, position < lastChanged.rows.baseCount, lastChanged.rows.isLive(position) { return (lastChanged.rows, position) }
+        }
         let found = try transaction.reading { () throws(Damage) in try locate(rowID) }
         guard let found else { throw FirnError(.notFound, "no row \(rowID)") }
         guard found.rows.isLive(found.position) else { throw FirnError(.notFound, "row \(rowID) is deleted") }
         if found.segment == sealedCount { return (tail, found.position) }
-        if let rows = found.rows as? WorkingRows, rows.owner == transaction.number { return (rows, found.position) }
-        return (edit(found.segment, found.rows), found.position)
+        let rows: WorkingRows
+        if let own = found.rows as? WorkingRows, own.owner == transaction.number { rows = own } else { rows = edit(found.segment, found.rows) }
+        lastChanged = (rows.base as? StoredSegment).flatMap { $0.rowIDs == nil ? (found.segment, rows, $0.header.firstRowID) : nil }
+        return (rows, found.position)
     }
 
     private func edit(_ segment: Int, _ rows: any StoredRows) -> WorkingRows {

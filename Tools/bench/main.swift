@@ -7,6 +7,7 @@ case "text": TextCodecs.run(Array(arguments.dropFirst()))
 case "codecs": try benchCodecs(Array(arguments.dropFirst()))
 case "objects": try ObjectFigures.run(arguments.count > 1 ? arguments[1] : "/tmp")
 case "csv": try benchCSV(Array(arguments.dropFirst()))
+case "rows": try RowFigures.run(arguments.dropFirst().first)
 case "open", "commit":
     do {
         if arguments[0] == "open", arguments.count > 1 { try StoreFigures.open(arguments[1]) } else { try StoreFigures.commit(arguments.dropFirst().first) }
@@ -17,7 +18,6 @@ case "open", "commit":
 default:
     print("usage: firn-bench csv FILE.csv…")
     print("usage: firn-bench text FILE… [--profile fast|standard|small]")
-    print("       firn-bench open FILE | commit [FOLDER]")
-    print("       firn-bench objects [FOLDER]")
+    print("       firn-bench open FILE | commit [FOLDER] | rows [FOLDER] | objects [FOLDER]")
     print("       firn-bench codecs [--profile fast|standard|small] FILE.i64|FILE.f64…")
 }
