@@ -11,7 +11,7 @@ final class KeyPathRecorder {
     func object(_ objectClass: ObjectBase.Type) -> ObjectBase {
         let schema = ClassSchema.of(objectClass)
         let object = objectClass.init()
-        for (i, property) in schema.properties.enumerated() { property.access.attach(object, column: recordedColumn - Int16(i)) }
+        for (i, property) in schema.properties.enumerated() { property.access.attach(object, recordedColumn - Int16(i)) }
         object._recorder = self
         return object
     }

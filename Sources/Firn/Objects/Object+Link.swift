@@ -18,6 +18,8 @@ extension ObjectBase: _OptionalProperty {
         object._set(column, value.map { core.link($0) } ?? .null)
     }
 
+    // Not optimised: inlined where its type is the dynamic `Self`, the initialiser stops the compiler (Swift 6.3).
+    @_optimize(none)
     public static func _makeOptionalProperty(at offset: Int) -> _PropertyAccess { PersistedProperty<Self?>(at: offset) }
 
     public static func _recordedOptional(_ object: ObjectBase, _ property: Int) -> Self? {

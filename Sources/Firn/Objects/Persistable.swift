@@ -24,7 +24,7 @@ public protocol _Persistable {
 }
 
 extension _Persistable {
-    public static var _isCollection: Bool { false }
+    @inlinable public static var _isCollection: Bool { false }
     public mutating func _replaceContents(with other: Self) { self = other }
     public static func _recorded(_ object: ObjectBase, _ property: Int) -> Self {
         object._record(property)

@@ -13,9 +13,10 @@ public struct Persisted<Value: _Persistable> {
     // `column` and `options` come first: they are written and read through the offset of the property within its object (`PropertyAccess`).
     /// The column of a managed object; `unmanagedColumn`, or less where reads are recorded.
     @usableFromInline var column: Int16 = unmanagedColumn
-    var options: PersistedOptions
+    @usableFromInline var options: PersistedOptions
     @usableFromInline var state: PersistedState<Value>
 
+    @inlinable
     init(options: PersistedOptions, state: PersistedState<Value>) {
         self.options = options
         self.state = state
@@ -23,9 +24,11 @@ public struct Persisted<Value: _Persistable> {
 
     // Within the type itself: the compiler looks for the initialisers of a wrapper without arguments here alone.
     /// A property with the initial value of its type: zero, empty, or nil.
-    public init() { self.init(options: [], state: .unset) }
+    @inlinable
+    public init() { self.init(options: PersistedOptions(rawValue: 0), state: .unset) }
 
-    public init(wrappedValue: @autoclosure @escaping () -> Value) { self.init(options: [], state: .initial(wrappedValue)) }
+    @inlinable
+    public init(wrappedValue: @autoclosure @escaping () -> Value) { self.init(options: PersistedOptions(rawValue: 0), state: .initial(wrappedValue)) }
 
     @available(*, unavailable, message: "@Persisted can only be used on properties of a class derived from Object or EmbeddedObject")
     public var wrappedValue: Value {
@@ -38,14 +41,15 @@ public struct Persisted<Value: _Persistable> {
         _enclosingInstance object: Owner, wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,
         storage storageKeyPath: ReferenceWritableKeyPath<Owner, Self>
     ) -> Value {
-        get {
+        @inline(__always) get {
             if object._state != nil { return Value._read(object, Int(object[keyPath: storageKeyPath].column)) }
             if case .value(let value) = object[keyPath: storageKeyPath].state, object[keyPath: storageKeyPath].column == unmanagedColumn { return value }
             return object[keyPath: storageKeyPath].settle(object)
         }
-        set {
+        @inline(__always) set {
             if object._state != nil { return Value._write(object, Int(object[keyPath: storageKeyPath].column), newValue) }
-            object[keyPath: storageKeyPath].assign(newValue, object)
+            // Straight to the field: what goes through a method of the wrapper costs a walk along the key path.
+            if Value._isCollection { object[keyPath: storageKeyPath].assign(newValue, object) } else { object[keyPath: storageKeyPath].state = .value(newValue) }
         }
     }
 
@@ -62,34 +66,32 @@ public struct Persisted<Value: _Persistable> {
         return value
     }
 
+    /// A property keeps its collection; its contents are replaced.
     @usableFromInline
     mutating func assign(_ value: Value, _ object: ObjectBase) {
-        if Value._isCollection {
-            // The property keeps its collection; its contents are replaced.
-            var mine = settle(object)
-            mine._replaceContents(with: value)
-        } else {
-            state = .value(value)
-        }
+        var mine = settle(object)
+        mine._replaceContents(with: value)
     }
 }
 
 /// `column` of an unmanaged object, and the start (downwards) of those that are recorded.
-@usableFromInline let unmanagedColumn: Int16 = -1
-@usableFromInline let recordedColumn: Int16 = -2
+@inlinable var unmanagedColumn: Int16 { -1 }
+@inlinable var recordedColumn: Int16 { -2 }
 
 /// Inverse links have no column: in its place stands this and the number of the property.
 let linkingColumn: Int16 = 16_384
 
-@usableFromInline
+@usableFromInline @frozen
 enum PersistedState<Value> {
     case unset
     case initial(() -> Value)
     case value(Value)
 }
 
-struct PersistedOptions: OptionSet {
-    var rawValue: UInt16
+@usableFromInline
+struct PersistedOptions: OptionSet, Sendable {
+    @usableFromInline var rawValue: UInt16
+    @inlinable init(rawValue: UInt16) { self.rawValue = rawValue }
     static let primaryKey = PersistedOptions(rawValue: 1)
     static let indexed = PersistedOptions(rawValue: 2)
     static let fullText = PersistedOptions(rawValue: 4)

@@ -5,20 +5,23 @@ public class _PropertyAccess {
     /// Bytes from the start of the object to its `Persisted`.
     let offset: Int
     let shape: _Shape
+    /// Sets the column that the property reads and writes from now on. A closure, as is `append`: what a generic class overrides is never compiled
+    /// for its type, what a closure of a known type does is.
+    let attach: (ObjectBase, Int16) -> Void
+    /// Appends what an unmanaged object holds. Not for links and collections.
+    let append: (ObjectBase, _Sink) -> Void
 
-    init(offset: Int, shape: _Shape) {
+    init(offset: Int, shape: _Shape, attach: @escaping (ObjectBase, Int16) -> Void, append: @escaping (ObjectBase, _Sink) -> Void) {
         self.offset = offset
         self.shape = shape
+        self.attach = attach
+        self.append = append
     }
 
     /// As the declaration says.
     func options(in object: ObjectBase) -> PersistedOptions { fatalError("overridden") }
     /// The name given to `originProperty:`; nil for all others.
     func origin(in object: ObjectBase) -> String? { nil }
-    /// Sets the column that the property reads and writes from now on.
-    func attach(_ object: ObjectBase, column: Int16) { fatalError("overridden") }
-    /// Appends what an unmanaged object holds. Not for links and collections.
-    func append(_ object: ObjectBase, to sink: _Sink) { fatalError("overridden") }
     func get(_ object: ObjectBase) -> Any? { fatalError("overridden") }
     /// False if the value does not fit.
     func set(_ object: ObjectBase, _ value: Any?) -> Bool { fatalError("overridden") }
@@ -28,28 +31,31 @@ public class _PropertyAccess {
 }
 
 final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
-    init(at offset: Int) { super.init(offset: offset, shape: Value._shape) }
+    @inline(__always)
+    init(at offset: Int) {
+        super.init(offset: offset, shape: Value._shape, attach: { object, column in
+            let place = PersistedProperty.place(object, offset)
+            place.pointee.column = column
+            // A managed object holds no values of its own.
+            if case .value = place.pointee.state { place.pointee.state = .unset }
+        }, append: { object, sink in
+            let place = PersistedProperty.place(object, offset)
+            if case .value(let value) = place.pointee.state { value._append(to: sink) } else { place.pointee.settle(object)._append(to: sink) }
+        })
+    }
 
     @inline(__always)
-    private func storage(_ object: ObjectBase) -> UnsafeMutablePointer<Persisted<Value>> {
+    private static func place(_ object: ObjectBase, _ offset: Int) -> UnsafeMutablePointer<Persisted<Value>> {
         (Unmanaged.passUnretained(object).toOpaque() + offset).assumingMemoryBound(to: Persisted<Value>.self)
     }
+
+    @inline(__always)
+    private func storage(_ object: ObjectBase) -> UnsafeMutablePointer<Persisted<Value>> { PersistedProperty.place(object, offset) }
 
     override func options(in object: ObjectBase) -> PersistedOptions { storage(object).pointee.options }
 
     override func origin(in object: ObjectBase) -> String? {
         (storage(object).pointee.settle(object) as? any _LinkingProperty)?._origin
-    }
-
-    override func attach(_ object: ObjectBase, column: Int16) {
-        storage(object).pointee.column = column
-        // A managed object holds no values of its own.
-        if case .value = storage(object).pointee.state { storage(object).pointee.state = .unset }
-    }
-
-    override func append(_ object: ObjectBase, to sink: _Sink) {
-        let place = storage(object)
-        if case .value(let value) = place.pointee.state { value._append(to: sink) } else { place.pointee.settle(object)._append(to: sink) }
     }
 
     override func get(_ object: ObjectBase) -> Any? {

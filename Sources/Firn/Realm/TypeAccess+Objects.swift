@@ -21,9 +21,9 @@ extension TypeAccess {
 
     /// Makes an unmanaged object the one of a row.
     private func manage(_ object: ObjectBase, _ rowID: Int64) {
-        if let schema {
-            for (i, property) in schema.properties.enumerated() {
-                property.access.attach(object, column: columns[i] >= 0 ? Int16(truncatingIfNeeded: columns[i]) : linkingColumn + Int16(truncatingIfNeeded: i))
+        if schema != nil {
+            for (i, attach) in attachments.enumerated() {
+                attach(object, columns[i] >= 0 ? Int16(truncatingIfNeeded: columns[i]) : linkingColumn + Int16(truncatingIfNeeded: i))
             }
         }
         object._core = core
@@ -41,8 +41,10 @@ extension TypeAccess {
         }
         // What leads to other objects is set when this one has its row: they may lead back to it.
         var later: [(column: Int, property: ClassSchema.Property, content: Any?)] = []
-        for (property, column) in zip(schema.properties, columns) where column >= 0 && property.leadsOn {
-            later.append((column, property, property.access.unmanagedContent(object)))
+        if hasLeading {
+            for (property, column) in zip(schema.properties, columns) where column >= 0 && property.leadsOn {
+                later.append((column, property, property.access.unmanagedContent(object)))
+            }
         }
         let rowID: Int64
         do throws(FirnError) {
@@ -64,9 +66,10 @@ extension TypeAccess {
     }
 
     private func fill(_ columns: UnsafeMutablePointer<Column>, _ count: Int, from object: ObjectBase) {
+        let plain = plainProperties
         for column in 0..<count {
-            if let property = plainProperties[column] {
-                property.append(object, to: _Sink(column: columns + column))
+            if let property = plain[column] {
+                property.append(object, _Sink(column: columns + column))
             } else if !columns[column].append(Column.absentValue(columns[column].type)) {
                 columns[column].appendNull()
             }
@@ -84,7 +87,7 @@ extension TypeAccess {
 
     func storedKey(_ property: ClassSchema.Property, of object: ObjectBase) -> Value {
         var column = Column(property.shape.type)
-        withUnsafeMutablePointer(to: &column) { property.access.append(object, to: _Sink(column: $0)) }
+        withUnsafeMutablePointer(to: &column) { property.access.append(object, _Sink(column: $0)) }
         return column.value(at: 0)
     }
 

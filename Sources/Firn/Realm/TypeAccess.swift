@@ -17,6 +17,10 @@ final class TypeAccess {
     private var windows: WindowSet
     /// Of frozen realms, which many threads read at a time.
     private let frozen: FrozenWindows?
+    /// How the properties of a new managed object are told their columns.
+    let attachments: [(ObjectBase, Int16) -> Void]
+    /// Some property leads to other objects, or is a collection.
+    let hasLeading: Bool
     /// See `plainProperties`.
     var knownPlain: [_PropertyAccess?]?
     /// The rows: of the version the realm is at, or of the transaction under way.
@@ -30,6 +34,8 @@ final class TypeAccess {
         self.core = core
         self.schema = schema
         self.typeIndex = typeIndex
+        attachments = schema?.properties.map(\.access.attach) ?? []
+        hasLeading = schema?.properties.contains { $0.leadsOn && !$0.shape.isLinking } ?? false
         rows = core.table(typeIndex)
         workingRows = rows as? WorkingTable
         type = rows.type
