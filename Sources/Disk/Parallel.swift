@@ -46,6 +46,17 @@ final class Thread: @unchecked Sendable {
         #endif
     }
 
+    /// Lets it end by itself.
+    func detach() {
+        guard !joined else { return }
+        joined = true
+        #if canImport(Glibc)
+        pthread_detach(handle)
+        #else
+        pthread_detach(handle!)
+        #endif
+    }
+
     deinit { join() }
 
     private final class Body: Sendable {
