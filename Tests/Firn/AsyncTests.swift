@@ -8,6 +8,7 @@ import Testing
 private actor Ledger {
     private var opened: Realm?
     private var realm: Realm { opened! }
+    private var versions: NotificationToken?
 
     // All properties have values before the realm is opened: only then is the initialiser the actor's.
     init(_ configuration: Realm.Configuration) async throws { opened = try await Realm(configuration: configuration, actor: self) }
@@ -21,6 +22,14 @@ private actor Ledger {
 
     func count() -> Int { realm.objects(Dog.self).count }
     func refresh() async -> Bool { await realm.asyncRefresh() }
+
+    func observe(_ log: Log) async throws -> NotificationToken {
+        versions = realm.observe { what, _ in log.note("\(what)") }
+        return await realm.objects(Dog.self).observe(on: self) { _, change in log.note(change) }
+    }
+
+    /// Follows no other by itself.
+    func stay() { realm.autorefresh = false }
 
     func fail() async throws {
         try await realm.asyncWrite {
@@ -46,9 +55,21 @@ private actor Ledger {
 }
 
 @Suite struct AsyncTests {
+    @Test(.timeLimit(.minutes(1))) func `asynchronous writes are told as others are`() async throws {
+        let place = try Place(), configuration = place.configuration([Dog.self]), log = Log()
+        let keeper = try await Ledger(configuration), token = try await keeper.observe(log)
+        _ = try await keeper.add(3)
+        // Without keeping a thread that the actor may need.
+        while log.count < 3 { try await Task.sleep(nanoseconds: 1_000_000) }
+        let told = log.take()
+        #expect(told.filter { !$0.hasPrefix("didChange") } == ["initial 0", "3: -[] +[0, 1, 2] ~[]"] && told.contains("didChange"))
+        token.invalidate()
+    }
+
     @Test func `actors open, write and refresh without waiting on their thread`() async throws {
         let place = try Place(), configuration = place.configuration([Dog.self])
         let keeper = try await Ledger(configuration), other = try await Ledger(configuration)
+        await other.stay()
         #expect(try await keeper.add(10) == 10)
         #expect(await other.refresh())
         #expect(await other.count() == 10)

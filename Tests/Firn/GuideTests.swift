@@ -68,7 +68,7 @@ class Home: EmbeddedObject {
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let guide = here.appendingPathComponent("../../docs/guide").standardizedFileURL
         var code: [String] = []
-        for file in try FileManager.default.contentsOfDirectory(atPath: here.path) where file.hasSuffix("Tests.swift") {
+        for file in try FileManager.default.subpathsOfDirectory(atPath: here.path) where file.hasSuffix("Tests.swift") {
             code += trimmed(try String(contentsOf: here.appendingPathComponent(file), encoding: .utf8))
         }
         let all = code.joined(separator: "\n")

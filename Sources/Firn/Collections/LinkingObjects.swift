@@ -21,6 +21,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
 
     public func _makeSource() -> _CollectionSource { linking ?? UnmanagedSource<Element>([]) }
     var _origin: String { origin }
+    public func _with(_ source: _CollectionSource) -> LinkingObjects { LinkingObjects(origin: origin, source) }
 
     public var count: Int { linking.map { $0.isInvalidated ? 0 : $0.count } ?? 0 }
 

@@ -29,6 +29,8 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
+    public func _with(_ source: _CollectionSource) -> List { List((source as! CellSource).cell) }
+
     // MARK: Reading
 
     public var count: Int {

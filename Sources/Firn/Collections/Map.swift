@@ -9,7 +9,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         case unmanaged([(key: String, value: Value)])
         case managed(CollectionCell)
     }
-    private var storage: Storage
+    var storage: Storage
 
     /// An empty map of its own.
     public init() { storage = .unmanaged([]) }

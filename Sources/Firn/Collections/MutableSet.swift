@@ -25,6 +25,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
+    public func _with(_ source: _CollectionSource) -> MutableSet { MutableSet((source as! CellSource).cell) }
+
     // MARK: Reading
 
     public var count: Int {

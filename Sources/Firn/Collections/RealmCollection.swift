@@ -9,6 +9,8 @@ public typealias RealmFetchable = RealmCollectionValue
 public protocol RealmCollection<Element>: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible, Equatable
 where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
     func _makeSource() -> _CollectionSource
+    /// A collection of this kind with the elements of a source: this one's at another version.
+    func _with(_ source: _CollectionSource) -> Self
 }
 
 extension RealmCollection {

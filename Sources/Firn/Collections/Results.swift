@@ -7,6 +7,7 @@ public struct Results<Element: RealmFetchable>: RealmCollection {
     init(_ source: _CollectionSource) { self.source = source }
 
     public func _makeSource() -> _CollectionSource { source }
+    public func _with(_ source: _CollectionSource) -> Results { Results(source) }
 
     public var count: Int { source.isInvalidated ? 0 : source.count }
 

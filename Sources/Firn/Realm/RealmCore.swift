@@ -33,6 +33,12 @@ final class RealmCore {
     private(set) var damage: FirnError?
     /// Collections with changes that are not in their tables yet.
     var changedCells: [ObjectIdentifier: CollectionCell] = [:]
+    /// Who wants to know of changes, and what tells of those that others make.
+    let observers = Observers()
+    private(set) var doorbell: Doorbell?
+    /// Those who are not told of the transaction under way, and the version that it began from.
+    var silenced: [Subscription] = []
+    private(set) var versionBefore: UInt64 = 0
 
     init(_ file: RealmFile, _ configuration: Realm.Configuration, _ confinement: Confinement, snapshot: DatabaseSnapshot? = nil) throws {
         self.file = file
@@ -43,6 +49,8 @@ final class RealmCore {
         noteHold(pinned?.version)
         if !isFrozen {
             try prepare()
+            doorbell = Doorbell(place)
+            doorbell?.core = self
             file.listen(self)
         }
     }
@@ -76,12 +84,16 @@ final class RealmCore {
         return go(to: try file.database.snapshot())
     }
 
-    /// Goes to a version if it is another.
+    /// Goes to a version if it is another, and tells observers what they do not know yet.
     func go(to newest: DatabaseSnapshot) -> Bool {
-        guard !isFrozen, transaction == nil, newest.version != pinned?.version else { return false }
-        pinned = newest
-        moved()
-        return true
+        guard !isFrozen, transaction == nil else { return false }
+        let isNew = newest.version != pinned?.version
+        if isNew {
+            pinned = newest
+            moved()
+        }
+        tellObservers(isNew)
+        return isNew
     }
 
     /// Lets go of the version; everything read from the realm is invalid. The next access pins the newest.
@@ -92,6 +104,7 @@ final class RealmCore {
             self.transaction = nil
         }
         changedCells = [:]
+        observers.end()
         pinned = nil
         forgetAccesses()
     }
@@ -218,6 +231,7 @@ final class RealmCore {
     // MARK: Transactions
 
     func begin() throws {
+        try tellBeforeTransaction()
         try checkBegin()
         if let begun = stolenTransaction() { return try enter(begun) }
         do throws(FirnError) { try enter(file.database.begin()) } catch { throw Realm.Error(error) }
@@ -244,6 +258,8 @@ final class RealmCore {
         hasChanges = false
         pinned = newest
         moved()
+        versionBefore = newest.version
+        silenced = []
     }
 
     /// Lets the changes be made durable elsewhere; whoever uses the realm meanwhile waits for it. Nil: there were none.
@@ -282,6 +298,7 @@ final class RealmCore {
             if pending.error == nil { pinned = try file.database.snapshot() } else { changedCells = [:] }
         } catch { note(error) }
         moved()
+        if pending.error == nil { committed(soon: true) }
     }
 
     /// The transaction's rows were written elsewhere within it.
@@ -298,6 +315,7 @@ final class RealmCore {
             self.transaction = nil
             if hasChanges { pinned = try file.database.snapshot() }
             moved()
+            committed()
         } catch {
             transaction.cancel()
             self.transaction = nil
@@ -314,6 +332,7 @@ final class RealmCore {
         self.transaction = nil
         changedCells = [:]
         moved()
+        ringIfObserved()
     }
 
     func requireTransaction(_ action: @autoclosure () -> String) {

@@ -9,7 +9,7 @@ final class RealmFile: Sendable {
     let database: Database
     let path: String
     /// Removed with the last realm (in-memory realms).
-    private let isTemporary: Bool
+    let isTemporary: Bool
     private let listeners: Mutex<[Listener]> = Mutex([])
     /// Which realms of this process hold which version.
     let holds: Mutex<[ObjectIdentifier: VersionHold]> = Mutex([:])
@@ -17,7 +17,11 @@ final class RealmFile: Sendable {
     // What listens is told at its own place alone.
     private struct Listener: @unchecked Sendable {
         weak var core: RealmCore?
+        /// Of that realm, which holds it; rung from anywhere.
+        weak var doorbell: Doorbell?
     }
+    /// What is known of commits of other processes, while somebody observes.
+    let watching: Mutex<Watching> = Mutex(Watching())
 
     private init(_ database: Database, path: String, isTemporary: Bool) {
         self.database = database
@@ -74,11 +78,17 @@ final class RealmFile: Sendable {
     // MARK: Commits
 
     func listen(_ core: RealmCore) {
-        let listener = Listener(core: core)
+        let listener = Listener(core: core, doorbell: core.doorbell)
         listeners.withLock { listeners in
-            listeners.removeAll { $0.core == nil }
+            // Not by the realm: whoever looks may be the last to hold it, at a place that is not its own.
+            listeners.removeAll { $0.doorbell == nil }
             listeners.append(listener)
         }
+    }
+
+    /// The doorbells of the realms that have this file open, but for one.
+    func doorbells(but mine: Doorbell?) -> [Doorbell] {
+        listeners.withLock { $0.compactMap(\.doorbell) }.filter { $0 !== mine }
     }
 
     /// The realms that have this file open, but for one.

@@ -1,0 +1,122 @@
+import Firn
+import Foundation
+import Testing
+
+class Puppy: Object {
+    @Persisted var name = ""
+    @Persisted var age = 0
+    @Persisted var mother: Puppy?
+    @Persisted var toys: List<Toy>
+    @Persisted var scores: Map<String, Int>
+}
+
+/// Runs the examples of docs/guide/notifications.md.
+@Suite struct NotificationGuideTests {
+    @Test func `a copy follows its collection by what it is told`() throws {
+        let realm = try memoryRealm()
+        let puppies = realm.objects(Puppy.self).filter("age < 2")
+        var shown: [String] = []
+        let token = puppies.observe { change in
+            switch change {
+            case .initial(let puppies):
+                shown = puppies.map(\.name)
+            case .update(let puppies, let deletions, let insertions, let modifications):
+                for place in modifications { shown[place] = "" }
+                for place in deletions.reversed() { shown.remove(at: place) }
+                for place in insertions { shown.insert(puppies[place].name, at: place) }
+                for place in change.modificationsNew { shown[place] = puppies[place].name }
+            case .error:
+                break
+            }
+        }
+        realm.refresh()
+        for round in [["a", "b", "c"], ["d"]] {
+            try realm.write { for name in round { realm.add(Puppy(value: ["name": name])) } }
+            realm.refresh()
+        }
+        try realm.write {
+            puppies[0].name = "x"
+            puppies[2].name = "z"
+            puppies[1].age = 5
+        }
+        realm.refresh()
+        #expect(shown == ["x", "z", "d"] && shown == puppies.map(\.name))
+        token.invalidate()
+    }
+
+    @Test func `maps are told by key`() throws {
+        let realm = try memoryRealm()
+        let puppy = Puppy()
+        try realm.write { realm.add(puppy) }
+        let scores = puppy.scores.observe { change in
+            if case .update(_, let deletions, let insertions, let modifications) = change { print(deletions, insertions, modifications) }
+        }
+        #expect(scores.invalidate())
+    }
+
+    @Test func `observing and writing is one call`() throws {
+        let realm = try memoryRealm()
+        var told: [Int] = []
+        let token = realm.objects(Puppy.self).observe { change in told.append(change.collection!.count) }
+        try realm.write { realm.add(Puppy()) }
+        realm.refresh()
+        print(told)   // [1]
+        #expect(told == [1] && token.invalidate())
+    }
+
+    @Test func `key paths choose`() throws {
+        let realm = try memoryRealm()
+        let puppies = realm.objects(Puppy.self)
+        let named = puppies.observe(keyPaths: ["name", "toys.brand"]) { _ in print("a name, the toys or the brand of one") }
+        let typed = puppies.observe(keyPaths: [\.name, \.mother?.name]) { _ in print("a name, the mother or her name") }
+        realm.refresh()
+        #expect(named.invalidate() && typed.invalidate())
+    }
+
+    @Test func `objects tell their properties, realms their versions`() throws {
+        let realm = try memoryRealm()
+        let puppy = Puppy()
+        try realm.write { realm.add(puppy) }
+        let changes = puppy.observe { change in
+            switch change {
+            case .change(_, let properties): for property in properties { print(property.name, property.oldValue ?? "-", property.newValue ?? "-") }
+            case .deleted: print("gone")
+            case .error: break
+            }
+        }
+        let versions = realm.observe { notification, realm in print(notification, realm.isEmpty) }
+        try realm.write { puppy.age = 3 }
+        realm.refresh()
+        #expect(changes.invalidate() && versions.invalidate())
+    }
+
+    @Test func `a transaction passes over a token`() throws {
+        let realm = try memoryRealm()
+        var shown: [String] = [], calls = 0
+        let token = realm.objects(Puppy.self).observe { _ in calls += 1 }
+        realm.refresh()
+        shown.append("Rex")
+        try realm.write(withoutNotifying: [token]) { realm.add(Puppy(value: ["name": "Rex"])) }
+        realm.refresh()
+        #expect(calls == 1 && shown == realm.objects(Puppy.self).map(\.name))
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `for await goes through changes`() async throws {
+        let file = TemporaryRealm(), url = file.url
+        func add(_ count: Int) throws {
+            let realm = try Realm(fileURL: url)
+            try realm.write { for _ in 0..<count { realm.add(Puppy()) } }
+        }
+        let puppies = try Realm(fileURL: url).objects(Puppy.self)
+        Task.detached { [add] in
+            for count in 1...50 {
+                try add(count)
+                try await Task.sleep(nanoseconds: 20_000_000)
+            }
+        }
+        for await change in puppies.changes() {
+            print(change.collection!.count, change.insertions)
+            if change.insertions.count > 1 { break }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import Firn
+import Foundation
+import Testing
+
+// Classes and a log that the tests of notifications share.
+
+class Beagle: Object {
+    @Persisted var name = ""
+    @Persisted var age = 0
+    @Persisted var toys: List<Toy>
+    @Persisted var best: Beagle?
+    @Persisted var friends: MutableSet<Beagle>
+    @Persisted var numbers: MutableSet<Int>
+    @Persisted var words: List<String>
+    @Persisted var scores: Map<String, Int>
+    @Persisted var byName: Map<String, Toy?>
+    @Persisted var kennel: KennelPlace?
+}
+
+class Toy: Object {
+    @Persisted var brand = ""
+    @Persisted var price = 0
+    @Persisted(originProperty: "toys") var owners: LinkingObjects<Beagle>
+}
+
+class KennelPlace: EmbeddedObject {
+    @Persisted var street = ""
+}
+
+class Chain: Object {
+    @Persisted var value = 0
+    @Persisted var next: Chain?
+}
+
+/// What an observer was told, as text.
+final class Log: @unchecked Sendable {
+    private let lock = NSLock()
+    private var told: [String] = []
+
+    func note(_ line: String) { lock.withLock { told.append(line) } }
+
+    /// What came since the last time.
+    func take() -> [String] {
+        lock.withLock {
+            defer { told = [] }
+            return told
+        }
+    }
+
+    var count: Int { lock.withLock { told.count } }
+
+    /// Waits until there are so many lines; false after ten seconds.
+    func waits(for lines: Int) -> Bool {
+        let end = Date(timeIntervalSinceNow: 10)
+        while count < lines {
+            if Date() > end { return false }
+            usleep(1000)
+        }
+        return true
+    }
+
+    func note<C: RealmCollection>(_ change: RealmCollectionChange<C>) {
+        switch change {
+        case .initial(let all): note("initial \(all.count)")
+        case .update(let all, let deletions, let insertions, let modifications): note("\(all.count): -\(deletions) +\(insertions) ~\(modifications)")
+        case .error(let error): note("error \(error)")
+        }
+    }
+
+    func note<M>(_ change: RealmMapChange<Map<String, M>>) {
+        switch change {
+        case .initial(let all): note("initial \(all.count)")
+        case .update(let all, let deletions, let insertions, let modifications): note("\(all.count): -\(deletions) +\(insertions) ~\(modifications)")
+        case .error(let error): note("error \(error)")
+        }
+    }
+
+    func note<T>(_ change: ObjectChange<T>) {
+        switch change {
+        case .change(_, let properties): note(properties.map { "\($0.name): \($0.oldValue ?? "nil") -> \($0.newValue ?? "nil")" }.joined(separator: ", "))
+        case .deleted: note("deleted")
+        case .error(let error): note("error \(error)")
+        }
+    }
+}
+
+/// A file that no other test has, removed at the end.
+final class TemporaryRealm {
+    let url: URL
+    init(_ name: String = UUID().uuidString) { url = TemporaryRealm.url(name) }
+    static func url(_ name: String) -> URL { FileManager.default.temporaryDirectory.appendingPathComponent("firn-\(name).firn") }
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+/// What a process that was expected to end said on the way.
+func said(_ result: ExitTest.Result?) -> String { String(decoding: result?.standardErrorContent ?? [], as: UTF8.self) }
