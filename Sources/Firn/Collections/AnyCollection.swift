@@ -6,6 +6,8 @@ protocol _AnyCollection: AnyObject {
     /// False if `value` is no collection of fitting elements; then nothing is changed.
     func _replaceAll(untyped value: Any?) -> Bool
     func _value(forKeyPath path: String) -> Any?
+    /// As `description`; within an object's.
+    func _text(within isWithin: Bool) -> String
 }
 
 extension _Shape {
@@ -48,9 +50,14 @@ func element<Element: _Element>(_ value: Value, _ core: RealmCore?) -> Element {
 func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -> [Value] {
     cell.core.requireTransaction("modify a \(cell.type.collection)")
     let realm = _RealmReference(core: cell.core)
+    guard cell.type.kind == .link || cell.type.kind == .embedded else { return elements.map { $0._stored(in: realm).value } }
     return elements.map { element in
-        if let object = element as? ObjectBase, object._core === cell.core, object._access!.place(of: object._rowID) == nil {
-            preconditionFailure("Adding a deleted or invalidated object to a Realm is not permitted")
+        // A frozen object stands for the live one.
+        if let object = element._object, let core = object._core, core === cell.core || core.isFrozen && core.file === cell.core.file, cell.type.kind == .link {
+            guard cell.core.sameAccess(object._access!)?.place(of: object._rowID) != nil else {
+                preconditionFailure("Adding a deleted or invalidated object to a Realm is not permitted")
+            }
+            return .link(object._rowID)
         }
         return element._stored(in: realm).value
     }

@@ -18,10 +18,11 @@ final class CollectionCell {
     let rowID: Int64
     let column: Int
     let type: ColumnType
-    /// In the stored form; of a map the values, beside `keys`.
-    private var elements: [Value]?
-    private(set) var keys: [String] = []
+    private var known: Elements
+    private var isLoaded = false
     private var isChanged = false
+    /// Of the access, when the object was known to be there.
+    private var validGeneration: UInt32 = 0
     /// Grows when the elements may be others.
     private(set) var stamp: UInt64 = 0
 
@@ -31,13 +32,23 @@ final class CollectionCell {
         self.rowID = rowID
         self.column = column
         type = access.type.columns[column].type
+        known = Elements(type)
     }
 
     static func of(_ object: ObjectBase, _ column: Int) -> CollectionCell {
         let access = object._settled()
-        let key = CellKey(rowID: object._rowID, column: column)
+        // What is frozen is asked for by any thread, and read by others than it was made by.
+        if access.core.isFrozen { return frozen.pass { of(access, object._rowID, column) } }
+        return of(access, object._rowID, column)
+    }
+
+    private static let frozen = Gate()
+
+    private static func of(_ access: TypeAccess, _ rowID: Int64, _ column: Int) -> CollectionCell {
+        let key = CellKey(rowID: rowID, column: column)
         if let cell = access.cells[key]?.cell { return cell }
-        let cell = CollectionCell(access, rowID: object._rowID, column: column)
+        let cell = CollectionCell(access, rowID: rowID, column: column)
+        if access.core.isFrozen { cell.load() }
         access.cells[key] = WeakCell(cell: cell)
         return cell
     }
@@ -45,22 +56,36 @@ final class CollectionCell {
     /// The object that the collection belongs to is there.
     var isValid: Bool { !access.isRetired && access.place(of: rowID) != nil }
 
+    /// As `isValid`, for those who ask often.
+    private var isStillValid: Bool {
+        let generation = access.state.pointee.generation
+        if generation == validGeneration, !access.isRetired { return true }
+        guard isValid else { return false }
+        validGeneration = generation
+        return true
+    }
+
     func forget() {
-        elements = nil
+        known = Elements(type)
+        isLoaded = false
         isChanged = false
         stamp &+= 1
     }
 
     // MARK: Reading
 
-    var values: [Value] {
-        core.confinement.check()
-        if let elements { return elements }
-        load()
-        return elements!
+    var elements: Elements {
+        _read {
+            core.confinement.check()
+            if !isLoaded { load() }
+            yield known
+        }
     }
 
-    var count: Int { values.count }
+    /// In the stored form; of a map the values, beside `keys`.
+    var values: [Value] { elements.all }
+    var keys: [String] { elements.keys.all }
+    var count: Int { elements.count }
 
     private func load() {
         precondition(!access.isRetired, "Access to invalidated \(type.collection) object: the realm was invalidated.")
@@ -68,29 +93,17 @@ final class CollectionCell {
         if let place = access.place(of: rowID) {
             stored = core.reading(.null) { () throws(Damage) in try access.value(Int32(place.segment), Int32(place.position), column) }
         }
-        switch stored {
-        case .list(let values), .set(let values): elements = values
-        case .map(let entries):
-            keys = entries.map(\.key)
-            elements = entries.map(\.value)
-        default:
-            keys = []
-            elements = []
-        }
+        known = Elements(type, stored)
+        isLoaded = true
     }
 
     // MARK: Changing
 
-    /// Lets `body` change the elements (of a map: and its keys).
-    func change<R>(_ action: @autoclosure () -> String, _ body: (inout [Value], inout [String]) -> R) -> R {
-        core.confinement.check()
-        core.requireTransaction("modify a \(action())")
-        precondition(isValid, "the object that this collection belongs to has been deleted or invalidated")
-        if elements == nil { load() }
-        var working = elements!
-        elements = nil
-        let result = body(&working, &keys)
-        elements = working
+    /// Lets `body` change the elements.
+    @inline(__always)
+    func change<R>(_ action: StaticString, _ body: (inout Elements) -> R) -> R {
+        prepareChange(action)
+        let result = body(&known)
         if !isChanged {
             isChanged = true
             core.changedCells[ObjectIdentifier(self)] = self
@@ -100,16 +113,18 @@ final class CollectionCell {
         return result
     }
 
+    private func prepareChange(_ action: StaticString) {
+        core.confinement.check()
+        core.requireTransaction("modify a \(action)")
+        precondition(isStillValid, "the object that this \(action) belongs to has been deleted or invalidated")
+        if !isLoaded { load() }
+    }
+
     /// Writes what was changed into the table.
     func flush() throws(FirnError) {
-        guard isChanged, let elements, access.place(of: rowID) != nil else { return }
+        guard isChanged, isLoaded, access.place(of: rowID) != nil else { return }
         isChanged = false
-        let value: Value = switch type.collection {
-        case .set: .set(elements)
-        case .map: .map(zip(keys, elements).map { Value.Entry($0, $1) })
-        default: .list(elements)
-        }
-        try access.working.set(rowID, column, value)
+        try access.working.set(rowID, column, known.stored)
         access.changed(column)
     }
 }

@@ -27,10 +27,35 @@ public class _CollectionSource {
     /// What a query runs over: the elements as a table. Primitive elements are its column "self".
     func table() -> any Table {
         if let access = elementAccess { return SelectedRows(rowIDs(), of: access.table) }
-        var column = Column(shape.type)
-        for i in 0..<count where !column.append(value(i)) { column.appendNull() }
-        return MemoryTable(TypeSchema("self", columns: [ColumnSchema("self", shape.type)]), schema: Schema(), batches: [Batch(count: column.count, columns: [column])])
+        return _CollectionSource.table(of: (0..<count).map(value), shape.type)
     }
+
+    /// As `table`, for those who look at its columns alone.
+    func emptyTable() -> any Table {
+        if let access = elementAccess { return access.table }
+        return _CollectionSource.table(of: [], shape.type)
+    }
+
+    /// What a figure over all elements is taken over: a table, and those of its rows that a query chooses.
+    func figured() -> (table: any Table, query: QuerySyntax, arguments: [Value]) { (table(), QuerySyntax(.constant(true)), []) }
+
+    /// Primitive values as a table of one column, "self".
+    static func table(of values: [Value], _ type: ColumnType) -> any Table {
+        var column = Column(type)
+        for value in values where !column.append(value) { column.appendNull() }
+        return MemoryTable(TypeSchema("self", columns: [ColumnSchema("self", type)]), schema: Schema(), batches: [Batch(count: column.count, columns: [column])])
+    }
+
+    /// A query over the elements. Whatever a query needs to know besides goes in here.
+    func request(_ query: QuerySyntax, _ arguments: [Value], aggregates: [Aggregate] = []) -> QueryRequest {
+        QueryRequest(parsed: query, arguments: arguments, aggregates: aggregates, inverses: inverses)
+    }
+
+    /// The elements that a query chooses of these.
+    func appending(_ query: QuerySyntax, _ arguments: [Value]) -> _CollectionSource { QuerySource(self, query, arguments: arguments) }
+
+    /// Where a row first stands, of elements that are objects.
+    func index(ofRow rowID: Int64) -> Int? { rowIDs().firstIndex(of: rowID) }
 
     /// Grows when elements may be others, at this realm.
     var stamp: UInt64 { core?.changeStamp ?? 0 }
@@ -116,6 +141,18 @@ final class TableSource: _CollectionSource {
         return owner.reading(-1) { () throws(Damage) in try access.table.rowID(atRank: index) ?? -1 }
     }
 
+    override func index(ofRow rowID: Int64) -> Int? {
+        check()
+        return owner.reading(nil) { () throws(Damage) in
+            guard let place = try access.table.place(of: rowID) else { return nil }
+            var rank = 0
+            for segment in 0..<place.segment { rank += try access.table.segment(segment).liveCount }
+            guard let live = try access.table.segment(place.segment).live else { return rank + place.position }
+            for row in 0..<place.position where live[row] { rank += 1 }
+            return rank
+        }
+    }
+
     override func moved(to core: RealmCore) -> _CollectionSource? {
         guard let there = core.sameAccess(access) else { return nil }
         return TableSource(there, shape)
@@ -136,7 +173,8 @@ final class CellSource: _CollectionSource {
     override var core: RealmCore? { cell.core }
     override var isInvalidated: Bool { !cell.isValid }
     override var count: Int { cell.count }
-    override func value(_ index: Int) -> Value { cell.values[index] }
+    override func value(_ index: Int) -> Value { cell.elements[index] }
+    override func rowIDs() -> [Int64] { cell.elements.rowIDs }
 
     override func moved(to core: RealmCore) -> _CollectionSource? {
         guard let owner = core.object(cell.rowID, like: cell.access) else { return nil }

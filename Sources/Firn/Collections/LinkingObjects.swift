@@ -1,12 +1,16 @@
 import FirnBytes
 import FirnModel
 
-/// The objects that have a link to this one in a property of theirs: the inverse of a relationship, kept by nobody.
+/// The objects that have a link to this one in a property of theirs: the inverse of a relationship, kept by nobody. In the order of their type's
+/// rows; an object that leads here several times is there as often.
 ///
 ///     class Dog: Object { @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person> }
-public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmCollection, _LinkingProperty {
+@dynamicMemberLookup
+public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: OrderedRealmCollection, _LinkingProperty {
     let origin: String
     let linking: _CollectionSource?
+    /// See `KeyPathRecorder`.
+    var recorder: KeyPathRecorder?
 
     /// The inverse of `propertyName` of `type`.
     public init(fromType type: Element.Type, property propertyName: String) {
@@ -20,8 +24,8 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     }
 
     public func _makeSource() -> _CollectionSource { linking ?? UnmanagedSource<Element>([]) }
-    var _origin: String { origin }
     public func _with(_ source: _CollectionSource) -> LinkingObjects { LinkingObjects(origin: origin, source) }
+    var _origin: String { origin }
 
     public var count: Int { linking.map { $0.isInvalidated ? 0 : $0.count } ?? 0 }
 
@@ -51,6 +55,12 @@ extension LinkingObjects: _Persistable {
         }
         return LinkingObjects(origin: origin, LinkingSource(access, column: link, to: target, rowID: object._rowID, Element._elementShape))
     }
+    public static func _recorded(_ object: ObjectBase, _ property: Int) -> LinkingObjects {
+        object._record(property)
+        var inverse = _initial()
+        inverse.recorder = object._recorder
+        return inverse
+    }
     public static func _write(_ object: ObjectBase, _ column: Int, _ value: LinkingObjects) { preconditionFailure("LinkingObjects cannot be set: set the link that they are the inverse of") }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<LinkingObjects>(at: offset) }
     public static func _fromUntyped(_ value: Any?) -> LinkingObjects? { nil }
@@ -71,6 +81,8 @@ final class LinkingSource: _CollectionSource {
     private let column: Int
     private let target: TypeAccess
     private let rowID: Int64
+    /// Accesses do not keep their realm alive.
+    private let owner: RealmCore
     private var rows: [Int64] = []
     private var evaluated: UInt64?
 
@@ -79,15 +91,25 @@ final class LinkingSource: _CollectionSource {
         self.column = column
         self.target = target
         self.rowID = rowID
+        owner = access.core
         super.init(shape)
     }
 
-    override var core: RealmCore? { access.core }
+    override var core: RealmCore? { owner }
     override var isInvalidated: Bool { access.isRetired || target.place(of: rowID) == nil }
 
     private func evaluate() {
         let core = access.core
         core.confinement.check()
+        if core.isFrozen { return frozen.pass { find() } }
+        find()
+    }
+
+    /// Any thread may read what is frozen.
+    private let frozen = Gate()
+
+    private func find() {
+        let core = access.core
         if evaluated == core.changeStamp { return }
         rows = core.failing([]) { () throws(FirnError) in
             try core.flushCells()

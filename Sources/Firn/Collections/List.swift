@@ -3,7 +3,8 @@ import FirnModel
 /// An ordered collection, duplicates allowed: a property of an object, or by itself.
 ///
 ///     @Persisted var dogs: List<Dog>
-public final class List<Element: RealmCollectionValue>: RealmCollection {
+@dynamicMemberLookup
+public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     enum Storage {
         case unmanaged([Element])
         case managed(CollectionCell)
@@ -47,9 +48,9 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
                 check(position, elements.count)
                 return elements[position]
             case .managed(let cell):
-                let values = cell.values
-                check(position, values.count)
-                return element(values[position], cell.core)
+                check(position, cell.count)
+                if let word = cell.elements.word(at: position), let element = Element._fromWord(word) { return element }
+                return element(cell.elements[position], cell.core)
             }
         }
         set { replace(index: position, object: newValue) }
@@ -66,12 +67,14 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     public func append<S: Sequence>(objectsIn objects: S) where S.Element == Element {
         switch storage {
         case .unmanaged(var elements):
+            // First: they may be those of this very list.
+            let objects = Array(objects)
             storage = .unmanaged([])
             elements.append(contentsOf: objects)
             storage = .unmanaged(elements)
         case .managed(let cell):
             let new = stored(Array(objects), in: cell)
-            cell.change("List") { values, _ in values.append(contentsOf: new) }
+            cell.change("List") { _ = $0.replaceSubrange($0.count..<$0.count, with: new) }
         }
     }
 
@@ -120,17 +123,13 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
                      "Index \(range.lowerBound < 0 ? range.lowerBound : range.upperBound) is out of bounds (must be less than \(count + 1)).")
         switch storage {
         case .unmanaged(var mine):
+            let elements = Array(elements)
             storage = .unmanaged([])
             mine.replaceSubrange(range, with: elements)
             storage = .unmanaged(mine)
         case .managed(let cell):
             let new = stored(Array(elements), in: cell)
-            let old = cell.change("List") { values, _ in
-                let old = Array(values[range])
-                values.replaceSubrange(range, with: new)
-                return old
-            }
-            release(old, in: cell)
+            release(cell.change("List") { $0.replaceSubrange(range, with: new) }, in: cell)
         }
     }
 
@@ -142,7 +141,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             storage = .unmanaged([])
             mine.insert(mine.remove(at: from), at: to)
             storage = .unmanaged(mine)
-        case .managed(let cell): cell.change("List") { values, _ in values.insert(values.remove(at: from), at: to) }
+        case .managed(let cell): cell.change("List") { $0.move(from: from, to: to) }
         }
     }
 
@@ -154,7 +153,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
             storage = .unmanaged([])
             mine.swapAt(first, second)
             storage = .unmanaged(mine)
-        case .managed(let cell): cell.change("List") { values, _ in values.swapAt(first, second) }
+        case .managed(let cell): cell.change("List") { $0.swapAt(first, second) }
         }
     }
 }

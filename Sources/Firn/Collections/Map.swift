@@ -37,10 +37,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
 
     private var names: [String] {
         switch storage {
-        case .unmanaged(let entries): return entries.map(\.key)
-        case .managed(let cell):
-            _ = cell.values
-            return cell.keys
+        case .unmanaged(let entries): entries.map(\.key)
+        case .managed(let cell): cell.keys
         }
     }
 
@@ -49,13 +47,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         get {
             let (place, isThere) = place(of: key._name)
             guard isThere else { return nil }
-            switch storage {
-            case .unmanaged(let entries): return entries[place].value
-            case .managed(let cell):
-                // Named, lest an element that may be nil be taken for no element.
-                let found: Value = element(cell.values[place], cell.core)
-                return found
+            // Not returned at once: as an optional, a null that is there would be none.
+            let value: Value = switch storage {
+            case .unmanaged(let entries): entries[place].value
+            case .managed(let cell): element(cell.elements[place], cell.core)
             }
+            return value
         }
         set { if let newValue { set(newValue, for: key._name) } else { removeObject(for: key) } }
     }
@@ -68,19 +65,24 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     public func object(forKey key: Key) -> Value? { self[key] }
 
     private func place(of key: String) -> (place: Int, isThere: Bool) {
-        let names = names
-        var low = 0, high = names.count
-        while low < high {
-            let middle = (low + high) / 2
-            if names[middle].precedes(key) { low = middle + 1 } else { high = middle }
+        switch storage {
+        case .unmanaged(let entries):
+            var low = 0, high = entries.count
+            while low < high {
+                let middle = (low + high) / 2
+                if entries[middle].key.precedes(key) { low = middle + 1 } else { high = middle }
+            }
+            return (low, low < entries.count && entries[low].key.utf8.elementsEqual(key.utf8))
+        case .managed(let cell):
+            let (index, isThere) = cell.elements.place(ofKey: key)
+            return (index, isThere)
         }
-        return (low, low < names.count && names[low].utf8.elementsEqual(key.utf8))
     }
 
     // MARK: Changing
 
     private func set(_ value: Value, for key: String) {
-        precondition(!key.hasPrefix("$") && !key.contains("."), "Map keys must not begin with '$' nor contain '.': '\(key)'")
+        if let fault = Map.fault(inKey: key) { preconditionFailure(fault) }
         let (place, isThere) = place(of: key)
         switch storage {
         case .unmanaged(var entries):
@@ -89,17 +91,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
             storage = .unmanaged(entries)
         case .managed(let cell):
             let new = stored([value], in: cell)[0]
-            var old: FirnModel.Value?
-            cell.change("Map") { values, keys in
-                if isThere {
-                    old = values[place]
-                    values[place] = new
-                } else {
-                    keys.insert(key, at: place)
-                    values.insert(new, at: place)
-                }
-            }
-            if let old { release([old], in: cell) }
+            if let old = cell.change("Map", { $0.set(new, forKey: key) }) { release([old], in: cell) }
         }
     }
 
@@ -118,11 +110,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
             entries.remove(at: place)
             storage = .unmanaged(entries)
         case .managed(let cell):
-            let old = cell.change("Map") { values, keys in
-                keys.remove(at: place)
-                return values.remove(at: place)
-            }
-            release([old], in: cell)
+            release([cell.change("Map") { $0.removeEntry(at: place) }], in: cell)
         }
     }
 
@@ -130,11 +118,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         switch storage {
         case .unmanaged: storage = .unmanaged([])
         case .managed(let cell):
-            let old = cell.change("Map") { values, keys in
-                let old = values
-                values = []
-                keys = []
-                return old
+            let old = cell.change("Map") { elements in
+                defer { elements.removeAllEntries() }
+                return elements.all
             }
             release(old, in: cell)
         }
@@ -172,8 +158,10 @@ extension Map: Sequence {
 }
 
 extension Map: Hashable {
-    /// Equal are maps with the same entries.
-    public static func == (a: Map, b: Map) -> Bool { a === b || a.keys == b.keys && a.values == b.values }
+    /// Equal are maps with the same entries, live, frozen or unmanaged.
+    public static func == (a: Map, b: Map) -> Bool {
+        a.isSameCollection(as: b) || a.keys == b.keys && zip(a.values, b.values).allSatisfy(isSameElement)
+    }
     public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }
 
@@ -220,7 +208,5 @@ extension Map: _AnyCollection {
         return true
     }
 
-    func _value(forKeyPath path: String) -> Any? {
-        values.map { ($0 as? ObjectBase)?.value(forKeyPath: path) }
-    }
+    func _value(forKeyPath path: String) -> Any? { value(forKeyPath: path) }
 }

@@ -3,14 +3,18 @@ import FirnModel
 /// Distinct elements, in ascending order where a realm manages them, as they were inserted where not.
 ///
 /// Elements are distinct; what a property of them holds need not be: `sum(ofProperty:)` counts every element once.
+@dynamicMemberLookup
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     enum Storage {
-        case unmanaged([Element])
+        case unmanaged(UnmanagedSet<Element>)
         case managed(CollectionCell)
     }
-    private var storage: Storage
+    private(set) var storage: Storage
+    /// See `KeyPathRecorder`.
+    var recorder: KeyPathRecorder?
 
-    public init() { storage = .unmanaged([]) }
+    /// An empty set of its own.
+    public init() { storage = .unmanaged(UnmanagedSet()) }
     init(_ cell: CollectionCell) { storage = .managed(cell) }
 
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
@@ -20,7 +24,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     public func _makeSource() -> _CollectionSource {
         switch storage {
-        case .unmanaged(let elements): UnmanagedSource(elements)
+        case .unmanaged(let set): UnmanagedSource(set.elements)
         case .managed(let cell): CellSource(cell, Element._elementShape)
         }
     }
@@ -31,124 +35,155 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     public var count: Int {
         switch storage {
-        case .unmanaged(let elements): elements.count
+        case .unmanaged(let set): set.count
         case .managed(let cell): cell.count
         }
     }
 
+    /// The element at a position in the set's own order: ascending in managed sets, that of insertion in unmanaged ones.
     public subscript(position: Int) -> Element {
         let count = count
         precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
         switch storage {
-        case .unmanaged(let elements): return elements[position]
-        case .managed(let cell): return element(cell.values[position], cell.core)
+        case .unmanaged(let set): return set.elements[position]
+        case .managed(let cell):
+            if let word = cell.elements.word(at: position), let element = Element._fromWord(word) { return element }
+            return element(cell.elements[position], cell.core)
         }
     }
 
+    /// Objects are found by identity: an unmanaged one is in no managed set.
     public func contains(_ object: Element) -> Bool {
         switch storage {
-        case .unmanaged(let elements): return elements.contains(object)
+        case .unmanaged(let set): return set.contains(object)
         case .managed(let cell):
-            guard let value = wanted(object, in: cell) else { return false }
-            return cell.values.place(of: value).isThere
+            if let word = object._word, cell.elements.isWords { return cell.elements.contains(word: word) }
+            return wanted(object, in: cell).map { cell.elements.contains($0) } ?? false
         }
     }
 
     /// The stored form of an element to look for; nil if it cannot be in the set.
     private func wanted(_ element: Element, in cell: CollectionCell) -> Value? {
-        if let object = element as? ObjectBase { return object._core === cell.core ? .link(object._rowID) : nil }
-        return element._stored(in: nil).value
+        guard let object = element._object else { return element._stored(in: nil).value }
+        return cell.core.row(of: object).map { .link($0) }
     }
 
-    public func isSubset(of other: MutableSet<Element>) -> Bool { allSatisfy(other.contains) }
-    public func intersects(_ other: MutableSet<Element>) -> Bool { contains(where: other.contains) }
+    /// Every element is in `other` too. An empty set is part of every set.
+    public func isSubset(of other: MutableSet<Element>) -> Bool {
+        if isSameCollection(as: other) { return true }
+        return count <= other.count && allSatisfy(other.contains)
+    }
+
+    /// They have an element in common.
+    public func intersects(_ other: MutableSet<Element>) -> Bool {
+        count <= other.count ? contains(where: other.contains) : other.contains(where: contains)
+    }
 
     // MARK: Changing
 
+    /// Adds an element, unless the set has it already. Objects that belong to no realm are added to that of the set.
     public func insert(_ object: Element) {
         switch storage {
-        case .unmanaged(let elements): if !elements.contains(object) { storage = .unmanaged(elements + [object]) }
-        case .managed(let cell): add(stored([object], in: cell), to: cell)
+        case .unmanaged(var set):
+            storage = .unmanaged(UnmanagedSet())
+            set.insert(object)
+            storage = .unmanaged(set)
+        case .managed(let cell):
+            if let word = object._word, cell.type.kind == .int || cell.type.kind == .bool {
+                cell.change("MutableSet") { _ = $0.insert(word: word) }
+            } else {
+                let new = stored([object], in: cell)
+                cell.change("MutableSet") { _ = $0.insert(new[0]) }
+            }
         }
     }
 
     public func insert<S: Sequence>(objectsIn objects: S) where S.Element == Element {
+        // First: they may be those of this very set.
+        let objects = Array(objects)
         switch storage {
-        case .unmanaged: for object in objects { insert(object) }
-        case .managed(let cell): add(stored(Array(objects), in: cell), to: cell)
+        case .unmanaged(var set):
+            storage = .unmanaged(UnmanagedSet())
+            for object in objects { set.insert(object) }
+            storage = .unmanaged(set)
+        case .managed(let cell):
+            let new = stored(objects, in: cell)
+            cell.change("MutableSet") { for value in new { $0.insert(value) } }
         }
     }
 
-    private func add(_ new: [Value], to cell: CollectionCell) {
-        cell.change("MutableSet") { values, _ in
-            if new.count > 64 { return values = Value.distinct(values + new) }
-            for value in new {
-                let (place, isThere) = values.place(of: value)
-                if !isThere { values.insert(value, at: place) }
-            }
-        }
-    }
-
+    /// Removes an element; nothing happens if the set does not have it.
     public func remove(_ object: Element) {
         switch storage {
-        case .unmanaged(let elements): storage = .unmanaged(elements.filter { $0 != object })
+        case .unmanaged(var set):
+            storage = .unmanaged(UnmanagedSet())
+            set.remove(object)
+            storage = .unmanaged(set)
         case .managed(let cell):
             cell.core.requireTransaction("modify a MutableSet")
-            guard let value = wanted(object, in: cell) else { return }
-            cell.change("MutableSet") { values, _ in
-                let (place, isThere) = values.place(of: value)
-                if isThere { values.remove(at: place) }
-            }
+            guard let value = wanted(object, in: cell), cell.elements.contains(value) else { return }
+            cell.change("MutableSet") { _ = $0.remove(value) }
         }
     }
 
-    public func removeAll() {
-        switch storage {
-        case .unmanaged: storage = .unmanaged([])
-        case .managed(let cell): cell.change("MutableSet") { values, _ in values = [] }
-        }
-    }
+    /// Empties the set. Objects that were in it stay in their realm.
+    public func removeAll() { replace(with: []) }
 
     /// Keeps the elements that `other` has too.
-    public func formIntersection(_ other: MutableSet<Element>) {
-        let kept = Array(self).filter(other.contains)
-        if kept.count < count { replace(with: kept) }
-    }
+    public func formIntersection(_ other: MutableSet<Element>) { keep(other.contains) }
 
     /// Removes the elements that `other` has.
-    public func subtract(_ other: MutableSet<Element>) {
-        let kept = Array(self).filter { !other.contains($0) }
-        if kept.count < count { replace(with: kept) }
-    }
+    public func subtract(_ other: MutableSet<Element>) { keep { !other.contains($0) } }
 
     /// Adds the elements of `other`.
-    public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: Array(other)) }
+    public func formUnion(_ other: MutableSet<Element>) {
+        if case .managed(let cell) = storage { cell.core.requireTransaction("modify a MutableSet") }
+        if !isSameCollection(as: other) { insert(objectsIn: other) }
+    }
+
+    /// Takes the elements of `other` in place of its own.
+    public func assign(_ other: MutableSet<Element>) {
+        if case .managed(let cell) = storage { cell.core.requireTransaction("modify a MutableSet") }
+        if !isSameCollection(as: other) { replace(with: Array(other)) }
+    }
+
+    private func keep(_ isKept: (Element) -> Bool) {
+        switch storage {
+        case .unmanaged(let set): storage = .unmanaged(UnmanagedSet(set.elements.filter(isKept)))
+        case .managed(let cell):
+            cell.core.requireTransaction("modify a MutableSet")
+            let all = cell.elements.all
+            let kept = all.filter { isKept(element($0, cell.core)) }
+            if kept.count < all.count { cell.change("MutableSet") { $0.replaceAll(with: kept) } }
+        }
+    }
 
     private func replace(with elements: [Element]) {
         switch storage {
-        case .unmanaged: storage = .unmanaged(elements)
+        case .unmanaged: storage = .unmanaged(UnmanagedSet(elements))
         case .managed(let cell):
             let new = Value.distinct(stored(elements, in: cell))
-            cell.change("MutableSet") { values, _ in values = new }
+            cell.change("MutableSet") { $0.replaceAll(with: new) }
         }
     }
+
+    // MARK: What sets do not have (see OrderedRealmCollection)
+
+    @available(*, unavailable, message: "A set has no order to look in: take filter(_:).first, or index into sorted results of it.")
+    public func index(matching predicateFormat: String, _ args: Any...) -> Int? { nil }
 }
 
 extension MutableSet {
-    /// Equal are sets with the same elements.
+    /// Equal are sets with the same elements, live, frozen or unmanaged.
     public static func == (a: MutableSet, b: MutableSet) -> Bool { a === b || a.count == b.count && a.isSubset(of: b) }
     public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }
 
-extension [Value] {
-    /// Where a value stands in an ascending array, or would.
-    func place(of value: Value) -> (place: Int, isThere: Bool) {
-        var low = 0, high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if Value.order(self[middle], value) < 0 { low = middle + 1 } else { high = middle }
-        }
-        return (low, low < count && Value.order(self[low], value) == 0)
+extension RealmCore {
+    /// The row of an object, if it is this realm's, or the same object at another version: live and frozen sets have elements in common.
+    func row(of object: ObjectBase) -> Int64? {
+        guard let core = object._core else { return nil }
+        return core === self || core.file === file ? object._rowID : nil
     }
 }
 
@@ -166,12 +201,17 @@ extension MutableSet: _Persistable {
         let set = MutableSet()
         return set._replaceAll(untyped: value) ? set : nil
     }
+    public static func _recorded(_ object: ObjectBase, _ property: Int) -> MutableSet {
+        object._record(property)
+        let set = MutableSet()
+        set.recorder = object._recorder
+        return set
+    }
     public var _untyped: Any? { self }
     public func _append(to sink: _Sink) { sink.append(.set([])) }
     public static var _isCollection: Bool { true }
     public func _replaceContents(with other: MutableSet) {
-        if isSameCollection(as: other) { return }
-        replace(with: Array(other))
+        assign(other)
     }
 }
 
@@ -179,8 +219,7 @@ extension MutableSet: _AnyCollection {
     var _untypedElements: [Any?] { map(\._untypedElement) }
     func _replaceAll(untyped value: Any?) -> Bool {
         guard let new = untypedElements(of: value, as: Element.self) else { return false }
-        removeAll()
-        insert(objectsIn: new)
+        replace(with: new)
         return true
     }
     func _value(forKeyPath path: String) -> Any? { value(forKeyPath: path) }

@@ -11,20 +11,39 @@ final class QuerySource: _CollectionSource {
     private var rows: [Int64] = []
     private var values: [Value] = []
     private var evaluated: UInt64?
+    /// Of queries that choose rows of a whole table by what the rows themselves hold.
+    private var matches: SegmentMatches?
+    /// Any thread may read what is frozen.
+    private let frozen = Gate()
 
     init(_ base: _CollectionSource, _ query: QuerySyntax, arguments: [Value] = []) {
         self.base = base
         self.query = query
         self.arguments = arguments
         super.init(base.shape)
+        if base is TableSource, query.descriptors.isEmpty, let access = base.elementAccess, query.predicate.looksOnly(at: access.type.columns) { matches = SegmentMatches() }
     }
 
     override var core: RealmCore? { base.core }
     override var isInvalidated: Bool { base.isInvalidated }
 
+    /// A query on a query is one query.
+    override func appending(_ next: QuerySyntax, _ more: [Value]) -> _CollectionSource {
+        guard query.takes(next) else { return QuerySource(self, next, arguments: more) }
+        return QuerySource(base, query.followed(by: next, shift: arguments.count), arguments: arguments + more)
+    }
+
+    override func figured() -> (table: any Table, query: QuerySyntax, arguments: [Value]) { (base.table(), query, arguments) }
+    override func emptyTable() -> any Table { base.emptyTable() }
+
     private func evaluate() {
         guard let core = base.core else { return run() }
         core.confinement.check()
+        if core.isFrozen { return frozen.pass { follow(core) } }
+        follow(core)
+    }
+
+    private func follow(_ core: RealmCore) {
         if evaluated == core.changeStamp { return }
         _ = core.failing(()) { () throws(FirnError) in try core.flushCells() }
         run()
@@ -34,7 +53,11 @@ final class QuerySource: _CollectionSource {
     private func run() {
         let table = base.table()
         do {
-            let run = try QueryRun(QueryRequest(parsed: query, arguments: arguments, inverses: inverses), table: table)
+            let run = try QueryRun(request(query, arguments), table: table)
+            if matches != nil {
+                rows = try matches!.rowIDs(run, table)
+                return
+            }
             let places = try run.rowPositions()
             if shape.target != nil {
                 rows = try places.map { try table.segment($0.segment).rowID(at: $0.row) }
@@ -70,5 +93,55 @@ final class QuerySource: _CollectionSource {
 
     override func moved(to core: RealmCore) -> _CollectionSource? {
         base.moved(to: core).map { QuerySource($0, query, arguments: arguments) }
+    }
+
+    /// How many segments' rows were looked at by the evaluations so far.
+    var segmentsEvaluated: Int { matches?.evaluatedCount ?? 0 }
+}
+
+/// The rows that a query chooses of a whole table, by segment: a segment that is as it was at the last evaluation is not looked at again.
+struct SegmentMatches {
+    private struct Kept {
+        var segment: any Segment
+        var rowIDs: [Int64]
+    }
+    private var kept: [Int64: Kept] = [:]
+    private(set) var evaluatedCount = 0
+
+    mutating func rowIDs(_ run: QueryRun, _ table: any Table) throws -> [Int64] {
+        var found: [Int64] = [], next: [Int64: Kept] = [:]
+        // The segments of a transaction's rows change in place.
+        let isSettled = !(table is WorkingTable)
+        for index in 0..<table.segmentCount {
+            let segment = try table.segment(index)
+            guard segment.rowCount > 0 else { continue }
+            let first = try segment.rowID(at: 0)
+            // What is kept never belongs to a transaction: the same segment is an unchanged one.
+            if let known = kept[first], try known.segment === segment || isUnchanged(segment, from: known.segment) {
+                found.append(contentsOf: known.rowIDs)
+                if isSettled { next[first] = Kept(segment: segment, rowIDs: known.rowIDs) }
+                continue
+            }
+            evaluatedCount += 1
+            let bits = try run.matches(ofSegment: index)
+            var rowIDs: [Int64] = []
+            for (w, word) in bits.words.enumerated() {
+                var rest = word
+                while rest != 0 {
+                    rowIDs.append(try segment.rowID(at: w * 64 + rest.trailingZeroBitCount))
+                    rest &= rest &- 1
+                }
+            }
+            found.append(contentsOf: rowIDs)
+            if isSettled { next[first] = Kept(segment: segment, rowIDs: rowIDs) }
+        }
+        // Those before a transaction serve the versions after it.
+        if isSettled { kept = next }
+        return found
+    }
+
+    private func isUnchanged(_ segment: any Segment, from known: any Segment) throws -> Bool {
+        guard segment.rowCount == known.rowCount, let changed = try segment.storedRowsThatMayDiffer(from: known) else { return false }
+        return changed.ones == 0
     }
 }

@@ -1,7 +1,7 @@
 import FirnModel
 
 /// Elements that a query gives, in its order: lazy, and live: they follow the version of their realm.
-public struct Results<Element: RealmFetchable>: RealmCollection {
+public struct Results<Element: RealmFetchable>: OrderedRealmCollection {
     let source: _CollectionSource
 
     init(_ source: _CollectionSource) { self.source = source }
@@ -9,6 +9,7 @@ public struct Results<Element: RealmFetchable>: RealmCollection {
     public func _makeSource() -> _CollectionSource { source }
     public func _with(_ source: _CollectionSource) -> Results { Results(source) }
 
+    /// How many elements there are; 0 if what they come from is not there any more.
     public var count: Int { source.isInvalidated ? 0 : source.count }
 
     public subscript(position: Int) -> Element {

@@ -56,6 +56,8 @@ extension ObjectBase: RealmCollectionValue {
     }
 
     public var _untypedElement: Any? { self }
+    public var _object: ObjectBase? { self }
+    public static var _isObject: Bool { true }
 
     /// An object of the class, or what one can be made from.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {

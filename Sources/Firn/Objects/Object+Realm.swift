@@ -66,7 +66,7 @@ extension ObjectBase: CustomStringConvertible {
             let shown = switch unwrapped(value) {
             case nil: "(null)"
             case let object as ObjectBase: object.text(depth: depth - 1)
-            case let collection as any _AnyCollection: ObjectBase.text(of: collection, depth: depth - 1)
+            case let collection as any _AnyCollection: collection._text(within: true)
             case let some?: "\(some)"
             }
             lines.append("\t\(label) = \(shown.replacingOccurrences(of: "\n", with: "\n\t"));\n")
@@ -75,17 +75,6 @@ extension ObjectBase: CustomStringConvertible {
     }
 
     /// As the collection describes itself, its objects no deeper than is left: they may lead back here.
-    private static func text(of collection: any _AnyCollection, depth: Int) -> String {
-        let elements = collection._untypedElements
-        guard elements.contains(where: { $0 is ObjectBase }) else { return "\(collection)" }
-        guard depth > 0 else { return "\(Swift.type(of: collection)) <maximum depth exceeded>" }
-        var lines = elements.prefix(100).enumerated().map { index, element in
-            "\t[\(index)] \((element as? ObjectBase)?.text(depth: depth) ?? "(null)")".replacingOccurrences(of: "\n", with: "\n\t")
-        }
-        if elements.count > 100 { lines.append("\t... \(elements.count - 100) objects skipped.") }
-        return "\(Swift.type(of: collection)) (\n" + lines.joined(separator: ",\n") + "\n)"
-    }
-
     private final var untypedProperties: [(String, Any?)] {
         if let access = _access, access.schema == nil { return access.type.columns.map { ($0.name, self[$0.name]) } }
         return ClassSchema.of(Swift.type(of: self)).stored.map { ($0.name, $0.access.get(self)) }

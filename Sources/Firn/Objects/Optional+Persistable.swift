@@ -70,6 +70,8 @@ extension Optional: _Element where Wrapped: _Element {
     }
     public func _stored(in core: _RealmReference?) -> _Stored { self?._stored(in: core) ?? _Stored(.null) }
     public var _untypedElement: Any? { self?._untypedElement }
+    public var _object: ObjectBase? { self?._object }
+    public static var _isObject: Bool { Wrapped._isObject }
     public static func _elementFromUntyped(_ value: Any?) -> Wrapped?? {
         guard let value = unwrapped(value) else { return .some(nil) }
         return Wrapped._elementFromUntyped(value).map { .some($0) }

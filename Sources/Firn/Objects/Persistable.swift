@@ -98,6 +98,19 @@ public protocol _Element {
     func _stored(in core: _RealmReference?) -> _Stored
     var _untypedElement: Any? { get }
     static func _elementFromUntyped(_ value: Any?) -> Self?
+    /// Of ints and bools: as the word that they are stored as, and back, without boxing; nil for all others.
+    var _word: Int64? { get }
+    /// The object that the element is; a cast would cost more.
+    var _object: ObjectBase? { get }
+    static var _isObject: Bool { get }
+    static func _fromWord(_ word: Int64) -> Self?
+}
+
+extension _Element {
+    public var _word: Int64? { nil }
+    public var _object: ObjectBase? { nil }
+    public static var _isObject: Bool { false }
+    public static func _fromWord(_ word: Int64) -> Self? { nil }
 }
 
 /// The realm that values are stored into.

@@ -58,6 +58,8 @@ extension _IntegerScalar {
         return Self(truncatingIfNeeded: word)
     }
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.int(Int64(truncatingIfNeeded: self))) }
+    public var _word: Int64? { Int64(truncatingIfNeeded: self) }
+    public static func _fromWord(_ word: Int64) -> Self? { Self(truncatingIfNeeded: word) }
     @inlinable public static func _read(_ object: ObjectBase, _ column: Int) -> Self { Self(truncatingIfNeeded: object._word(column)) }
     @inlinable public static func _write(_ object: ObjectBase, _ column: Int, _ value: Self) { object._setWord(column, Int64(truncatingIfNeeded: value)) }
     @inlinable public static func _readOptional(_ object: ObjectBase, _ column: Int) -> Self? {
@@ -66,9 +68,14 @@ extension _IntegerScalar {
     public func _appendPresent(to sink: _Sink) { sink.append(word: Int64(truncatingIfNeeded: self)) }
     public static func _sum(_ value: _Stored) -> Self {
         switch value.value {
-        case .int(let sum): Self(truncatingIfNeeded: sum)
-        case .double(let sum): Self(sum)
-        default: 0
+        case .int(let sum):
+            guard let fitting = Self(exactly: sum) else { preconditionFailure("the sum \(sum) does not fit into \(Self.self): ask for it as another type, with sum(ofProperty:) as Int or Double") }
+            return fitting
+        case .double(let sum):
+            guard let fitting = Self(exactly: sum.rounded(.towardZero)) else { preconditionFailure("the sum \(sum) does not fit into \(Self.self): ask for it as Double, with sum(ofProperty:)") }
+            return fitting
+        case .decimal(let sum): return _sum(_Stored(.double(sum.double)))
+        default: return 0
         }
     }
 }
@@ -96,6 +103,8 @@ extension Bool: _Scalar, _PrimaryKey, _Indexable, SortableType {
     public static func _zero() -> Bool { false }
     public static func _element(_ stored: _Stored) -> Bool? { if case .bool(let value) = stored.value { value } else { nil } }
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.bool(self)) }
+    public var _word: Int64? { self ? 1 : 0 }
+    public static func _fromWord(_ word: Int64) -> Bool? { word != 0 }
     @inlinable public static func _read(_ object: ObjectBase, _ column: Int) -> Bool { object._word(column) != 0 }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Bool>(at: offset) }
     public func _appendPresent(to sink: _Sink) { sink.append(word: self ? 1 : 0) }
@@ -120,6 +129,7 @@ extension Double: _Scalar, MinMaxType, AddableType, SortableType {
         case .int(let sum): Double(sum)
         case .double(let sum): sum
         case .float(let sum): Double(sum)
+        case .decimal(let sum): sum.double
         default: 0
         }
     }
@@ -203,6 +213,7 @@ extension Decimal128: _Scalar, MinMaxType, AddableType, SortableType {
         switch value.value {
         case .decimal(let sum): Decimal128(sum)
         case .int(let sum): Decimal128(sum)
+        case .double(let sum): Decimal128(sum)
         default: 0
         }
     }

@@ -55,7 +55,10 @@ extension RealmCollection {
     }
 
     /// Where the first element stands that an `NSPredicate` holds for; nil if there is none.
-    public func index(matching predicate: NSPredicate) -> Int? { firstIndex { predicate.evaluate(with: $0) } }
+    public func index(matching predicate: NSPredicate) -> Int? where Self: OrderedRealmCollection {
+        self.requireOrder()
+        return firstIndex { predicate.evaluate(with: $0) }
+    }
 }
 
 extension MutableSet {

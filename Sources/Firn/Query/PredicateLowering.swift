@@ -97,7 +97,8 @@ extension RealmCollection {
     }
 
     /// Where the first element stands that a `#Predicate` holds for; nil if there is none. Traps as `filter` does.
-    public func index(matching predicate: Predicate<Element>) -> Int? {
+    public func index(matching predicate: Predicate<Element>) -> Int? where Self: OrderedRealmCollection {
+        self.requireOrder()
         let source = managedSource("index(matching:)")
         do {
             let (syntax, arguments) = try source.lowered(predicate)

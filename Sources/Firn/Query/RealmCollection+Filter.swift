@@ -26,7 +26,8 @@ extension RealmCollection {
     }
 
     /// Where the first element stands that a query holds for; nil if there is none.
-    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
+    public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Self: OrderedRealmCollection {
+        self.requireOrder()
         let source = source
         precondition(source.core != nil || source.shape.target == nil, "objects that belong to no realm are not searched by queries: use firstIndex(where:)")
         let (syntax, arguments) = source.typed(isIncluded)
@@ -74,7 +75,7 @@ extension _CollectionSource {
         let found = appending(syntax, arguments)
         guard found.count > 0 else { return nil }
         let value = found.value(0)
-        if case .link(let rowID) = value, shape.target != nil { return rowIDs().firstIndex(of: rowID) }
+        if case .link(let rowID) = value, shape.target != nil { return index(ofRow: rowID) }
         return (0..<count).first { self.value($0) == value }
     }
 

@@ -90,10 +90,10 @@ import Testing
         #expect(Array(hound.ints.filter(NSPredicate { value, _ in value as! Int > 2 })) == Array(hound.ints).filter { $0 > 2 })
     }
 
-    @Test func `objects that lead back to themselves through collections are described to a depth`() throws {
+    @Test func `objects that lead back to themselves through collections are described to an end`() throws {
         let kennel = try Kennel(seed: 24, count: 8)
         try kennel.realm.write { for hound in kennel.hounds { hound.friends.insert(objectsIn: kennel.hounds.prefix(2)) } }
-        for hound in kennel.hounds.prefix(2) { #expect(hound.description.contains("maximum depth exceeded") && hound.freeze().description.hasPrefix("Hound {")) }
+        for hound in kennel.hounds.prefix(2) { #expect(hound.description.contains("friends = MutableSet<Hound> <2 objects>") && hound.freeze().description.hasPrefix("Hound {")) }
     }
 
     @Test func `R08 the first element that a block predicate holds for`() throws {

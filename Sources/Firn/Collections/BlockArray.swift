@@ -1,0 +1,172 @@
+/// An array in blocks: what is put in or taken out moves the rest of one block alone.
+struct BlockArray<Element> {
+    /// Elements of a block at most.
+    static var most: Int { 1024 }
+
+    private(set) var blocks: [[Element]] = []
+    /// The index of the first element of each block.
+    private var starts: [Int] = []
+    private(set) var count = 0
+
+    init() {}
+
+    init(_ elements: [Element]) {
+        count = elements.count
+        blocks = BlockArray.cut(elements)
+        number(from: 0)
+    }
+
+    /// Blocks with room for what is put in later.
+    private static func cut(_ elements: [Element]) -> [[Element]] {
+        let full = most * 3 / 4
+        if elements.count <= most { return elements.isEmpty ? [] : [elements] }
+        return stride(from: 0, to: elements.count, by: full).map { Array(elements[$0..<min($0 + full, elements.count)]) }
+    }
+
+    private mutating func number(from block: Int) {
+        starts.removeLast(max(0, starts.count - block))
+        var start = block == 0 ? 0 : starts[block - 1] + blocks[block - 1].count
+        for i in block..<max(block, blocks.count) {
+            starts.append(start)
+            start += blocks[i].count
+        }
+    }
+
+    /// The block of an index; of the end: the end of the last block.
+    @inline(__always)
+    private func place(_ index: Int) -> (block: Int, offset: Int) {
+        var low = 0, high = starts.count
+        while low + 1 < high {
+            let middle = (low + high) / 2
+            if starts[middle] <= index { low = middle } else { high = middle }
+        }
+        return (low, index - (starts.isEmpty ? 0 : starts[low]))
+    }
+
+    subscript(index: Int) -> Element {
+        get {
+            let (block, offset) = place(index)
+            return blocks[block][offset]
+        }
+        set {
+            let (block, offset) = place(index)
+            blocks[block][offset] = newValue
+        }
+    }
+
+    func index(block: Int, offset: Int) -> Int { block < starts.count ? starts[block] + offset : count }
+
+    /// All elements, in order.
+    var all: [Element] {
+        var found: [Element] = []
+        found.reserveCapacity(count)
+        for block in blocks { found.append(contentsOf: block) }
+        return found
+    }
+
+    mutating func insert(_ element: Element, at index: Int) {
+        let (block, offset) = place(index)
+        insert(element, block: block, offset: offset)
+    }
+
+    mutating func insert(_ element: Element, block: Int, offset: Int) {
+        count += 1
+        if blocks.isEmpty {
+            blocks = [[element]]
+            starts = [0]
+            return
+        }
+        blocks[block].insert(element, at: offset)
+        if blocks[block].count > BlockArray.most { return split(block) }
+        for i in (block + 1)..<max(block + 1, starts.count) { starts[i] &+= 1 }
+    }
+
+    private mutating func split(_ block: Int) {
+        // The end of the last block is where elements arrive one after the other: it is not halved but followed by an empty one.
+        let half = block == blocks.count - 1 ? BlockArray.most : BlockArray.most / 2
+        var rest: [Element] = []
+        rest.reserveCapacity(BlockArray.most + 1)
+        rest.append(contentsOf: blocks[block][half...])
+        blocks[block].removeLast(blocks[block].count - half)
+        blocks.insert(rest, at: block + 1)
+        number(from: block)
+    }
+
+    @discardableResult
+    mutating func remove(at index: Int) -> Element {
+        let (block, offset) = place(index)
+        return remove(block: block, offset: offset)
+    }
+
+    @discardableResult
+    mutating func remove(block: Int, offset: Int) -> Element {
+        count -= 1
+        let element = blocks[block].remove(at: offset)
+        if blocks[block].isEmpty {
+            blocks.remove(at: block)
+            number(from: block)
+        } else {
+            for i in (block + 1)..<max(block + 1, starts.count) { starts[i] &-= 1 }
+        }
+        return element
+    }
+
+    mutating func append(contentsOf new: [Element]) { replaceSubrange(count..<count, with: new) }
+
+    mutating func replaceSubrange(_ range: Range<Int>, with new: [Element]) {
+        if range.count == 0, new.count == 1 { return insert(new[0], at: range.lowerBound) }
+        if range.count == 1, new.isEmpty {
+            remove(at: range.lowerBound)
+            return
+        }
+        if range.count == 1, new.count == 1 {
+            self[range.lowerBound] = new[0]
+            return
+        }
+        if range.isEmpty && new.isEmpty { return }
+        guard !blocks.isEmpty else {
+            self = BlockArray(new)
+            return
+        }
+        let (first, start) = place(range.lowerBound), (last, end) = place(range.upperBound)
+        let whole = Array(blocks[first][..<start]) + new + blocks[last][end...]
+        blocks.replaceSubrange(first...last, with: BlockArray.cut(whole))
+        count += new.count - range.count
+        number(from: first)
+    }
+
+    func slice(_ range: Range<Int>) -> [Element] {
+        var found: [Element] = [], (block, offset) = place(range.lowerBound)
+        found.reserveCapacity(range.count)
+        while found.count < range.count {
+            found.append(contentsOf: blocks[block][offset..<min(blocks[block].count, offset + range.count - found.count)])
+            block += 1
+            offset = 0
+        }
+        return found
+    }
+
+    /// In ascending blocks: where an element stands, or would. `order` is how an element of the array compares with the one that is looked for.
+    @inline(__always)
+    func search(_ isBefore: (Element) -> Bool) -> (block: Int, offset: Int) {
+        var low = 0, high = blocks.count
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(blocks[middle][0]) { low = middle + 1 } else { high = middle }
+        }
+        // Block `low` is the first that does not begin before the element: it stands there at the front, or in the block before.
+        guard low > 0 else { return (0, 0) }
+        let block = low - 1
+        var from = 1, to = blocks[block].count
+        blocks[block].withUnsafeBufferPointer { elements in
+            while from < to {
+                let middle = (from + to) / 2
+                if isBefore(elements[middle]) { from = middle + 1 } else { to = middle }
+            }
+        }
+        if from == blocks[block].count, low < blocks.count { return (low, 0) }
+        return (block, from)
+    }
+}
+
+extension BlockArray: Sendable where Element: Sendable {}

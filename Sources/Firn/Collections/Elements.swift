@@ -1,0 +1,225 @@
+import FirnModel
+
+/// The elements of one collection in memory. Those of ints, bools and links are words; all others values. Sets are ascending.
+struct Elements {
+    let type: ColumnType
+    let isWords: Bool
+    private var words = BlockArray<Int64>()
+    private var values = BlockArray<Value>()
+    /// Of a map: beside the values, ascending by bytes.
+    private(set) var keys = BlockArray<String>()
+    /// A set of words has nil too, before all others.
+    private var hasNull = false
+
+    init(_ type: ColumnType) {
+        self.type = type
+        isWords = switch type.kind {
+        case .bool, .int, .link: type.collection == .set || type.collection == .list && !type.elementIsOptional
+        default: false
+        }
+    }
+
+    /// As a column holds them.
+    init(_ type: ColumnType, _ stored: Value) {
+        self.init(type)
+        switch stored {
+        case .list(let elements), .set(let elements): replaceAll(with: elements)
+        case .map(let entries):
+            keys = BlockArray(entries.map(\.key))
+            values = BlockArray(entries.map(\.value))
+        default: break
+        }
+    }
+
+    /// In the form of a column.
+    var stored: Value {
+        switch type.collection {
+        case .set: .set(all)
+        case .map: .map(zip(keys.all, values.all).map { Value.Entry($0, $1) })
+        default: .list(all)
+        }
+    }
+
+    var count: Int { isWords ? words.count + (hasNull ? 1 : 0) : values.count }
+
+    // MARK: Words and values
+
+    private func value(_ word: Int64) -> Value {
+        switch type.kind {
+        case .bool: .bool(word != 0)
+        case .link: .link(word)
+        default: .int(word)
+        }
+    }
+
+    /// Nil: it is no value of this kind.
+    private func word(_ value: Value) -> Int64? {
+        switch (value, type.kind) {
+        case (.bool(let x), .bool): x ? 1 : 0
+        case (.int(let x), .int), (.link(let x), .link): x
+        default: nil
+        }
+    }
+
+    subscript(index: Int) -> Value {
+        guard isWords else { return values[index] }
+        if hasNull { return index == 0 ? .null : value(words[index - 1]) }
+        return value(words[index])
+    }
+
+    /// The element at an index as a word; nil: it is null, or the elements are no words.
+    func word(at index: Int) -> Int64? {
+        guard isWords else { return nil }
+        if hasNull { return index == 0 ? nil : words[index - 1] }
+        return words[index]
+    }
+
+    var all: [Value] {
+        guard isWords else { return values.all }
+        return (hasNull ? [.null] : []) + words.all.map(value)
+    }
+
+    /// The rows that the elements lead to.
+    var rowIDs: [Int64] {
+        if isWords { return words.all }
+        var found: [Int64] = []
+        for block in values.blocks { for value in block { value.forEachLink { found.append($0) } } }
+        return found
+    }
+
+    mutating func replaceAll(with elements: [Value]) {
+        hasNull = false
+        guard isWords else {
+            values = BlockArray(elements)
+            return
+        }
+        words = BlockArray(elements.compactMap(word))
+        if type.collection == .set { hasNull = elements.contains { $0.isNull } }
+    }
+
+    // MARK: Lists
+
+    /// Gives what was there.
+    @discardableResult
+    mutating func replaceSubrange(_ range: Range<Int>, with new: [Value]) -> [Value] {
+        if isWords {
+            let old = range.isEmpty ? [] : words.slice(range).map(value)
+            words.replaceSubrange(range, with: new.map { word($0) ?? 0 })
+            return old
+        }
+        let old = range.isEmpty ? [] : values.slice(range)
+        values.replaceSubrange(range, with: new)
+        return old
+    }
+
+    mutating func move(from: Int, to: Int) {
+        if isWords { words.insert(words.remove(at: from), at: to) } else { values.insert(values.remove(at: from), at: to) }
+    }
+
+    mutating func swapAt(_ first: Int, _ second: Int) {
+        if isWords {
+            (words[first], words[second]) = (words[second], words[first])
+        } else {
+            (values[first], values[second]) = (values[second], values[first])
+        }
+    }
+
+    // MARK: Sets
+
+    @inline(__always)
+    private func place(_ word: Int64) -> (block: Int, offset: Int, isThere: Bool) {
+        let (block, offset) = words.search { $0 < word }
+        return (block, offset, block < words.blocks.count && offset < words.blocks[block].count && words.blocks[block][offset] == word)
+    }
+
+    private func place(_ value: Value) -> (block: Int, offset: Int, isThere: Bool) {
+        let (block, offset) = values.search { Value.order($0, value) < 0 }
+        return (block, offset, block < values.blocks.count && offset < values.blocks[block].count && Value.order(values.blocks[block][offset], value) == 0)
+    }
+
+    func contains(word: Int64) -> Bool { place(word).isThere }
+
+    func contains(_ value: Value) -> Bool {
+        guard isWords else { return place(value).isThere }
+        if value.isNull { return hasNull }
+        return word(value).map(contains(word:)) ?? false
+    }
+
+    /// False if the set has it already.
+    @discardableResult
+    mutating func insert(word: Int64) -> Bool {
+        let (block, offset, isThere) = place(word)
+        if isThere { return false }
+        words.insert(word, block: block, offset: offset)
+        return true
+    }
+
+    @discardableResult
+    mutating func insert(_ value: Value) -> Bool {
+        if isWords {
+            if let word = word(value) { return insert(word: word) }
+            defer { hasNull = true }
+            return !hasNull
+        }
+        let (block, offset, isThere) = place(value)
+        if isThere { return false }
+        values.insert(value, block: block, offset: offset)
+        return true
+    }
+
+    /// False if it is not in the set.
+    @discardableResult
+    mutating func remove(_ value: Value) -> Bool {
+        if isWords {
+            guard let word = word(value) else {
+                defer { hasNull = false }
+                return hasNull
+            }
+            let (block, offset, isThere) = place(word)
+            if isThere { words.remove(block: block, offset: offset) }
+            return isThere
+        }
+        let (block, offset, isThere) = place(value)
+        if isThere { values.remove(block: block, offset: offset) }
+        return isThere
+    }
+
+    /// Where an element of a set stands; nil if it is not there.
+    func index(of value: Value) -> Int? {
+        if isWords {
+            guard let word = word(value) else { return hasNull && value.isNull ? 0 : nil }
+            let (block, offset, isThere) = place(word)
+            return isThere ? words.index(block: block, offset: offset) + (hasNull ? 1 : 0) : nil
+        }
+        let (block, offset, isThere) = place(value)
+        return isThere ? values.index(block: block, offset: offset) : nil
+    }
+
+    // MARK: Maps
+
+    func place(ofKey key: String) -> (index: Int, isThere: Bool) {
+        let (block, offset) = keys.search { $0.precedes(key) }
+        let isThere = block < keys.blocks.count && offset < keys.blocks[block].count && keys.blocks[block][offset].utf8.elementsEqual(key.utf8)
+        return (keys.index(block: block, offset: offset), isThere)
+    }
+
+    /// Gives the value that the key had.
+    mutating func set(_ value: Value, forKey key: String) -> Value? {
+        let (index, isThere) = place(ofKey: key)
+        guard isThere else {
+            keys.insert(key, at: index)
+            values.insert(value, at: index)
+            return nil
+        }
+        let old = values[index]
+        values[index] = value
+        return old
+    }
+
+    mutating func removeEntry(at index: Int) -> Value {
+        keys.remove(at: index)
+        return values.remove(at: index)
+    }
+
+    mutating func removeAllEntries() { (keys, values) = (BlockArray(), BlockArray()) }
+}

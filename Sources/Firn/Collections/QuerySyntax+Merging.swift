@@ -1,0 +1,117 @@
+import FirnModel
+import FirnQuery
+
+// A query on the results of another as one query.
+extension QuerySyntax {
+    /// How many elements there are is part of the query: what is asked for afterwards is asked of those.
+    var isLimited: Bool {
+        descriptors.contains { descriptor in
+            switch descriptor {
+            case .limit, .offset: true
+            default: false
+            }
+        }
+    }
+
+    /// Whether `next` can be asked in one with this query: both filters hold, then what orders this one, then what orders `next`.
+    func takes(_ next: QuerySyntax) -> Bool { !isLimited || next.predicate == .constant(true) }
+
+    /// One query for this and then `next`, whose arguments follow this one's `shift`.
+    func followed(by next: QuerySyntax, shift: Int) -> QuerySyntax {
+        let next = QuerySyntax(next.predicate.shifted(by: shift), descriptors: next.descriptors.map { $0.shifted(by: shift) })
+        return QuerySyntax(.conjunction(predicate, next.predicate), descriptors: descriptors + next.descriptors)
+    }
+}
+
+extension PredicateSyntax {
+    fileprivate static func conjunction(_ a: PredicateSyntax, _ b: PredicateSyntax) -> PredicateSyntax {
+        switch (a, b) {
+        case (.constant(true), _): b
+        case (_, .constant(true)): a
+        case (.and(let first), .and(let second)): .and(first + second)
+        case (.and(let first), _): .and(first + [b])
+        case (_, .and(let second)): .and([a] + second)
+        default: .and([a, b])
+        }
+    }
+
+    fileprivate func shifted(by shift: Int) -> PredicateSyntax {
+        guard shift > 0 else { return self }
+        switch self {
+        case .constant: return self
+        case .not(let inner): return .not(inner.shifted(by: shift))
+        case .and(let parts): return .and(parts.map { $0.shifted(by: shift) })
+        case .or(let parts): return .or(parts.map { $0.shifted(by: shift) })
+        case .comparison(var comparison):
+            comparison.left = comparison.left.shifted(by: shift)
+            comparison.right = comparison.right.shifted(by: shift)
+            return .comparison(comparison)
+        }
+    }
+}
+
+extension ExpressionSyntax {
+    fileprivate func shifted(by shift: Int) -> ExpressionSyntax {
+        switch self {
+        case .constant: self
+        case .argument(let number, let position): .argument(number + shift, position)
+        case .path(let path): .path(path.shifted(by: shift))
+        case .list(let quantifier, let parts, let position): .list(quantifier, parts.map { $0.shifted(by: shift) }, position)
+        case .arithmetic(let sign, let left, let right): .arithmetic(sign, left.shifted(by: shift), right.shifted(by: shift))
+        }
+    }
+}
+
+extension PathSyntax {
+    fileprivate func shifted(by shift: Int) -> PathSyntax {
+        var path = self
+        path.steps = steps.map { step in
+            switch step {
+            case .argument(let number): .argument(number + shift)
+            case .path(let number, let position): .path(number + shift, position)
+            default: step
+            }
+        }
+        return path
+    }
+
+    /// It leads nowhere but to one of these.
+    fileprivate func leads(to columns: [ColumnSchema]) -> Bool {
+        guard steps.count == 1, case .name(let name, _) = steps[0] else { return false }
+        return columns.contains { $0.name == name }
+    }
+}
+
+extension DescriptorSyntax {
+    fileprivate func shifted(by shift: Int) -> DescriptorSyntax {
+        guard shift > 0 else { return self }
+        return switch self {
+        case .sort(let keys): .sort(keys.map { SortKeySyntax($0.path.shifted(by: shift), ascending: $0.ascending) })
+        case .distinct(let paths): .distinct(paths.map { $0.shifted(by: shift) })
+        default: self
+        }
+    }
+}
+
+extension PredicateSyntax {
+    /// Whether a row matches follows from the row's own columns, which these are.
+    func looksOnly(at columns: [ColumnSchema]) -> Bool {
+        switch self {
+        case .constant: true
+        case .not(let inner): inner.looksOnly(at: columns)
+        case .and(let parts), .or(let parts): parts.allSatisfy { $0.looksOnly(at: columns) }
+        case .comparison(let comparison): comparison.left.looksOnly(at: columns) && comparison.right.looksOnly(at: columns)
+        }
+    }
+}
+
+extension ExpressionSyntax {
+    fileprivate func looksOnly(at columns: [ColumnSchema]) -> Bool {
+        switch self {
+        case .constant, .argument: true
+        case .path(let path): path.leads(to: columns)
+        case .list(_, let parts, _): parts.allSatisfy { $0.looksOnly(at: columns) }
+        case .arithmetic(_, let left, let right): left.looksOnly(at: columns) && right.looksOnly(at: columns)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+extension RealmCollection where Element: Encodable {
+    /// The elements one after the other.
+    public func encode(to encoder: Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for element in self { try container.encode(element) }
+    }
+}
+
+extension Results: Encodable where Element: Encodable {}
+extension LinkingObjects: Encodable where Element: Encodable {}
+extension AnyRealmCollection: Encodable where Element: Encodable {}
+extension List: Encodable where Element: Encodable {}
+extension MutableSet: Encodable where Element: Encodable {}
+extension ResultsSection: Encodable where T: Encodable {}
+
+/// One array a section, with the elements alone: keys are not written.
+extension SectionedResults: Encodable where SectionElement: Encodable {
+    public func encode(to encoder: Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        for section in self { try container.encode(section) }
+    }
+}
+
+private func decoded<Element: Decodable>(from decoder: Decoder) throws -> [Element] {
+    var container = try decoder.unkeyedContainer(), found: [Element] = []
+    while !container.isAtEnd { found.append(try container.decode(Element.self)) }
+    return found
+}
+
+extension List: Decodable where Element: Decodable {
+    /// An unmanaged list.
+    public convenience init(from decoder: Decoder) throws { self.init(objectsIn: try decoded(from: decoder) as [Element]) }
+}
+
+extension MutableSet: Decodable where Element: Decodable {
+    /// An unmanaged set.
+    public convenience init(from decoder: Decoder) throws { self.init(objectsIn: try decoded(from: decoder) as [Element]) }
+}
+
+extension Map: Encodable where Value: Encodable {
+    /// An entry a key.
+    public func encode(to encoder: Encoder) throws {
+        var container = encoder.container(keyedBy: MapKey.self)
+        for entry in self { try container.encode(entry.value, forKey: MapKey(entry.key._name)) }
+    }
+}
+
+extension Map: Decodable where Value: Decodable {
+    /// An unmanaged map.
+    public convenience init(from decoder: Decoder) throws {
+        self.init()
+        let container = try decoder.container(keyedBy: MapKey.self)
+        for key in container.allKeys {
+            if let wrong = Map.fault(inKey: key.stringValue) { throw DecodingError.dataCorruptedError(forKey: key, in: container, debugDescription: wrong) }
+            updateValue(try container.decode(Value.self, forKey: key), forKey: Key(_name: key.stringValue))
+        }
+    }
+}
+
+private struct MapKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
+}

@@ -1,0 +1,69 @@
+import FirnModel
+import FirnQuery
+import Foundation
+
+/// Access by names of properties.
+extension RealmCollection {
+    /// What each element holds under a key, as an array in the collection's order (of a `MutableSet`: as a `Set<AnyHashable?>`):
+    /// objects their property, primitive values themselves under "self". Under "@count" and the like: see `value(forKeyPath:)`.
+    public func value(forKey key: String) -> Any? {
+        if key.hasPrefix("@") { return value(forKeyPath: key) }
+        return gathered { $0[key] }
+    }
+
+    /// As `value(forKey:)`, through links: `owner.name`. A path that begins with `@count`, `@sum.age`, `@min.age`, `@max.age` or `@avg.age` gives one
+    /// figure over all elements.
+    public func value(forKeyPath path: String) -> Any? {
+        guard path.hasPrefix("@") else { return gathered { $0.value(forKeyPath: path) } }
+        let name = path.dropFirst().prefix { $0 != "." }, rest = path.dropFirst(name.count + 2)
+        if name == "count" {
+            precondition(rest.isEmpty, "nothing follows @count: '\(path)'")
+            return count
+        }
+        let functions: [Substring: Aggregate.Function] = ["sum": .sum, "min": .min, "max": .max, "avg": .avg]
+        guard let function = functions[name] else { preconditionFailure("'@\(name)' is not known: collections have @count, @sum, @min, @max and @avg") }
+        precondition(!rest.isEmpty, "@\(name) needs a property, or 'self' for primitive elements: @\(name).age")
+        return swiftValue(of: figure(function, String(rest)))
+    }
+
+    private func gathered(_ content: (ObjectBase) -> Any?) -> Any? {
+        let values: [Any?] = Array(self).map { element in
+            if let object = element._object { return content(object) }
+            return element._untypedElement
+        }
+        guard self is MutableSet<Element> else { return values }
+        return Set(values.map { unwrapped($0) as? AnyHashable })
+    }
+
+    /// Sets a property of every element.
+    public func setValue(_ value: Any?, forKey key: String) {
+        if let core = source.core { core.requireTransaction("set the '\(key)' of \(Element.self) objects") }
+        // First all of them: what is set may take elements out of the collection.
+        for element in Array(self) {
+            guard let object = element._object else { preconditionFailure("only objects have properties to set: the elements are of type \(Element.self)") }
+            object[key] = value
+        }
+    }
+}
+
+extension List where Element: ObjectBase {
+    /// Names the elements' properties within key paths: `\Person.dogs.name` is "dogs.name".
+    public subscript<T>(dynamicMember keyPath: KeyPath<Element, T>) -> T { recorded(keyPath, by: recorder) }
+}
+
+extension MutableSet where Element: ObjectBase {
+    /// Names the elements' properties within key paths: `\Dog.friends.name` is "friends.name".
+    public subscript<T>(dynamicMember keyPath: KeyPath<Element, T>) -> T { recorded(keyPath, by: recorder) }
+}
+
+extension LinkingObjects {
+    /// Names the elements' properties within key paths: `\Dog.owners.name` is "owners.name".
+    public subscript<T>(dynamicMember keyPath: KeyPath<Element, T>) -> T { recorded(keyPath, by: recorder) }
+}
+
+private func recorded<Element: ObjectBase, T>(_ keyPath: KeyPath<Element, T>, by recorder: KeyPathRecorder?) -> T {
+    guard let recorder else {
+        preconditionFailure("a property of a collection's elements is named by key paths only (\\Person.dogs.name): take map { $0.name }, or value(forKey:), for its values")
+    }
+    return unsafeDowncast(recorder.object(Element.self), to: Element.self)[keyPath: keyPath]
+}

@@ -1,0 +1,106 @@
+import FirnModel
+import Synchronization
+
+/// Elements in sections by a key: what `SectionedResults` and its sections share. Evaluated when first looked at, and again after changes; then the
+/// key of each element is asked for once.
+final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
+    struct Section {
+        let key: Key
+        /// Of objects, and of all other elements.
+        var rows: [Int64] = []
+        var values: [Value] = []
+        var count: Int { rows.count + values.count }
+    }
+    /// In order.
+    let elements: _CollectionSource
+    let keyBlock: (Element) -> Key
+    private var known: [Section] = []
+    private var places: [Key: Int] = [:]
+    private var evaluated: UInt64?
+
+    init(_ elements: _CollectionSource, _ keyBlock: @escaping (Element) -> Key) {
+        let kind = Key._shape.type
+        precondition(kind.kind != .link && kind.kind != .embedded && !kind.isCollection, "Links are not supported as section keys.")
+        self.elements = elements
+        self.keyBlock = keyBlock
+        // What is frozen is read by any thread: it has its sections from the start.
+        if elements.core?.isFrozen ?? false { evaluate() }
+    }
+
+    var core: RealmCore { elements.core! }
+    var isInvalidated: Bool { elements.isInvalidated }
+
+    var sections: [Section] {
+        core.confinement.check()
+        if isInvalidated { return [] }
+        if !core.isFrozen, evaluated != core.changeStamp { evaluate() }
+        return known
+    }
+
+    func section(_ key: Key) -> Section? {
+        let sections = sections
+        return places[key].flatMap { sections.indices.contains($0) ? sections[$0] : nil }
+    }
+
+    private func evaluate() {
+        known = []
+        places = [:]
+        let isObject = elements.shape.target != nil
+        // Places are kept as they were when the evaluation began, whatever the key block does.
+        let stamp = core.changeStamp
+        if isObject {
+            let rows = elements.rowIDs()
+            for row in rows {
+                guard let element = Element._element(_Stored(.link(row), core)) else { continue }
+                let place = place(of: keyBlock(element))
+                known[place].rows.append(row)
+            }
+        } else {
+            for index in 0..<elements.count {
+                let value = elements.value(index)
+                let place = place(of: keyBlock(Firn.element(value, core)))
+                known[place].values.append(value)
+            }
+        }
+        evaluated = stamp
+    }
+
+    /// The section of a key; a new one goes behind all others.
+    private func place(of key: Key) -> Int {
+        if let place = places[key] { return place }
+        places[key] = known.count
+        known.append(Section(key: key))
+        return known.count - 1
+    }
+
+    func moved(to core: RealmCore) -> SectionSource? { elements.moved(to: core).map { SectionSource($0, keyBlock) } }
+}
+
+/// The elements of the section with a key, wherever that section stands.
+final class SectionPart<Key: _Persistable & Hashable, Element: RealmCollectionValue>: _CollectionSource {
+    let sections: SectionSource<Key, Element>
+    let key: Key
+
+    init(_ sections: SectionSource<Key, Element>, _ key: Key) {
+        self.sections = sections
+        self.key = key
+        super.init(sections.elements.shape)
+    }
+
+    override var core: RealmCore? { sections.core }
+    override var isInvalidated: Bool { sections.isInvalidated || sections.section(key) == nil }
+
+    private var section: SectionSource<Key, Element>.Section {
+        guard let section = sections.section(key) else { preconditionFailure("Access to invalidated Results objects: no element has the section's key any more.") }
+        return section
+    }
+
+    override var count: Int { section.count }
+    override func value(_ index: Int) -> Value { shape.target != nil ? .link(section.rows[index]) : section.values[index] }
+    override func rowIDs() -> [Int64] { section.rows }
+    override func moved(to core: RealmCore) -> _CollectionSource? { sections.moved(to: core).map { SectionPart($0, key) } }
+    override func isSame(as other: _CollectionSource) -> Bool {
+        guard let other = other as? SectionPart else { return false }
+        return other.sections === sections && other.key == key
+    }
+}
