@@ -54,6 +54,19 @@ class Puppy: Object {
         #expect(scores.invalidate())
     }
 
+    @Test func `sections are told by path`() throws {
+        let realm = try memoryRealm()
+        let puppies = realm.objects(Puppy.self)
+        let letters = puppies.sectioned(by: { $0.name.prefix(1).uppercased() }, sortDescriptors: [SortDescriptor(keyPath: "name")])
+        let sections = letters.observe { change in
+            if case .update(_, _, let insertions, _, let sectionsToInsert, _) = change { print(insertions, Array(sectionsToInsert)) }
+        }
+        realm.refresh()
+        try realm.write { realm.add(Puppy(value: ["name": "rex"])) }
+        realm.refresh()
+        #expect(letters.allKeys == ["R"] && sections.invalidate())
+    }
+
     @Test func `observing and writing is one call`() throws {
         let realm = try memoryRealm()
         var told: [Int] = []

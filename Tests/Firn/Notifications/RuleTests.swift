@@ -11,7 +11,8 @@ import Testing
             return (name, log, collection.observe(keyPaths: keyPaths) { log.note($0) })
         }
         return [observe("table", realm.objects(Beagle.self)), observe("filter", realm.objects(Beagle.self).filter("name != 'x'")),
-                observe("sorted", realm.objects(Beagle.self).sorted(by: [SortDescriptor(keyPath: "age")])), observe("set", owner.friends), observe("links", toy.owners)]
+                observe("sorted", realm.objects(Beagle.self).sorted(by: [SortDescriptor(keyPath: "age")])), observe("set", owner.friends), observe("links", toy.owners),
+                observe("any", AnyRealmCollection(realm.objects(Beagle.self)))]
     }
 
     private func kennel(_ count: Int) throws -> (realm: Realm, owner: Beagle, toy: Toy) {
@@ -284,9 +285,9 @@ import Testing
     }
 
     @Test func `R24 key paths are given as Swift's too`() throws {
-        let (realm, _, _) = try kennel(2)
+        let (realm, _, toy) = try kennel(2)
         let hounds = realm.objects(Beagle.self), log = Log()
-        let token = hounds.observe(keyPaths: [\.age, \.best?.name]) { log.note($0) }
+        let token = hounds.observe(keyPaths: [\.age, \.best?.name, \.toys.brand]) { log.note($0) }
         realm.refresh()
         try realm.write { hounds[1].name = "c" }
         realm.refresh()
@@ -296,7 +297,11 @@ import Testing
         realm.refresh()
         try realm.write { hounds[1].name = "d" }
         realm.refresh()
-        #expect(log.take() == ["initial 3", "3: -[] +[] ~[1]", "3: -[] +[] ~[2]", "3: -[] +[] ~[2]"])
+        try realm.write { toy.price = 4 }
+        realm.refresh()
+        try realm.write { toy.brand = "d" }
+        realm.refresh()
+        #expect(log.take() == ["initial 3", "3: -[] +[] ~[1]", "3: -[] +[] ~[2]", "3: -[] +[] ~[2]", "3: -[] +[] ~[0, 1, 2]"])
         token.invalidate()
     }
 
