@@ -150,9 +150,11 @@ struct BlockArray<Element> {
     @inline(__always)
     func search(_ isBefore: (Element) -> Bool) -> (block: Int, offset: Int) {
         var low = 0, high = blocks.count
-        while low < high {
-            let middle = (low + high) / 2
-            if isBefore(blocks[middle][0]) { low = middle + 1 } else { high = middle }
+        blocks.withUnsafeBufferPointer { blocks in
+            while low < high {
+                let middle = (low + high) / 2
+                if isBefore(blocks[middle][0]) { low = middle + 1 } else { high = middle }
+            }
         }
         // Block `low` is the first that does not begin before the element: it stands there at the front, or in the block before.
         guard low > 0 else { return (0, 0) }
@@ -166,6 +168,32 @@ struct BlockArray<Element> {
         }
         if from == blocks[block].count, low < blocks.count { return (low, 0) }
         return (block, from)
+    }
+}
+
+extension BlockArray<Int64> {
+    /// As `search`, without branches that depend on what is there.
+    func search(word: Int64) -> (block: Int, offset: Int) {
+        guard blocks.count > 0 else { return (0, 0) }
+        return blocks.withUnsafeBufferPointer { blocks in
+            var block = 0, left = blocks.count
+            while left > 1 {
+                let half = left / 2
+                // The last block that begins before the word, or the first.
+                block = blocks[block + half].first.unsafelyUnwrapped < word ? block + half : block
+                left -= half
+            }
+            return blocks[block].withUnsafeBufferPointer { words in
+                var low = 0, left = words.count
+                while left > 1 {
+                    let half = left / 2
+                    low = words[low + half - 1] < word ? low + half : low
+                    left -= half
+                }
+                if words[low] < word { low += 1 }
+                return low == words.count && block + 1 < blocks.count ? (block + 1, 0) : (block, low)
+            }
+        }
     }
 }
 

@@ -82,6 +82,13 @@ final class CollectionCell {
         }
     }
 
+    /// Whether a set of words has one; nil: the elements are no words.
+    func contains(word: Int64) -> Bool? {
+        core.confinement.check()
+        if !isLoaded { load() }
+        return known.isWords ? known.contains(word: word) : nil
+    }
+
     /// In the stored form; of a map the values, beside `keys`.
     var values: [Value] { elements.all }
     var keys: [String] { elements.keys.all }

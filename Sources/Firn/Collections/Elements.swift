@@ -112,6 +112,9 @@ struct Elements {
         return old
     }
 
+    /// Puts a word behind all others. Of lists of words.
+    mutating func append(word: Int64) { words.insert(word, at: words.count) }
+
     mutating func move(from: Int, to: Int) {
         if isWords { words.insert(words.remove(at: from), at: to) } else { values.insert(values.remove(at: from), at: to) }
     }
@@ -128,7 +131,7 @@ struct Elements {
 
     @inline(__always)
     private func place(_ word: Int64) -> (block: Int, offset: Int, isThere: Bool) {
-        let (block, offset) = words.search { $0 < word }
+        let (block, offset) = words.search(word: word)
         return (block, offset, block < words.blocks.count && offset < words.blocks[block].count && words.blocks[block][offset] == word)
     }
 

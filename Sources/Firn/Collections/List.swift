@@ -62,7 +62,13 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
 
     // MARK: Changing
 
-    public func append(_ object: Element) { insert(object, at: count) }
+    public func append(_ object: Element) {
+        if case .managed(let cell) = storage, let word = object._word, cell.type.kind == .int || cell.type.kind == .bool, !cell.type.elementIsOptional {
+            cell.change("List") { $0.append(word: word) }
+        } else {
+            insert(object, at: count)
+        }
+    }
 
     public func append<S: Sequence>(objectsIn objects: S) where S.Element == Element {
         switch storage {

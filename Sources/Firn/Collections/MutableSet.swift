@@ -57,7 +57,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         switch storage {
         case .unmanaged(let set): return set.contains(object)
         case .managed(let cell):
-            if let word = object._word, cell.elements.isWords { return cell.elements.contains(word: word) }
+            if let word = object._word, let isThere = cell.contains(word: word) { return isThere }
             return wanted(object, in: cell).map { cell.elements.contains($0) } ?? false
         }
     }
