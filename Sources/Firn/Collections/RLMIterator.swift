@@ -12,7 +12,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     private var values: [Element] = []
     private var index = 0
     private let end: Int
-    private var last: ObjectBase?
+    @usableFromInline var last: ObjectBase?
+    @usableFromInline var run = RowRun()
 
     init(_ source: _CollectionSource) {
         self.source = source
@@ -35,10 +36,29 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         end = values.count
     }
 
+    @inlinable
     public mutating func next() -> Element? {
+        if let state = run.state, run.position &+ 1 < run.end, state.pointee.generation == run.generation, isKnownUniquelyReferenced(&last) {
+            run.position &+= 1
+            let object = last.unsafelyUnwrapped
+            object._rowID = run.base &+ Int64(truncatingIfNeeded: run.position)
+            object._position = Int32(truncatingIfNeeded: run.position)
+            return unsafeBitCast(object, to: Element.self)
+        }
+        return step()
+    }
+
+    /// The next element wherever it is.
+    @usableFromInline
+    mutating func step() -> Element? {
         if let access {
             if walk != nil {
+                if run.state != nil { walk!.go(to: run.position, rowID: run.base &+ Int64(run.position)) }
+                run.state = nil
                 guard walk!.advance() else { return nil }
+                if let (base, end) = walk!.run {
+                    run = RowRun(state: access.state, generation: access.state.pointee.generation, position: walk!.position, end: end, base: base)
+                }
                 return object(access, walk!.rowID, walk!.segment, walk!.position)
             }
             while index < end {
@@ -64,6 +84,18 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         last = object
         return unsafeBitCast(object, to: Element.self)
     }
+}
+
+/// Rows of one vector, one after the other: all there, their ids consecutive. What is left of them is gone through without asking anyone.
+@usableFromInline
+struct RowRun {
+    @usableFromInline var state: UnsafeMutablePointer<AccessState>?
+    @usableFromInline var generation: UInt32 = 0
+    /// Of the row that was given last.
+    @usableFromInline var position = 0
+    @usableFromInline var end = 0
+    /// Row ids less the position.
+    @usableFromInline var base: Int64 = 0
 }
 
 /// The live rows of a type in table order.
@@ -93,6 +125,18 @@ struct RowWalk {
             let final = try table.segment(table.segmentCount - 1)
             return final.rowCount == 0 ? Int64.max : try final.rowID(at: final.rowCount - 1)
         }
+    }
+
+    /// What is left of the vector, if all its rows are there and their ids consecutive.
+    var run: (base: Int64, end: Int)? {
+        guard live == nil, let base else { return nil }
+        return (base, Int(min(Int64(vectorEnd), endRowID &- base &+ 1)))
+    }
+
+    /// Rows of the run up to this one were given.
+    mutating func go(to position: Int, rowID: Int64) {
+        self.position = position
+        self.rowID = rowID
     }
 
     mutating func advance() -> Bool {

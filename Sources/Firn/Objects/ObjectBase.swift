@@ -5,16 +5,17 @@ import FirnModel
 /// An object that was made with `init` is unmanaged: its properties live in its own memory. Added to a realm, or read from one, it is managed:
 /// it keeps nothing but where its row is, and reads and writes the realm's data.
 open class ObjectBase {
+    // Not checked for overlapping access, which costs more than the access: these are numbers, read and set whole.
     /// What the realm keeps for objects of this type; nil: unmanaged. Owned by `_core`.
-    @usableFromInline final var _state: UnsafeMutablePointer<AccessState>?
+    @usableFromInline @exclusivity(unchecked) final var _state: UnsafeMutablePointer<AccessState>?
     /// Where the row stood when the type's `generation` was `_generation`.
-    @usableFromInline final var _segment: Int32 = 0
-    @usableFromInline final var _position: Int32 = 0
-    @usableFromInline final var _generation: UInt32 = 0
+    @usableFromInline @exclusivity(unchecked) final var _segment: Int32 = 0
+    @usableFromInline @exclusivity(unchecked) final var _position: Int32 = 0
+    @usableFromInline @exclusivity(unchecked) final var _generation: UInt32 = 0
     /// True after `realm.delete` of this very object.
     final var _isDeleted = false
     /// Row id of the managed object.
-    final var _rowID: Int64 = -1
+    @usableFromInline @exclusivity(unchecked) final var _rowID: Int64 = -1
     /// Keeps the realm, and with it `_state`, alive.
     final var _core: RealmCore?
     /// Receives the names of properties that are read (see `KeyPathRecorder`).
