@@ -1,6 +1,6 @@
 extension RealmCollection where Element: Encodable {
     /// The elements one after the other.
-    public func encode(to encoder: Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         for element in self { try container.encode(element) }
     }
@@ -15,13 +15,13 @@ extension ResultsSection: Encodable where T: Encodable {}
 
 /// One array a section, with the elements alone: keys are not written.
 extension SectionedResults: Encodable where SectionElement: Encodable {
-    public func encode(to encoder: Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         for section in self { try container.encode(section) }
     }
 }
 
-private func decoded<Element: Decodable>(from decoder: Decoder) throws -> [Element] {
+private func decoded<Element: Decodable>(from decoder: any Decoder) throws -> [Element] {
     var container = try decoder.unkeyedContainer(), found: [Element] = []
     while !container.isAtEnd { found.append(try container.decode(Element.self)) }
     return found
@@ -29,17 +29,17 @@ private func decoded<Element: Decodable>(from decoder: Decoder) throws -> [Eleme
 
 extension List: Decodable where Element: Decodable {
     /// An unmanaged list.
-    public convenience init(from decoder: Decoder) throws { self.init(objectsIn: try decoded(from: decoder) as [Element]) }
+    public convenience init(from decoder: any Decoder) throws { self.init(objectsIn: try decoded(from: decoder) as [Element]) }
 }
 
 extension MutableSet: Decodable where Element: Decodable {
     /// An unmanaged set.
-    public convenience init(from decoder: Decoder) throws { self.init(objectsIn: try decoded(from: decoder) as [Element]) }
+    public convenience init(from decoder: any Decoder) throws { self.init(objectsIn: try decoded(from: decoder) as [Element]) }
 }
 
 extension Map: Encodable where Value: Encodable {
     /// An entry a key.
-    public func encode(to encoder: Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: MapKey.self)
         for entry in self { try container.encode(entry.value, forKey: MapKey(entry.key._name)) }
     }
@@ -47,7 +47,7 @@ extension Map: Encodable where Value: Encodable {
 
 extension Map: Decodable where Value: Decodable {
     /// An unmanaged map.
-    public convenience init(from decoder: Decoder) throws {
+    public convenience init(from decoder: any Decoder) throws {
         self.init()
         let container = try decoder.container(keyedBy: MapKey.self)
         for key in container.allKeys {

@@ -62,7 +62,7 @@ extension TypeAccess {
         core.noteChange()
         manage(object, rowID)
         object._generation = 0
-        for (column, property, content) in later { core.adding(update) { property.access.setManaged(object, content) } }
+        for (_, property, content) in later { core.adding(update) { property.access.setManaged(object, content) } }
     }
 
     private func fill(_ columns: UnsafeMutablePointer<Column>, _ count: Int, from object: ObjectBase) {
@@ -110,7 +110,7 @@ extension TypeAccess {
         }
         manage(object, rowID)
         object._generation = 0
-        for (column, property, content) in contents {
+        for (_, property, content) in contents {
             if onlyChanged, !property.leadsOn, sameContent(property.access.get(object), content) { continue }
             if property.leadsOn { core.adding(onlyChanged ? .modified : .all) { property.access.setManaged(object, content) } } else { _ = property.access.set(object, content) }
         }
