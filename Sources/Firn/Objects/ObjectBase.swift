@@ -5,15 +5,14 @@ import FirnModel
 /// An object that was made with `init` is unmanaged: its properties live in its own memory. Added to a realm, or read from one, it is managed:
 /// it keeps nothing but where its row is, and reads and writes the realm's data.
 open class ObjectBase {
-    // Not checked for overlapping access, which costs more than the access: these are numbers, read and set whole.
+    // Unchecked: the check for overlapping access costs more than the access, and these are numbers, read and set whole.
+
     /// What the realm keeps for objects of this type; nil: unmanaged. Owned by `_core`.
     @usableFromInline @exclusivity(unchecked) final var _state: UnsafeMutablePointer<AccessState>?
     /// Where the row stood when the type's `generation` was `_generation`.
     @usableFromInline @exclusivity(unchecked) final var _segment: Int32 = 0
     @usableFromInline @exclusivity(unchecked) final var _position: Int32 = 0
     @usableFromInline @exclusivity(unchecked) final var _generation: UInt32 = 0
-    /// True after `realm.delete` of this very object.
-    final var _isDeleted = false
     /// Row id of the managed object.
     @usableFromInline @exclusivity(unchecked) final var _rowID: Int64 = -1
     /// Keeps the realm, and with it `_state`, alive.
@@ -42,15 +41,8 @@ open class ObjectBase {
     /// Not needed: what is not `@Persisted` is not stored. Traps where it names a property that is.
     open class func ignoredProperties() -> [String] { [] }
 
+    /// The columns of a managed object; nil: unmanaged.
     final var _access: TypeAccess? { _state.map { $0.pointee.access } }
-
-    /// The managed object's columns; traps where there are none.
-    final func _managed(_ action: @autoclosure () -> String) -> TypeAccess {
-        guard let access = _access else {
-            preconditionFailure("\(action()) is for managed objects: add the object to a realm first")
-        }
-        return access
-    }
 }
 
 extension ObjectBase: Hashable {
