@@ -263,17 +263,29 @@ package struct Parser {
         }
     }
 
-    /// The number of the argument here, `$3` or the next one in order: `%@`.
+    /// The number of the argument here, `$3` or the next one in order: `%@`, and `%d`, `%lld`, `%f` and their kind, which say the same here: arguments know
+    /// their types.
     private mutating func takeArgument() -> Int? {
         if case .argument(let index) = peek {
             advance()
             return index
         }
-        guard peek == .symbol("%"), peek(1) == .postfix(""), !tokens[at + 1].spaced else { return nil }
+        guard peek == .symbol("%"), !tokens[at + 1].spaced else { return nil }
+        switch peek(1) {
+        case .postfix(""): break
+        case .word(let word) where Parser.isConversion(word): break
+        default: return nil
+        }
         advance()
         advance()
         nextArgument += 1
         return nextArgument - 1
+    }
+
+    /// Of C's formatted output: a length and the letter of a type.
+    private static func isConversion(_ word: String) -> Bool {
+        guard let type = word.last, "dDiuUxXoOfFeEgGaAcCsS".contains(type) else { return false }
+        return ["", "h", "hh", "l", "ll", "q", "z", "t", "j", "L"].contains(word.dropLast())
     }
 
     /// Whether an argument that is a path stands here: `$K3`, or the next one in order: `%K`. Its number and how many tokens it takes.

@@ -15,6 +15,6 @@ final class Place: Sendable {
     func file(_ name: String = "a.firn") -> URL { folder.appendingPathComponent(name) }
 
     func configuration(_ types: [ObjectBase.Type]? = nil, version: UInt64 = 0, migration: MigrationBlock? = nil) -> Realm.Configuration {
-        Realm.Configuration(fileURL: file(), schemaVersion: version, objectTypes: types, migrationBlock: migration)
+        Realm.Configuration(fileURL: file(), schemaVersion: version, migrationBlock: migration, objectTypes: types)
     }
 }

@@ -33,9 +33,7 @@ extension ObjectBase {
     final func assign(_ value: Any) {
         let schema = ClassSchema.of(type(of: self))
         for (property, content) in ObjectBase.contents(of: value, for: schema) {
-            guard property.access.set(self, content) else {
-                preconditionFailure(RealmMessage.invalidValue(content, property: property, type: schema.name))
-            }
+            put(content, in: property)
         }
     }
 
@@ -72,10 +70,7 @@ extension ObjectBase {
         }
         set {
             if let access = _access, access.schema == nil { return setDynamicValue(key, newValue, access) }
-            let property = property(key)
-            guard property.access.set(self, newValue) else {
-                preconditionFailure(RealmMessage.invalidValue(newValue, property: property, type: type(of: self).className()))
-            }
+            put(newValue, in: property(key))
         }
     }
 

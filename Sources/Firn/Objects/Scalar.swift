@@ -231,6 +231,8 @@ extension Value {
         case (.float(let x), .double): .double(Double(x))
         case (.double(let x), .float): .float(Float(x))
         case (.double(let x), .decimal): .decimal(Decimal(x))
+        // A dictionary literal of mixed numbers makes doubles of its ints, and so do some JSON readers.
+        case (.double(let x), .int): Int64(exactly: x).map { .int($0) }
         case (.string(let x), .decimal): Decimal(x).map { .decimal($0) }
         case (.string(let x), .objectID): Identifier(objectIDText: x).map { .objectID($0) }
         case (.string(let x), .uuid): Identifier(uuidText: x).map { .uuid($0) }

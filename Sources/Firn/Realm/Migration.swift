@@ -12,12 +12,12 @@ public typealias MigrationObjectEnumerateBlock = (_ oldObject: MigrationObject?,
 /// When the block runs, the types of the file have the properties of the classes already. A property keeps its values where its name and type stay (nil
 /// becomes zero where it is required from now on); what else there is to do is the block's.
 ///
-///     Realm.Configuration(schemaVersion: 2, objectTypes: [Person.self], migrationBlock: { migration, old in
+///     Realm.Configuration(schemaVersion: 2, migrationBlock: { migration, old in
 ///         if old < 1 { migration.renameProperty(onType: "Person", from: "town", to: "city") }
 ///         if old < 2 {
 ///             migration.enumerateObjects(ofType: "Person") { old, new in new!["name"] = "\(old!["first"]!) \(old!["last"]!)" }
 ///         }
-///     })
+///     }, objectTypes: [Person.self])
 public struct Migration {
     let old: RealmCore
     let new: RealmCore

@@ -95,16 +95,6 @@ public struct Realm: Equatable {
         for object in objects { add(object, update: update) }
     }
 
-    /// Makes an object of a dictionary by property name, an array in the order of the properties, or another object (of any realm), and adds it.
-    @discardableResult
-    public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> T {
-        core.requireTransaction("create objects")
-        let object = type.init()
-        object.assign(value)
-        add(object, update: update)
-        return object
-    }
-
     // MARK: Deleting
 
     public func delete(_ object: ObjectBase) {

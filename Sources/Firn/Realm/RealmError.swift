@@ -1,8 +1,9 @@
 import FirnBytes
+import Foundation
 
 extension Realm {
     /// What opening, writing and committing throw.
-    public struct Error: Swift.Error, Equatable, Sendable, CustomStringConvertible {
+    public struct Error: LocalizedError, Equatable, Sendable, CustomStringConvertible {
         public enum Code: String, Sendable {
             case fail, fileAccess, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired, incompatibleLockFile
             case addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput, outOfDiskSpace, unsupportedFileFormatVersion
@@ -44,6 +45,7 @@ extension Realm {
         }
 
         public var description: String { message }
+        public var errorDescription: String? { message }
 
         /// Errors with the same code are equal: `catch Realm.Error.fileNotFound`.
         public static func == (a: Error, b: Error) -> Bool { a.code == b.code }

@@ -111,12 +111,15 @@ extension TypeAccess {
         manage(object, rowID)
         object._generation = 0
         for (_, property, content) in contents {
-            if onlyChanged, !property.leadsOn, sameContent(property.access.get(object), content) { continue }
+            if onlyChanged, !property.leadsOn, property.access.sameContent(property.access.get(object), content) { continue }
             if property.leadsOn { core.adding(onlyChanged ? .modified : .all) { property.access.setManaged(object, content) } } else { _ = property.access.set(object, content) }
         }
     }
+}
 
-    private func sameContent(_ a: Any?, _ b: Any?) -> Bool {
+extension _PropertyAccess {
+    /// Both are the same stored value.
+    func sameContent(_ a: Any?, _ b: Any?) -> Bool {
         guard let first = Value(any: a), let second = Value(any: b) else { return false }
         return first == second
     }

@@ -1,0 +1,33 @@
+// What lets the compiler write `Codable` for classes of objects. Values go through containers: coders treat dates and data in their own way there.
+
+extension Persisted: Decodable where Value: Decodable {
+    /// The property of an unmanaged object.
+    public init(from decoder: any Decoder) throws {
+        self.init(options: PersistedOptions(rawValue: 0), state: .value(try decoder.singleValueContainer().decode(Value.self)))
+    }
+}
+
+extension Persisted: Encodable where Value: Encodable {
+    /// - Throws: `EncodingError.invalidValue` for a managed object: the compiler's code asks the property, which does not know its object.
+    public func encode(to encoder: any Encoder) throws {
+        guard column == unmanagedColumn else {
+            throw EncodingError.invalidValue(self, EncodingError.Context(codingPath: encoder.codingPath, debugDescription:
+                "Only unmanaged objects can be encoded by the code that the compiler writes: encode object.detached(), or write encode(to:) for the class."))
+        }
+        let value = switch state {
+        case .unset: Value._initial()
+        case .initial(let make): make()
+        case .value(let value): value
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(value)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// An optional property is nil where its key is missing, as with properties that are not `@Persisted`.
+    public func decode<Wrapped: Decodable>(_ type: Persisted<Wrapped?>.Type, forKey key: Key) throws -> Persisted<Wrapped?> where Wrapped?: _Persistable {
+        if let found = try decodeIfPresent(type, forKey: key) { return found }
+        return Persisted(options: PersistedOptions(rawValue: 0), state: .value(nil))
+    }
+}

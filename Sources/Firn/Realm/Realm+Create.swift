@@ -1,0 +1,62 @@
+import FirnModel
+
+extension Realm {
+    /// Makes an object of a dictionary by property name, an array in the order of the properties, or another object (of any realm), and adds it.
+    ///
+    /// With `update:`, where an object with this primary key exists, it takes the given values and keeps its own for the properties that `value` does not
+    /// name; so do the objects that dictionaries within `value` stand for. What is made anew has the initial values of its class there.
+    @discardableResult
+    public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> T {
+        core.confinement.check()
+        core.requireTransaction("create objects")
+        if update != .error { return upsert(type, value, update) as! T }
+        let object = type.init()
+        object.assign(value)
+        add(object)
+        return object
+    }
+
+    private func upsert(_ type: Object.Type, _ value: Any, _ policy: UpdatePolicy) -> ObjectBase {
+        let schema = ClassSchema.of(type)
+        guard let key = schema.primaryKey else {
+            preconditionFailure("'\(schema.name)' does not have a primary key and can not be updated: create it without update:.")
+        }
+        let access = core.access(type)
+        let fresh = type.init()
+        let contents = ObjectBase.contents(of: value, for: schema).map { ($0.property, upserted($0.value, $0.property, policy)) }
+        for (property, content) in contents where property.name == schema.properties[key].name { fresh.put(content, in: property) }
+        guard let rowID = access.find(access.storedKey(schema.properties[key], of: fresh)), let existing = access.object(rowID) else {
+            for (property, content) in contents { fresh.put(content, in: property) }
+            add(fresh, update: policy)
+            return fresh
+        }
+        for (property, content) in contents where property.name != schema.properties[key].name {
+            if policy == .modified, !property.leadsOn, property.access.sameContent(property.access.get(existing), content) { continue }
+            core.adding(policy) { existing.put(content, in: property) }
+        }
+        return existing
+    }
+
+    /// `content` with objects in place of the dictionaries that stand for objects with a primary key.
+    private func upserted(_ content: Any?, _ property: ClassSchema.Property, _ policy: UpdatePolicy) -> Any? {
+        guard let target = property.shape.target as? Object.Type, property.shape.type.kind == .link, ClassSchema.of(target).primaryKey != nil else { return content }
+        func one(_ content: Any?) -> Any? {
+            guard let fields = content as? [String: Any?] else { return content }
+            return upsert(target, fields, policy)
+        }
+        switch property.shape.type.collection {
+        case .none: return one(content)
+        case .list, .set: return (content as? [Any?]).map { $0.map(one) } ?? content
+        case .map: return (content as? [String: Any?]).map { $0.mapValues(one) } ?? content
+        }
+    }
+}
+
+extension ObjectBase {
+    /// Traps where the value does not fit.
+    final func put(_ content: Any?, in property: ClassSchema.Property) {
+        guard property.access.set(self, content) else {
+            preconditionFailure(RealmMessage.invalidValue(content, property: property, type: type(of: self).className()))
+        }
+    }
+}
