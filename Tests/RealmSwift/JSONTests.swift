@@ -89,3 +89,20 @@ final class Cook: Object, Codable {
         #expect(realm.objects(Cook.self).filter(format, argument).count == 1)
     }
 }
+
+final class Word: Object {
+    @Persisted var text = ""
+
+    override var description: String { "word '\(text)'" }
+    override func isEqual(_ object: Any?) -> Bool { (object as? Word)?.text == text }
+    override var hash: Int { text.hashValue }
+}
+
+@Suite struct OverridingTests {
+    @Test func `classes say for themselves what they are, and what equals them`() throws {
+        let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Word.self]))
+        let words = try realm.write { ["a", "b", "a"].map { realm.create(Word.self, value: [$0]) } }
+        #expect("\(words[0])" == "word 'a'" && words[0] == words[2] && words[0] != words[1] && Set(words).count == 2)
+        #expect(autoreleasepool { realm.objects(Word.self).count } == 3)
+    }
+}

@@ -54,10 +54,7 @@ extension TypeAccess {
 }
 
 extension ObjectBase: CustomStringConvertible {
-    /// The properties, those of objects in it at most five levels deep.
-    public final var description: String { text(depth: 5) }
-
-    private final func text(depth: Int) -> String {
+    final func text(depth: Int) -> String {
         let name = Swift.type(of: self).className()
         if isInvalidated { return "\(_access?.name ?? name) (invalidated object)" }
         guard depth > 0 else { return "\(name) <maximum depth exceeded>" }

@@ -41,20 +41,28 @@ open class ObjectBase {
     /// Not needed: what is not `@Persisted` is not stored. Traps where it names a property that is.
     open class func ignoredProperties() -> [String] { [] }
 
+    /// The properties, those of objects in it at most five levels deep.
+    open var description: String { text(depth: 5) }
+
+    /// What `==` asks for objects that are not identical. Managed objects are equal if they are the same object at the same version of the same realm (live
+    /// ones: at the realm's version); unmanaged ones only to themselves. Who overrides it overrides `hash` too.
+    open func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? ObjectBase else { return false }
+        if self === other { return true }
+        guard let first = _access, let second = other._access else { return false }
+        return first === second && _rowID == other._rowID
+    }
+
+    /// Equal for equal objects.
+    open var hash: Int { _state != nil ? _rowID.hashValue : ObjectIdentifier(self).hashValue }
+
     /// The columns of a managed object; nil: unmanaged.
     final var _access: TypeAccess? { _state.map { $0.pointee.access } }
 }
 
 extension ObjectBase: Hashable {
-    /// Managed objects are equal if they are the same object at the same version of the same realm (live ones: at the realm's version); unmanaged
-    /// ones if they are identical.
-    public static func == (a: ObjectBase, b: ObjectBase) -> Bool {
-        if a === b { return true }
-        guard let first = a._access, let second = b._access else { return false }
-        return first === second && a._rowID == b._rowID
-    }
+    /// As `isEqual(_:)` says.
+    public static func == (a: ObjectBase, b: ObjectBase) -> Bool { a === b || a.isEqual(b) }
 
-    public func hash(into hasher: inout Hasher) {
-        if _state != nil { hasher.combine(_rowID) } else { hasher.combine(ObjectIdentifier(self)) }
-    }
+    public func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
