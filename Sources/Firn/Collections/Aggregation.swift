@@ -59,12 +59,12 @@ extension RealmCollection {
     func figure(_ function: Aggregate.Function, _ path: String) -> Value {
         let source = source
         let objectClass = source.shape.target
-        precondition(objectClass != nil || path == "self", "Collections of '\(source.shape.type.kind.name)' can only be aggregated on \"self\"")
+        precondition(objectClass != nil || path == "self", "\(source.holdsSet ? "Sets" : "Collections") of '\(source.shape.type.kind.name)' can only be aggregated on \"self\"")
         if source.core != nil { return source.figure(function, path) }
         guard let objectClass else {
             return source.figure(function, path, over: (0..<source.count).map(source.value), source.shape.type)
         }
-        var type = objectClass.valueType(path) ?? ColumnType(.any)
+        var type = (objectClass == DynamicObject.self ? (first?._object as? DynamicObject)?.valueType(path) : objectClass.valueType(path)) ?? ColumnType(.any)
         type.isOptional = true
         return source.figure(function, path, over: map { Value(any: $0._object?.value(forKeyPath: path)) ?? .null }, type)
     }

@@ -96,6 +96,10 @@ final class CollectionCell {
 
     private func load() {
         precondition(!access.isRetired, "Access to invalidated \(type.collection) object: the realm was invalidated.")
+        // Through another class, or none, somebody may have changed the same collection.
+        if !core.changedCells.isEmpty, access.schema == nil || !core.siblings(of: access).isEmpty {
+            core.failing(()) { () throws(FirnError) in try core.flushCells() }
+        }
         var stored = Value.null
         if let place = access.place(of: rowID) {
             stored = core.reading(.null) { () throws(Damage) in try access.value(Int32(place.segment), Int32(place.position), column) }

@@ -16,6 +16,12 @@ public class _CollectionSource {
     /// An element in the stored form.
     func value(_ index: Int) -> Value { fatalError("overridden") }
 
+    /// An element as it is read.
+    func element<Element: _Element>(at index: Int) -> Element { element(value(index)) }
+
+    /// A set as it stands, not what was chosen of it.
+    var holdsSet: Bool { false }
+
     /// Of elements that are objects: their rows, in order.
     func rowIDs() -> [Int64] {
         var found: [Int64] = []
@@ -94,10 +100,16 @@ public struct _Cursor {
 final class UnmanagedSource<Element: RealmCollectionValue>: _CollectionSource {
     let elements: [Element]
 
-    init(_ elements: [Element]) {
+    private let isDistinct: Bool
+
+    init(_ elements: [Element], _ shape: _Shape = Element._elementShape, holdsSet: Bool = false) {
         self.elements = elements
-        super.init(Element._elementShape)
+        isDistinct = holdsSet
+        super.init(shape)
     }
+
+    override var holdsSet: Bool { isDistinct }
+    override func element<E: _Element>(at index: Int) -> E { elements[index] as! E }
 
     override var count: Int { elements.count }
     override func value(_ index: Int) -> Value { elements[index]._stored(in: nil).value }
@@ -172,6 +184,7 @@ final class CellSource: _CollectionSource {
 
     override var core: RealmCore? { cell.core }
     override var isInvalidated: Bool { !cell.isValid }
+    override var holdsSet: Bool { cell.type.collection == .set }
     override var count: Int { cell.count }
     override func value(_ index: Int) -> Value { cell.elements[index] }
     override func rowIDs() -> [Int64] { cell.elements.rowIDs }

@@ -26,7 +26,7 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     public func _makeSource() -> _CollectionSource {
         switch storage {
         case .unmanaged(let elements): UnmanagedSource(elements)
-        case .managed(let cell): CellSource(cell, Element._elementShape)
+        case .managed(let cell): CellSource(cell, cell.shape(of: Element.self))
         }
     }
 
@@ -50,7 +50,7 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
             case .managed(let cell):
                 check(position, cell.count)
                 if let word = cell.elements.word(at: position), let element = Element._fromWord(word) { return element }
-                return element(cell.elements[position], cell.core)
+                return cell.element(cell.elements[position])
             }
         }
         set { replace(index: position, object: newValue) }

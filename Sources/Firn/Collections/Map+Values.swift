@@ -7,7 +7,7 @@ extension Map {
     private var valueResults: Results<Value> {
         switch storage {
         case .unmanaged(let entries): Results(UnmanagedSource(entries.map(\.value)))
-        case .managed(let cell): Results(CellSource(cell, Value._elementShape))
+        case .managed(let cell): Results(CellSource(cell, cell.shape(of: Value.self)))
         }
     }
 

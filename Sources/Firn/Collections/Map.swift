@@ -31,7 +31,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     public var values: [Value] {
         switch storage {
         case .unmanaged(let entries): entries.map(\.value)
-        case .managed(let cell): cell.values.map { element($0, cell.core) }
+        case .managed(let cell): cell.values.map { cell.element($0) }
         }
     }
 
@@ -50,7 +50,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
             // Not returned at once: as an optional, a null that is there would be none.
             let value: Value = switch storage {
             case .unmanaged(let entries): entries[place].value
-            case .managed(let cell): element(cell.elements[place], cell.core)
+            case .managed(let cell): cell.element(cell.elements[place])
             }
             return value
         }

@@ -24,8 +24,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     public func _makeSource() -> _CollectionSource {
         switch storage {
-        case .unmanaged(let set): UnmanagedSource(set.elements)
-        case .managed(let cell): CellSource(cell, Element._elementShape)
+        case .unmanaged(let set): UnmanagedSource(set.elements, holdsSet: true)
+        case .managed(let cell): CellSource(cell, cell.shape(of: Element.self))
         }
     }
 
@@ -48,7 +48,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         case .unmanaged(let set): return set.elements[position]
         case .managed(let cell):
             if let word = cell.elements.word(at: position), let element = Element._fromWord(word) { return element }
-            return element(cell.elements[position], cell.core)
+            return cell.element(cell.elements[position])
         }
     }
 
@@ -153,7 +153,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         case .managed(let cell):
             cell.core.requireTransaction("modify a MutableSet")
             let all = cell.elements.all
-            let kept = all.filter { isKept(element($0, cell.core)) }
+            let kept = all.filter { isKept(cell.element($0)) }
             if kept.count < all.count { cell.change("MutableSet") { $0.replaceAll(with: kept) } }
         }
     }

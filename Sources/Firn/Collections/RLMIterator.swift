@@ -31,7 +31,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         }
         access = nil
         if let unmanaged = source as? UnmanagedSource<Element> { values = unmanaged.elements } else {
-            values = (0..<source.count).map { element(source.value($0), source.core) }
+            values = (0..<source.count).map { source.element(at: $0) }
         }
         end = values.count
     }

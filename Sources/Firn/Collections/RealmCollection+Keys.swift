@@ -31,7 +31,7 @@ extension RealmCollection {
             if let object = element._object { return content(object) }
             return element._untypedElement
         }
-        guard self is MutableSet<Element> else { return values }
+        guard self is MutableSet<Element> || Element.self == DynamicElement.self && source.holdsSet else { return values }
         return Set(values.map { unwrapped($0) as? AnyHashable })
     }
 

@@ -17,6 +17,6 @@ public struct Results<Element: RealmFetchable>: OrderedRealmCollection {
         precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
         // Of dynamic objects the source knows the type.
         if Element.self == DynamicObject.self { return source.dynamicObject(position) as! Element }
-        return element(source.value(position), source.core)
+        return source.element(at: position)
     }
 }

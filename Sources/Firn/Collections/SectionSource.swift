@@ -51,14 +51,14 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
         if isObject {
             let rows = elements.rowIDs()
             for row in rows {
-                guard let element = Element._element(_Stored(.link(row), core)) else { continue }
+                guard let element: Element = elements.object(ofRow: row) else { continue }
                 let place = place(of: keyBlock(element))
                 known[place].rows.append(row)
             }
         } else {
             for index in 0..<elements.count {
                 let value = elements.value(index)
-                let place = place(of: keyBlock(Firn.element(value, core)))
+                let place = place(of: keyBlock(elements.element(value)))
                 known[place].values.append(value)
             }
         }

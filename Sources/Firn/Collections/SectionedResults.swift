@@ -89,7 +89,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
     public subscript(index: Int) -> T {
         let count = part.count
         precondition(index >= 0 && index < count, ResultsMessage.outOfBounds("ResultsSection[]", index, count))
-        return element(part.value(index), part.core)
+        return part.element(at: index)
     }
 
     /// Both are the section of the same key of the same sectioned results.

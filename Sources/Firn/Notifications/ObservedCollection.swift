@@ -60,8 +60,3 @@ struct ObservedCollection<Collection: RealmCollection>: Observed {
         return .update(collection, deletions: difference.deletions, insertions: difference.insertions, modifications: difference.modificationsOld)
     }
 }
-
-extension _CollectionSource {
-    /// A set of values, as it stands.
-    var holdsSet: Bool { (self as? CellSource)?.cell.type.collection == .set }
-}

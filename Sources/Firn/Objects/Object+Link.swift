@@ -51,7 +51,7 @@ extension ObjectBase: RealmCollectionValue {
 
     public func _stored(in core: _RealmReference?) -> _Stored {
         guard let core = core?.core else { preconditionFailure("objects are stored in realms only") }
-        if self is EmbeddedObject { return _Stored(core.embed(self), core) }
+        if self is EmbeddedObject || (self as? DynamicObject)?.isEmbedded ?? false { return _Stored(core.embed(self), core) }
         return _Stored(core.link(self), core)
     }
 
@@ -89,7 +89,7 @@ extension RealmCore {
             preconditionFailure("Object is already managed by another Realm. Use create instead to copy it into this Realm.")
         }
         requireTransaction("add an object")
-        access(type(of: object)).add(object, update: updatePolicy)
+        accessToAdd(object).add(object, update: updatePolicy)
         return .link(object._rowID)
     }
 
@@ -97,8 +97,8 @@ extension RealmCore {
     func embed(_ object: ObjectBase) -> Value {
         requireTransaction("add an embedded object")
         var own = object
-        if object._state != nil { own = object.copied() }
-        access(type(of: own)).add(own, update: .error)
+        if object._state != nil { own = (object as? DynamicObject)?.copiedWithoutRealm() ?? object.copied() }
+        accessToAdd(own).add(own, update: .error)
         return .link(own._rowID)
     }
 

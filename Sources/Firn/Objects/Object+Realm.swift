@@ -55,25 +55,30 @@ extension TypeAccess {
 
 extension ObjectBase: CustomStringConvertible {
     final func text(depth: Int) -> String {
-        let name = Swift.type(of: self).className()
-        if isInvalidated { return "\(_access?.name ?? name) (invalidated object)" }
+        let name = _typeName
+        if isInvalidated { return "\(name) (invalidated object)" }
         guard depth > 0 else { return "\(name) <maximum depth exceeded>" }
         var lines: [String] = []
         for (label, value) in untypedProperties {
             let shown = switch unwrapped(value) {
             case nil: "(null)"
             case let object as ObjectBase: object.text(depth: depth - 1)
+            case AnyRealmValue.object(let object)? as AnyRealmValue?: object.text(depth: depth - 1)
             case let collection as any _AnyCollection: collection._text(within: true)
+            // Of objects without class: they may lead back here.
+            case let elements as [Any?] where elements.contains { unwrapped($0) is ObjectBase }: "<\(elements.count) objects>"
+            case let entries as [String: Any?] where entries.values.contains { unwrapped($0) is ObjectBase }: "<\(entries.count) objects>"
             case let some?: "\(some)"
             }
             lines.append("\t\(label) = \(shown.replacingOccurrences(of: "\n", with: "\n\t"));\n")
         }
-        return "\(_access?.name ?? name) {\n\(lines.joined())}"
+        return "\(name) {\n\(lines.joined())}"
     }
 
     /// As the collection describes itself, its objects no deeper than is left: they may lead back here.
     private final var untypedProperties: [(String, Any?)] {
         if let access = _access, access.schema == nil { return access.type.columns.map { ($0.name, self[$0.name]) } }
+        if let contents = unmanagedContents { return contents.type.columns.map { ($0.name, self[$0.name]) } }
         return ClassSchema.of(Swift.type(of: self)).stored.map { ($0.name, $0.access.get(self)) }
     }
 }

@@ -66,10 +66,16 @@ extension ObjectBase {
     public final subscript(key: String) -> Any? {
         get {
             if let access = _access, access.schema == nil { return dynamicValue(key, access) }
+            if let contents = unmanagedContents { return contents.values[contents.place(key)].untyped }
             return property(key).access.get(self)
         }
         set {
             if let access = _access, access.schema == nil { return setDynamicValue(key, newValue, access) }
+            if let contents = unmanagedContents {
+                let place = contents.place(key)
+                guard contents.set(place, newValue) else { preconditionFailure(RealmMessage.invalidValue(newValue, of: contents.type, place)) }
+                return
+            }
             put(newValue, in: property(key))
         }
     }

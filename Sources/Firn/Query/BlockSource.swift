@@ -27,7 +27,7 @@ final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
         var elements = RLMIterator<Element>(base)
         while let element = elements.next() {
             guard isIncluded(element) else { continue }
-            if let object = element as? ObjectBase { found.append(.link(object._rowID)) } else { found.append(element._stored(in: nil).value) }
+            if let object = element._object { found.append(.link(object._rowID)) } else { found.append(element._stored(in: nil).value) }
         }
         values = found
         evaluated = stamp

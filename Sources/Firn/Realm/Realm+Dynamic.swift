@@ -63,7 +63,11 @@ extension TypeAccess {
             let wanted = stored(given[key] ?? nil, key)
             if let existing = find(wanted) {
                 let object = object(existing)!
-                for (place, one) in given where place != key { object.setDynamicValue(type.columns[place].name, one, self) }
+                for (place, one) in given where place != key {
+                    // What stays as it is tells nobody.
+                    if update == .modified, !type.columns[place].type.isCollection, type.columns[place].type.target == nil, object._value(place) == stored(one, place) { continue }
+                    object.setDynamicValue(type.columns[place].name, one, self)
+                }
                 return existing
             }
         }
@@ -87,7 +91,7 @@ extension TypeAccess {
     private func stored(_ value: Any?, _ place: Int) -> Value {
         let column = type.columns[place]
         guard let stored = core.stored(value, column.type) else {
-            preconditionFailure("Invalid value '\(unwrapped(value) ?? "nil")' for property '\(name).\(column.name)', which takes \(column.type.name).")
+            preconditionFailure(RealmMessage.invalidValue(value, of: type, place))
         }
         return stored
     }
@@ -97,6 +101,7 @@ extension ObjectBase {
     /// There is such a property.
     final func has(_ name: String) -> Bool {
         if let access = _access, access.schema == nil { return access.type.index(of: name) != nil }
+        if let contents = unmanagedContents { return contents.type.index(of: name) != nil }
         return ClassSchema.of(Swift.type(of: self)).stored.contains { $0.name == name || $0.codeName == name }
     }
 }
@@ -106,5 +111,20 @@ extension _CollectionSource {
     func dynamicObject(_ index: Int) -> DynamicObject {
         guard let access = elementAccess, case .link(let rowID) = value(index), let object = access.object(rowID) as? DynamicObject else { return DynamicObject() }
         return object
+    }
+}
+
+extension Realm {
+    /// All objects of a type of the file.
+    package func elements(_ typeName: String) -> Results<DynamicElement> { Results(untyped: dynamicObjects(typeName).source) }
+
+    /// Makes types that no class stands for types of the file, if they are not yet. Throws where one cannot be, or is another.
+    package func adopt(_ types: [ObjectSchema]) throws {
+        for type in types {
+            for property in type.properties where property.isSet && types.contains(where: { $0.className == property.objectClassName && $0.isEmbedded }) {
+                throw Error(.invalidInput, "'\(type.className).\(property.name)' is a set of embedded objects, which sets cannot hold: make it a list, or '\(property.objectClassName!)' a type of its own.")
+            }
+        }
+        try core.adopt(types: types.map { $0.typeSchema(among: types) })
     }
 }

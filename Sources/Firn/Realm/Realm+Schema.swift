@@ -9,6 +9,7 @@ extension Realm {
         public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
         public var description: String { objectSchema.map { "\($0)" }.joined(separator: "\n") }
 
+        package init(_ types: [ObjectSchema]) { objectSchema = types }
         init(_ schema: FirnModel.Schema) { objectSchema = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, nil) } }
     }
 
@@ -31,6 +32,21 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
 
     public var description: String {
         "\(className)\(isEmbedded ? " (embedded)" : "") {\n" + properties.map { "\t\($0)\n" }.joined() + "}"
+    }
+
+    package init(className: String, properties: [Property], embedded isEmbedded: Bool) {
+        self.className = className
+        self.properties = properties
+        self.isEmbedded = isEmbedded
+    }
+
+    /// As a file holds it; `all` tells which types are embedded.
+    func typeSchema(among all: [ObjectSchema]) -> TypeSchema {
+        let stored = properties.filter { $0.type != .linkingObjects }
+        let columns = stored.map { property in
+            ColumnSchema(property.columnName, property.columnType(isEmbedded: all.contains { $0.className == property.objectClassName && $0.isEmbedded }))
+        }
+        return TypeSchema(className, columns: columns, key: stored.indices.filter { stored[$0].isPrimaryKey }, isEmbedded: isEmbedded)
     }
 
     init(_ type: TypeSchema, _ schema: ClassSchema?) {
@@ -65,6 +81,28 @@ public struct Property: Equatable, CustomStringConvertible {
     public let isArray: Bool
     public let isSet: Bool
     public let isMap: Bool
+
+    package init(name: String, type: PropertyType, objectClassName: String?, isPrimaryKey: Bool, isIndexed: Bool, isOptional: Bool, isArray: Bool, isSet: Bool, isMap: Bool) {
+        self.name = name
+        columnName = name
+        self.type = type
+        self.objectClassName = objectClassName
+        linkOriginPropertyName = nil
+        self.isPrimaryKey = isPrimaryKey
+        self.isIndexed = isIndexed
+        self.isOptional = isOptional
+        self.isArray = isArray
+        self.isSet = isSet
+        self.isMap = isMap
+    }
+
+    func columnType(isEmbedded: Bool) -> ColumnType {
+        let collection: CollectionKind = isArray ? .list : isSet ? .set : isMap ? .map : .none
+        let kind = type.scalarKind(isEmbedded: isEmbedded), leads = type == .object
+        return ColumnType(kind, optional: collection == .none && (isOptional || leads), collection: collection,
+                          // A map keeps a key whose object was deleted.
+                          elementOptional: collection != .none && (isOptional || collection == .map && kind == .link), target: objectClassName)
+    }
 
     init(name: String, columnName: String, _ type: ColumnType, isPrimaryKey: Bool, isIndexed: Bool) {
         self.name = name
@@ -106,6 +144,7 @@ extension ObjectBase {
     /// What the object's type is made of: of a managed object as its file has it, else as its class says.
     public final var objectSchema: ObjectSchema {
         if let access = _access { return ObjectSchema(access.type, access.schema) }
+        if let contents = unmanagedContents { return ObjectSchema(contents.type, nil) }
         let schema = ClassSchema.of(Swift.type(of: self))
         return ObjectSchema(schema.typeSchema, schema)
     }

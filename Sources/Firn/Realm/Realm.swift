@@ -85,10 +85,10 @@ public struct Realm: Equatable {
         }
         precondition(object._core == nil, "Object is already managed by another Realm. Use create instead to copy it into this Realm.")
         core.requireTransaction("add objects")
-        if update != .error, ClassSchema.of(type(of: object)).primaryKey == nil {
-            preconditionFailure("'\(type(of: object).className())' does not have a primary key and can not be updated: add it without update:.")
+        if update != .error, object.unmanagedContents.map(\.type.key.isEmpty) ?? (ClassSchema.of(type(of: object)).primaryKey == nil) {
+            preconditionFailure("'\(object._typeName)' does not have a primary key and can not be updated: add it without update:.")
         }
-        core.adding(update) { core.access(type(of: object)).add(object, update: update) }
+        core.adding(update) { core.accessToAdd(object).add(object, update: update) }
     }
 
     public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error) where S.Element: Object {

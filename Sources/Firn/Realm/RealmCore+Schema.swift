@@ -4,8 +4,10 @@ import FirnModel
 /// Bringing the classes of the program and the types of the file together.
 extension RealmCore {
     /// The classes and those that they lead to are made types of the file, if they are not yet.
-    func adopt(_ classes: [ClassSchema]) throws {
-        let wanted = try reached(classes)
+    func adopt(_ classes: [ClassSchema]) throws { try adopt(types: reached(classes).map(\.typeSchema)) }
+
+    /// Types are made types of the file, if they are not yet.
+    func adopt(types wanted: [TypeSchema]) throws {
         let problems = wanted.flatMap(mismatches)
         guard problems.isEmpty else {
             throw Realm.Error(.schemaMismatch, "Migration is required due to the following errors:" + problems.map { "\n- " + $0 }.joined()
@@ -16,12 +18,12 @@ extension RealmCore {
         guard !configuration.readOnly, !isFrozen else { return }
         do throws(FirnError) {
             if let transaction {
-                try transaction.extendSchema(missing.map(\.typeSchema))
+                try transaction.extendSchema(missing)
                 noteChange()
             } else {
                 let own = try file.database.begin()
                 // Another process may have been first.
-                try own.extendSchema(missing.map(\.typeSchema).filter { own.schema[$0.name] == nil })
+                try own.extendSchema(missing.filter { own.schema[$0.name] == nil })
                 try own.commit()
                 install(try file.database.snapshot())
             }
@@ -56,32 +58,33 @@ extension RealmCore {
     }
 
     /// In what a class and the file's type of the same name differ, a sentence each.
-    func mismatches(_ schema: ClassSchema) -> [String] {
-        guard let stored = self.schema[schema.name] else { return [] }
-        let wanted = schema.typeSchema
+    func mismatches(_ schema: ClassSchema) -> [String] { mismatches(schema.typeSchema) }
+
+    private func mismatches(_ wanted: TypeSchema) -> [String] {
+        guard let stored = schema[wanted.name] else { return [] }
         var found: [String] = []
         if stored.isEmbedded != wanted.isEmbedded {
-            found.append("Class '\(schema.name)' has been changed from \(stored.isEmbedded ? "embedded to top-level" : "top-level to embedded").")
+            found.append("Class '\(wanted.name)' has been changed from \(stored.isEmbedded ? "embedded to top-level" : "top-level to embedded").")
         }
         for column in wanted.columns {
             guard let index = stored.index(of: column.name) else {
-                found.append("Property '\(schema.name).\(column.name)' has been added.")
+                found.append("Property '\(wanted.name).\(column.name)' has been added.")
                 continue
             }
             let old = stored.columns[index].type
             if old == column.type { continue }
             if old.kind == column.type.kind, old.collection == column.type.collection, old.target == column.type.target {
-                found.append("Property '\(schema.name).\(column.name)' has been made \(column.type.isOptional || column.type.elementIsOptional ? "optional" : "required").")
+                found.append("Property '\(wanted.name).\(column.name)' has been made \(column.type.isOptional || column.type.elementIsOptional ? "optional" : "required").")
             } else {
-                found.append("Property '\(schema.name).\(column.name)' has been changed from '\(old.name)' to '\(column.type.name)'.")
+                found.append("Property '\(wanted.name).\(column.name)' has been changed from '\(old.name)' to '\(column.type.name)'.")
             }
         }
         for column in stored.columns where wanted.index(of: column.name) == nil {
-            found.append("Property '\(schema.name).\(column.name)' has been removed.")
+            found.append("Property '\(wanted.name).\(column.name)' has been removed.")
         }
         let oldKey = stored.key.map { stored.columns[$0].name }, newKey = wanted.key.map { wanted.columns[$0].name }
         if oldKey != newKey {
-            found.append("Primary key of class '\(schema.name)' has been changed from '\(oldKey.joined(separator: ", "))' to '\(newKey.joined(separator: ", "))'.")
+            found.append("Primary key of class '\(wanted.name)' has been changed from '\(oldKey.joined(separator: ", "))' to '\(newKey.joined(separator: ", "))'.")
         }
         return found
     }

@@ -20,7 +20,7 @@ extension TypeAccess {
     }
 
     /// Makes an unmanaged object the one of a row.
-    private func manage(_ object: ObjectBase, _ rowID: Int64) {
+    func manage(_ object: ObjectBase, _ rowID: Int64) {
         if schema != nil {
             for (i, attach) in attachments.enumerated() {
                 attach(object, columns[i] >= 0 ? Int16(truncatingIfNeeded: columns[i]) : linkingColumn + Int16(truncatingIfNeeded: i))
@@ -33,6 +33,7 @@ extension TypeAccess {
 
     /// Adds an unmanaged object, and those it leads to.
     func add(_ object: ObjectBase, update: Realm.UpdatePolicy) {
+        if let object = object as? DynamicObject, let contents = object.contents { return add(object, contents, update: update) }
         let schema = schema!
         let table = working
         if let key = schema.primaryKey, update != .error {

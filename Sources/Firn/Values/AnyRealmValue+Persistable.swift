@@ -32,7 +32,7 @@ extension AnyRealmValue: _Scalar, MinMaxType, SortableType {
 
 extension AnyRealmValue {
     /// Of values, objects, arrays and dictionaries, nested. Nil for what is none of these.
-    init?(untyped value: Any?) {
+    package init?(untyped value: Any?) {
         switch unwrapped(value) {
         case nil: self = .none
         case let any as AnyRealmValue: self = any

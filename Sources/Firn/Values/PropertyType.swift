@@ -27,4 +27,21 @@ public enum PropertyType: Int, Sendable, CaseIterable {
         case .link, .embedded: .object
         }
     }
+
+    func scalarKind(isEmbedded: Bool) -> ScalarKind {
+        switch self {
+        case .bool: .bool
+        case .int: .int
+        case .float: .float
+        case .double: .double
+        case .string: .string
+        case .data: .data
+        case .date: .date
+        case .decimal128: .decimal
+        case .objectId: .objectID
+        case .UUID: .uuid
+        case .any: .any
+        case .object, .linkingObjects: isEmbedded ? .embedded : .link
+        }
+    }
 }

@@ -15,8 +15,9 @@ extension ObjectBase {
         guard let column = access.type.index(of: name) else { preconditionFailure("type '\(access.name)' has no property '\(name)'") }
         let type = access.type.columns[column].type
         guard let stored = access.core.stored(value, type) else {
-            preconditionFailure("Invalid value '\(value ?? "nil")' for property '\(access.name).\(name)', which takes \(type.name).")
+            preconditionFailure(RealmMessage.invalidValue(value, of: access.type, column))
         }
+        if type.isCollection { return replaceElements(column, stored) }
         let old = type.kind == .embedded ? _value(column) : .null
         _set(column, stored)
         guard type.kind == .embedded, let target = type.target, let embedded = access.core.dynamicAccess(target) else { return }
@@ -24,6 +25,19 @@ extension ObjectBase {
         old.forEachLink { replaced.append($0) }
         stored.forEachLink { kept in replaced.removeAll { $0 == kept } }
         access.core.delete(replaced, embedded)
+    }
+}
+
+extension ObjectBase {
+    /// Sets a whole collection, where others see it at once.
+    private final func replaceElements(_ column: Int, _ stored: Value) {
+        let cell = CollectionCell.of(self, column)
+        var gone: [Int64] = []
+        for value in cell.values { value.forEachLink { gone.append($0) } }
+        cell.change("collection") { $0 = Elements(cell.type, stored) }
+        cell.core.failing(()) { () throws(FirnError) in try cell.core.flushCells() }
+        stored.forEachLink { kept in gone.removeAll { $0 == kept } }
+        release(gone.map { .link($0) }, in: cell)
     }
 }
 
@@ -62,6 +76,7 @@ extension RealmCore {
         }
         if type.kind == .any { return AnyRealmValue(untyped: value)?.stored(in: self) }
         if type.kind == .embedded {
+            if let object = value as? DynamicObject, object._core == nil { return object._typeName == type.target ? embed(object) : nil }
             guard let target = type.target.flatMap({ dynamicAccess($0) }), value is [String: Any?] || value is [Any?] || value is ObjectBase else { return nil }
             return .link(target.create(value, update: .error))
         }
@@ -69,7 +84,7 @@ extension RealmCore {
             return .link(target.create(value, update: target.type.key.isEmpty ? .error : .modified))
         }
         if type.kind == .link {
-            guard let object = value as? ObjectBase, object._core == nil || object._core === self, object._access?.name ?? Swift.type(of: object).className() == type.target else { return nil }
+            guard let object = value as? ObjectBase, object._core == nil || object._core === self, object._typeName == type.target else { return nil }
             return link(object)
         }
         return Value(any: value)?.fitted(to: type.kind)

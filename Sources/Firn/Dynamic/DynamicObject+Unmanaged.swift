@@ -1,0 +1,119 @@
+import FirnModel
+
+/// Objects without class that are made before a realm holds them.
+extension DynamicObject {
+    /// An object of a type, in no realm yet; its properties are zero, empty or nil.
+    package convenience init(unmanaged schema: ObjectSchema) {
+        self.init()
+        contents = DynamicContents(schema.typeSchema(among: [schema]))
+    }
+
+    /// The name of the type in the file.
+    package var className: String { _typeName }
+
+    /// What a property holds: collections as they are, to be changed.
+    package func content(_ name: String) -> DynamicContent {
+        if let contents { return contents.values[contents.place(name)] }
+        let access = _settled()
+        guard let column = access.type.index(of: name) else { preconditionFailure("type '\(access.name)' has no property '\(name)'") }
+        let type = access.type.columns[column].type
+        switch type.collection {
+        case .none: return .value(DynamicElement(_value(column), type, access.core))
+        case .list: return .list(List(CollectionCell.of(self, column)), DynamicType(type.element))
+        case .set: return .set(MutableSet(CollectionCell.of(self, column)), DynamicType(type.element))
+        case .map: return .map(Map(CollectionCell.of(self, column)), DynamicType(type.element))
+        }
+    }
+
+    /// The objects of a type that lead here through a property of theirs.
+    package func linking(_ typeName: String, _ property: String) -> Results<DynamicElement> {
+        let target = _settled()
+        guard let access = target.core.dynamicAccess(typeName) else { preconditionFailure("Object type '\(typeName)' is not managed by the Realm.") }
+        guard let link = access.type.index(of: property), access.type.columns[link].type.target == target.name else {
+            preconditionFailure("'\(typeName)' has no property '\(property)' that leads to '\(target.name)'")
+        }
+        return Results(LinkingSource(access, column: link, to: target, rowID: _rowID, .dynamic(ColumnType(.link, target: typeName))))
+    }
+
+    /// Takes what another one holds, of this realm or of none.
+    func take(_ content: DynamicContent, _ name: String) {
+        switch (content, self.content(name)) {
+        case (.list(let theirs, _), .list(let mine, _)): mine.replaceSubrange(0..<mine.count, with: Array(theirs))
+        case (.set(let theirs, _), .set(let mine, _)): mine.assign(theirs)
+        case (.map(let theirs, _), .map(let mine, _)): mine._replaceContents(with: theirs)
+        default: self[name] = content.untyped
+        }
+    }
+
+    /// An unmanaged object with the same values: embedded objects are copied with it, links lead to the same objects.
+    func copiedWithoutRealm() -> DynamicObject {
+        let copy = DynamicObject()
+        let contents = DynamicContents(_access?.type ?? self.contents!.type)
+        copy.contents = contents
+        func element(_ element: DynamicElement) -> DynamicElement {
+            guard let object = element._object as? DynamicObject, object.isEmbedded else { return element }
+            return DynamicElement(.object(object.copiedWithoutRealm()))
+        }
+        for (place, column) in contents.type.columns.enumerated() {
+            switch (content(column.name), contents.values[place]) {
+            case (.list(let from, _), .list(let to, _)): to.append(objectsIn: from.map(element))
+            case (.set(let from, _), .set(let to, _)): to.insert(objectsIn: from)
+            case (.map(let from, _), .map(let to, _)): for (key, value) in from.asKeyValueSequence() { to[key] = element(value) }
+            case (.value(let value), _): _ = contents.set(place, element(value)._untypedElement)
+            default: break
+            }
+        }
+        return copy
+    }
+
+    /// The type of a property that holds one value; nil: it is none.
+    func valueType(_ name: String) -> ColumnType? {
+        guard let type = _access?.type ?? contents?.type, let place = type.index(of: name), !type.columns[place].type.isCollection else { return nil }
+        return type.columns[place].type
+    }
+
+    var isEmbedded: Bool { _access?.type.isEmbedded ?? contents?.type.isEmbedded ?? false }
+}
+
+extension ObjectBase {
+    /// Of an object without class that belongs to no realm.
+    final var unmanagedContents: DynamicContents? { (self as? DynamicObject)?.contents }
+
+    /// The name of the type in the file.
+    final var _typeName: String { _access?.name ?? unmanagedContents?.type.name ?? Swift.type(of: self).className() }
+
+    /// The same object, whatever its class is; an unmanaged one of a class has no other self.
+    final var withoutClass: ObjectBase {
+        guard !(self is DynamicObject), let access = _access else { return self }
+        return access.core.dynamicAccess(access.name)?.object(_rowID) ?? self
+    }
+}
+
+extension RealmCore {
+    /// What an object is added through.
+    func accessToAdd(_ object: ObjectBase) -> TypeAccess {
+        guard let contents = object.unmanagedContents else { return access(Swift.type(of: object)) }
+        guard let access = dynamicAccess(contents.type.name) else {
+            preconditionFailure("Object type '\(contents.type.name)' is not managed by the Realm: its schema has \(schema.types.map(\.name)).")
+        }
+        return access
+    }
+}
+
+extension TypeAccess {
+    /// Adds an object without class, and those it leads to.
+    func add(_ object: DynamicObject, _ contents: DynamicContents, update: Realm.UpdatePolicy) {
+        var plain: [String: Any?] = [:], leading: [(name: String, content: DynamicContent)] = []
+        for (column, content) in zip(contents.type.columns, contents.values) {
+            let leads = column.type.isCollection || column.type.target != nil || column.type.kind == .any
+            if leads { leading.append((column.name, content)) } else { plain.updateValue(content.untyped, forKey: column.name) }
+        }
+        let rowID = create(plain, update: type.key.isEmpty ? .error : update)
+        guard rowID >= 0 else { return }
+        object.contents = nil
+        manage(object, rowID)
+        object._generation = 0
+        // Now that it has its row: they may lead back to it.
+        for (name, content) in leading { core.adding(update) { object.take(content, name) } }
+    }
+}

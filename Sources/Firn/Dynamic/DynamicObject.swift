@@ -1,0 +1,88 @@
+import FirnModel
+
+/// An object of a type that no class is known for: its properties go by name.
+///
+///     for row in realm.dynamicObjects("babies") { print(row.name ?? "", row["count"] ?? 0) }
+@dynamicMemberLookup
+public final class DynamicObject: Object {
+    /// What an object holds that no realm does yet.
+    var contents: DynamicContents?
+
+    public required init() { super.init() }
+
+    public subscript(dynamicMember name: String) -> Any? {
+        get { self[name] }
+        set { self[name] = newValue }
+    }
+}
+
+/// What one property of an object without class holds.
+package enum DynamicContent {
+    case value(DynamicElement)
+    case list(List<DynamicElement>, DynamicType)
+    case set(MutableSet<DynamicElement>, DynamicType)
+    case map(Map<String, DynamicElement>, DynamicType)
+
+    /// As `DynamicObject` gives it: collections as arrays and dictionaries.
+    var untyped: Any? {
+        switch self {
+        case .value(let value): value._untypedElement
+        case .list(let list, _): list._untypedElements
+        case .set(let set, _): set._untypedElements
+        case .map(let map, _): map._untypedEntries
+        }
+    }
+}
+
+/// The values of an object without class that belongs to no realm.
+final class DynamicContents {
+    let type: TypeSchema
+    private(set) var values: [DynamicContent]
+
+    init(_ type: TypeSchema) {
+        self.type = type
+        values = type.columns.map { column in
+            let element = DynamicType(column.type.element)
+            return switch column.type.collection {
+            case .list: .list(List(), element)
+            case .set: .set(MutableSet(), element)
+            case .map: .map(Map(), element)
+            case .none: .value(DynamicElement(Column.absentValue(column.type), column.type, nil))
+            }
+        }
+    }
+
+    func place(_ name: String) -> Int {
+        guard let place = type.index(of: name) else { preconditionFailure("type '\(type.name)' has no property '\(name)'") }
+        return place
+    }
+
+    /// False if the value does not fit.
+    func set(_ place: Int, _ given: Any?) -> Bool {
+        func elements(_ type: DynamicType) -> [DynamicElement]? {
+            guard let given = unwrapped(given) else { return [] }
+            guard let all = given as? [Any?] else { return nil }
+            let fitting = all.compactMap { DynamicElement($0, as: type) }
+            return fitting.count == all.count ? fitting : nil
+        }
+        switch values[place] {
+        case .value:
+            guard let value = DynamicElement(given, as: DynamicType(type.columns[place].type)) else { return false }
+            values[place] = .value(value)
+        case .list(let list, let type):
+            guard let new = elements(type) else { return false }
+            list.replaceSubrange(0..<list.count, with: new)
+        case .set(let set, let type):
+            guard let new = elements(type) else { return false }
+            set.removeAll()
+            set.insert(objectsIn: new)
+        case .map(let map, let type):
+            guard let entries = unwrapped(given ?? [String: Any?]()) as? [String: Any?] else { return false }
+            let fitting = entries.compactMapValues { DynamicElement($0, as: type) }
+            guard fitting.count == entries.count else { return false }
+            map.removeAll()
+            for (key, value) in fitting { map[key] = value }
+        }
+        return true
+    }
+}
