@@ -17,6 +17,7 @@ let rooms = [
     Room(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnModel"], kernels: true),
     Room(name: "Firn", path: "Sources/Firn", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange"]),
     Room(name: "RealmSwift", path: "Sources/RealmSwift", uses: ["Firn"]),
+    Room(name: "RLM", path: "Sources/RLM", uses: ["Firn"]),
     Room(name: "FirnExchange", path: "Formats/Exchange", uses: ["FirnBytes", "FirnDisk", "FirnModel", "CZstd", "CZlib"], kernels: true),
     Room(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnModel", "FirnExchange"], kernels: true),
     Room(name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"], kernels: true),
@@ -62,7 +63,8 @@ let tests: [Target] = rooms.filter(\.tested).map { room in
 
 let package = Package(
     name: "firn",
-    products: [.executable(name: "firn", targets: ["firn-tool"]), .library(name: "Firn", targets: ["Firn"]), .library(name: "RealmSwift", targets: ["RealmSwift"])],
+    products: [.executable(name: "firn", targets: ["firn-tool"]), .library(name: "Firn", targets: ["Firn"]), .library(name: "RealmSwift", targets: ["RealmSwift"]),
+               .library(name: "RLM", targets: ["RLM"])],
     targets: libraries
         + rooms.map { .target(name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
                               swiftSettings: $0.kernels ? kernel : house) }

@@ -68,8 +68,11 @@ class Home: EmbeddedObject {
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let guide = here.appendingPathComponent("../../docs/guide").standardizedFileURL
         var code: [String] = []
-        for file in try FileManager.default.subpathsOfDirectory(atPath: here.path) where file.hasSuffix("Tests.swift") {
-            code += trimmed(try String(contentsOf: here.appendingPathComponent(file), encoding: .utf8))
+        // Those of docs/guide/rlm.md are run where its room is tested.
+        for folder in [here, here.appendingPathComponent("../RLM").standardizedFileURL] {
+            for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where file.hasSuffix("Tests.swift") {
+                code += trimmed(try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8))
+            }
         }
         let all = code.joined(separator: "\n")
         var found = 0

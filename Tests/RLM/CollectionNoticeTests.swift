@@ -1,0 +1,145 @@
+import Firn
+import Foundation
+import RLM
+import Testing
+
+/// Rows C21–C32 of the collections' contract, over every conformer.
+@Suite struct CollectionNoticeTests {
+    @Test(arguments: Conformer.live) func `C21 D3 addNotificationBlock tells what is there, then what changed, old places and new`(_ one: Conformer) throws {
+        let log = Log(), dogs = try one.collection(), realm = dogs.realm!, all = realm.allObjects("Dog")
+        let token = dogs.addNotificationBlock { log.note($0?.count, $1, $2) }
+        realm.refresh()
+        try realm.transaction {
+            all[3]["age"] = 8
+            realm.delete(all[2])
+        }
+        realm.refresh()
+        try realm.transaction { realm.createObject("Values") }
+        realm.refresh()
+        #expect(log.take() == ["initial 4", "3: -[2] +[] ~[3] now [2]"])
+        token.invalidate()
+        try realm.transaction { realm.delete(all[0]) }
+        realm.refresh()
+        #expect(log.take() == [])
+    }
+
+    @Test(arguments: Conformer.live) func `C21 what cannot be told at once is told together, the first call included`(_ one: Conformer) throws {
+        let log = Log(), dogs = try one.collection(), realm = dogs.realm!
+        let token = dogs.addNotificationBlock { log.note($0?.count, $1, $2) }
+        try realm.transaction { realm.delete(realm.allObjects("Dog")[0]) }
+        realm.refresh()
+        #expect(log.take() == ["initial 3"])
+        token.invalidate()
+    }
+
+    @Test(.timeLimit(.minutes(1)), arguments: Conformer.live) func `C22 C23 on a queue, for some key paths`(_ one: Conformer) throws {
+        let log = Log(), filtered = Log(), queue = DispatchQueue(label: "rlm"), dogs = try one.collection(), realm = dogs.realm!
+        let token = dogs.addNotificationBlock({ dogs, change, error in
+            dispatchPrecondition(condition: .onQueue(queue))
+            log.note(dogs?.count, change, error)
+        }, queue: queue)
+        let names = dogs.addNotificationBlock({ filtered.note($0?.count, $1, $2) }, keyPaths: ["name"], queue: queue)
+        #expect(log.waits(for: 1) && filtered.waits(for: 1))
+        try realm.transaction { realm.allObjects("Dog")[1]["age"] = 8 }
+        #expect(log.waits(for: 2))
+        queue.sync {}
+        #expect(filtered.take() == ["initial 4"])
+        try realm.transaction { realm.allObjects("Dog")[1]["name"] = "Fidi" }
+        #expect(log.waits(for: 3) && filtered.waits(for: 1))
+        #expect(log.take() == ["initial 4", "4: -[] +[] ~[1] now [1]", "4: -[] +[] ~[1] now [1]"] && filtered.take() == ["4: -[] +[] ~[1] now [1]"])
+        token.invalidate()
+        names.invalidate()
+    }
+
+    @Test func `C21 changes are rows of a section of a table`() throws {
+        var paths: [[IndexPath]] = []
+        let ada = try person(), realm = ada.realm!
+        let token = ada.dogs.addNotificationBlock { _, change, _ in
+            if let change { paths = [change.deletions(inSection: 2), change.insertions(inSection: 2), change.modifications(inSection: 2)] }
+        }
+        realm.refresh()
+        try realm.transaction {
+            ada.dogs.removeObject(at: 0)
+            ada.dogs[0]["age"] = 1
+            ada.dogs.add(dog("Max", 1))
+        }
+        realm.refresh()
+        #expect(paths == [[[2, 0]], [[2, 3]], [[2, 1]]])
+        token.invalidate()
+    }
+
+    @Test func `C21 read-only realms are not observed`() async {
+        let readOnly = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let configuration = RLMRealmConfiguration()
+            configuration.fileURL = FileManager.default.temporaryDirectory.appendingPathComponent("rlm-\(UUID().uuidString).firn")
+            configuration.customSchema = kennelSchema()
+            do { _ = try RLMRealm(configuration: configuration) }
+            defer { try? FileManager.default.removeItem(at: configuration.fileURL!) }
+            configuration.readOnly = true
+            _ = try RLMRealm(configuration: configuration).allObjects("Dog").addNotificationBlock { _, _, _ in }
+        }
+        #expect(said(readOnly).contains("Read-only Realms do not change"))
+    }
+
+    @Test(arguments: Conformer.managed) func `C24 C25 sections of every collection`(_ one: Conformer) throws {
+        let dogs = try one.collection()
+        let sections = dogs.sectionedResultsSorted(usingKeyPath: "age", ascending: false) { ($0 as! RLMObject).age }
+        #expect(sections.allKeys.map { $0 as? Int } == [7, 3, 1] && sections.count == 3 && sections.isFrozen == (one.version == .frozen))
+        let parity = dogs.sectionedResults(using: [RLMSortDescriptor(keyPath: "age", ascending: true), RLMSortDescriptor(keyPath: "name", ascending: false)]) { ($0 as! RLMObject).age > 2 }
+        #expect(parity.allKeys.map { $0 as? Bool } == [false, true] && names(parity[1]) == ["Rex", "Fido", "Ada"])
+    }
+
+    @Test func `C25 without a descriptor there are no sections`() async {
+        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().realm!.allObjects("Dog").sectionedResults(using: []) { _ in 1 } }
+        #expect(said(none).contains("There must be at least one SortDescriptor when using SectionedResults."))
+    }
+
+    @Test(arguments: Conformer.all) func `C26 C27 least and greatest, nil of nothing`(_ one: Conformer) throws {
+        let dogs = try one.collection(), none = try one.collection([])
+        #expect(dogs.min(ofProperty: "age") as? Int == 1 && dogs.max(ofProperty: "age") as? Int == 7 && dogs.min(ofProperty: "teeth") as? Int == 4)
+        #expect(dogs.max(ofProperty: "born") as? Date == Date(timeIntervalSince1970: 7000) && dogs.min(ofProperty: "weight") as? Double == 0.5)
+        #expect(none.min(ofProperty: "age") == nil && none.max(ofProperty: "age") == nil)
+    }
+
+    @Test(arguments: Conformer.all) func `C28 C29 sum and average, 0 and nil of nothing`(_ one: Conformer) throws {
+        let dogs = try one.collection(), none = try one.collection([])
+        #expect(dogs.sum(ofProperty: "age") == 18 && dogs.average(ofProperty: "age") == 4.5 && dogs.sum(ofProperty: "teeth") == 54 && dogs.sum(ofProperty: "weight") == 9)
+        #expect(none.sum(ofProperty: "age") == 0 && none.average(ofProperty: "age") == nil)
+    }
+
+    @Test(arguments: Conformer.all) func `C30 isFrozen, and so are the objects that are read`(_ one: Conformer) throws {
+        let dogs = try one.collection(), isFrozen = one.version == .frozen
+        #expect(dogs.isFrozen == isFrozen && dogs[0].isFrozen == isFrozen && dogs.map { $0 }[1].isFrozen == isFrozen)
+    }
+
+    @Test(arguments: Conformer.live) func `C31 freeze keeps the version; in a transaction that before it`(_ one: Conformer) throws {
+        let dogs = try one.collection(), realm = dogs.realm!, frozen = dogs.freeze()
+        #expect(frozen.freeze() === frozen)
+        try realm.transaction {
+            realm.delete(realm.allObjects("Dog")[0])
+            #expect(dogs.freeze().count == 4 && dogs.count == 3)
+        }
+        #expect(names(frozen.map { $0 }) == ["Rex", "Fido", "Bo", "Ada"] && dogs.count == 3)
+        nonisolated(unsafe) let shared = frozen
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            #expect(shared.count == 4 && shared.sum(ofProperty: "age") == 18 && shared[3].name == "Ada")
+            done.signal()
+        }
+        done.wait()
+    }
+
+    @Test(arguments: Conformer.live) func `C32 thaw is live again, a live collection itself`(_ one: Conformer) throws {
+        let dogs = try one.collection(), realm = dogs.realm!, frozen = dogs.freeze()
+        try realm.transaction { realm.delete(realm.allObjects("Dog")[0]) }
+        let thawed = try #require(frozen.thaw())
+        #expect(thawed.count == 3 && !thawed.isFrozen && thawed.realm == realm && dogs.thaw() === dogs)
+    }
+
+    @Test func `C31 C32 only collections of a realm are frozen and thawed`() async {
+        let freeze = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try Conformer(kind: .array, version: .unmanaged).collection().freeze() }
+        #expect(said(freeze).contains("This method may only be called on RLMArray instances retrieved from an RLMRealm"))
+        let thaw = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try Conformer(kind: .array, version: .unmanaged).collection().thaw() }
+        #expect(said(thaw).contains("This method may only be called on RLMArray instances retrieved from an RLMRealm"))
+    }
+}

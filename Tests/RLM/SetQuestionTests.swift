@@ -1,0 +1,216 @@
+import Firn
+import Foundation
+import RLM
+import Testing
+
+/// Rows S17–S34 of the collections' contract.
+@Suite struct SetQuestionTests {
+    @Test func `S17 intersects where there is a common member; nothing intersects the empty set`() throws {
+        let sets = try intSets([[1, 2], [2, 3], [4], []])
+        #expect(sets[0].intersects(sets[1]) && !sets[0].intersects(sets[2]) && !sets[0].intersects(sets[3]) && !sets[3].intersects(sets[3]) && sets[0].intersects(sets[0]))
+        #expect(sets[0].intersects(sets[1].freeze()) && sets[0].freeze().intersects(sets[1]))
+        let loose = try intSet([1, 2], .unmanaged)
+        #expect(try loose.intersects(sets[1]) && loose.intersects(intSet([1], .unmanaged)) && !loose.intersects(intSet([], .unmanaged)))
+    }
+
+    @Test func `S18 isSubset where every member is there; the empty set is part of any`() throws {
+        let sets = try intSets([[1, 2], [1, 2, 3], []])
+        #expect(sets[0].isSubset(of: sets[1]) && !sets[1].isSubset(of: sets[0]) && sets[2].isSubset(of: sets[0]) && sets[2].isSubset(of: sets[2]) && !sets[0].isSubset(of: sets[2]))
+        let loose = try intSet([2], .unmanaged)
+        #expect(try loose.isSubset(of: sets[0]) && !loose.isSubset(of: intSet([3], .unmanaged)))
+        let ada = try person()
+        #expect(ada.pack.isSubset(of: ada.pack.freeze()) && ada.pack.freeze().isSubset(of: ada.pack))
+    }
+
+    @Test(arguments: Conformer.Version.allCases) func `S19 contains by value, of objects the same one`(_ version: Conformer.Version) throws {
+        #expect(try intSet([1, 2], version).contains(2) && !intSet([1, 2], version).contains(3) && !intSet([], version).contains(0))
+        let dogs = fourDogs()
+        let pack = try #require(try Conformer(kind: .set, version: version).collection(dogs) as? RLMSet<RLMObject>)
+        #expect(pack.contains(pack.allObjects[1]) && !pack.contains(dog("Rex", 3, 20)))
+        if version == .unmanaged { #expect(pack.contains(dogs[0])) }
+        if let realm = pack.realm?.thaw() { #expect(!pack.contains(realm.allObjects("Person")[0])) }
+    }
+
+    @Test func `S20 D2 isEqual compares contents, whatever the sets are`() throws {
+        let sets = try intSets([[1, 2], [2, 1], [1], []])
+        for one in [sets[0], sets[0].freeze(), try intSet([2, 1], .unmanaged)] {
+            for other in [sets[1], sets[1].freeze(), try intSet([1, 2], .unmanaged)] { #expect(one.isEqual(to: other)) }
+            #expect(!one.isEqual(to: sets[2]) && !one.isEqual(to: sets[3]))
+        }
+        #expect(try sets[3].isEqual(to: intSet([], .unmanaged)) && intSet([], .unmanaged).isEqual(to: intSet([], .frozen)))
+        let ada = try person()
+        #expect(ada.pack.isEqual(to: ada.pack.freeze()) && ada.pack.isEqual(to: ada.pack))
+    }
+
+    @Test func `S21 S22 sections by one key path and by descriptors`() throws {
+        let ada = try person()
+        let byAge = ada.pack.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { ($0 as! RLMObject).age }
+        #expect(byAge.allKeys.map { $0 as? Int } == [1, 3, 7] && byAge.map(\.count) == [1, 1, 2])
+        let within = ada.pack.sectionedResults(using: [RLMSortDescriptor(keyPath: "age", ascending: false), RLMSortDescriptor(keyPath: "name", ascending: true)]) { ($0 as! RLMObject)["teeth"] as? Int }
+        #expect(within.allKeys.map { $0 as? Int } == [30, nil, 20, 4] && within.allKeys[1] is NSNull && names(within[1]) == ["Fido"])
+        let parity = try intSet([3, 1, 2]).sectionedResultsSorted(usingKeyPath: "self", ascending: true) { ($0 as! Int) % 2 == 0 ? "even" : "odd" }
+        #expect(parity.allKeys.map { $0 as? String } == ["odd", "even"] && Array(parity[0]) == [1, 3] && Array(parity[1]) == [2])
+    }
+
+    @Test func `S21 S22 need a managed set and a descriptor`() async {
+        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try intSet([1], .unmanaged).sectionedResultsSorted(usingKeyPath: "self", ascending: true) { $0 as? Int }
+        }
+        #expect(said(unmanaged).contains("This method may only be called on RLMSet instances retrieved from an RLMRealm"))
+        let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).sectionedResults(using: []) { $0 as? Int } }
+        #expect(said(none).contains("There must be at least one SortDescriptor when using SectionedResults."))
+        let link = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = try person().pack.sectionedResultsSorted(usingKeyPath: "age", ascending: true) { $0 as? RLMObject }.count
+        }
+        #expect(said(link).contains("Links are not supported as section keys."))
+    }
+
+    @Test func `S23 addNotificationBlock tells what is there, then what changed`() throws {
+        let log = Log(), ints = try intSet([1, 5, 9]), realm = ints.realm!
+        let token = ints.addNotificationBlock { log.note($0?.count, $1, $2) }
+        realm.refresh()
+        try realm.transaction {
+            ints.remove(1)
+            ints.add(7)
+        }
+        realm.refresh()
+        try realm.transaction { realm.createObject("Dog") }
+        realm.refresh()
+        token.invalidate()
+        try realm.transaction { ints.removeAllObjects() }
+        realm.refresh()
+        #expect(log.take() == ["initial 3", "3: -[0] +[1] ~[] now []"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `S24 addNotificationBlock on a queue`() throws {
+        let log = Log(), queue = DispatchQueue(label: "sets"), ada = try person()
+        let token = ada.pack.addNotificationBlock({ pack, change, error in
+            dispatchPrecondition(condition: .onQueue(queue))
+            log.note(pack?.count, change, error)
+        }, queue: queue)
+        #expect(log.waits(for: 1))
+        try ada.realm!.transaction { ada.dogs[1]["age"] = 8 }
+        #expect(log.waits(for: 2) && log.take() == ["initial 4", "4: -[] +[] ~[1] now [1]"])
+        token.invalidate()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `S25 S26 key paths say which properties count`() throws {
+        let log = Log(), queueLog = Log(), ada = try person(), realm = ada.realm!
+        let token = ada.pack.addNotificationBlock({ log.note($0?.count, $1, $2) }, keyPaths: ["name"])
+        let onQueue = ada.pack.addNotificationBlock({ queueLog.note($0?.count, $1, $2) }, keyPaths: ["age"], queue: DispatchQueue(label: "keys"))
+        let all = Log(), everything = ada.pack.addNotificationBlock({ all.note($0?.count, $1, $2) }, keyPaths: nil)
+        realm.refresh()
+        #expect(queueLog.waits(for: 1))
+        try realm.transaction { ada.dogs[0]["age"] = 4 }
+        realm.refresh()
+        #expect(log.take() == ["initial 4"] && all.take() == ["initial 4", "4: -[] +[] ~[0] now [0]"])
+        #expect(queueLog.waits(for: 2) && queueLog.take() == ["initial 4", "4: -[] +[] ~[0] now [0]"])
+        try realm.transaction { ada.dogs[0]["name"] = "Rexi" }
+        realm.refresh()
+        #expect(log.take() == ["4: -[] +[] ~[0] now [0]"])
+        for one in [token, onQueue, everything] { one.invalidate() }
+    }
+
+    @Test func `S23 only live sets of a realm are observed, before changes`() async {
+        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).addNotificationBlock { _, _, _ in } }
+        #expect(said(unmanaged).contains("Change notifications are only supported on managed collections."))
+        let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .frozen).addNotificationBlock { _, _, _ in } }
+        #expect(said(frozen).contains("Frozen Realms do not change and do not have change notifications."))
+        let changed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let set = try intSet([1])
+            set.realm!.beginWriteTransaction()
+            set.add(2)
+            _ = set.addNotificationBlock { _, _, _ in }
+        }
+        #expect(said(changed).contains("Cannot create asynchronous query after making changes in a write transaction."))
+    }
+
+    @Test(arguments: Conformer.Version.allCases) func `S27 S28 min and max of values, dates and properties; nil of nothing`(_ version: Conformer.Version) throws {
+        #expect(try intSet([3, -1, 2], version).min(ofProperty: "self") as? Int == -1 && intSet([3, -1, 2], version).max(ofProperty: "self") as? Int == 3)
+        #expect(try intSet([], version).min(ofProperty: "self") == nil && intSet([], version).max(ofProperty: "self") == nil)
+        let pack = try Conformer(kind: .set, version: version).collection()
+        #expect(pack.min(ofProperty: "age") as? Int == 1 && pack.max(ofProperty: "age") as? Int == 7 && pack.min(ofProperty: "teeth") as? Int == 4)
+        #expect(pack.max(ofProperty: "weight") as? Double == 3.5 && pack.min(ofProperty: "height") as? Float == 0.25)
+        #expect(pack.min(ofProperty: "born") as? Date == Date(timeIntervalSince1970: 1000) && pack.max(ofProperty: "price") as? Decimal128 == 7.5)
+    }
+
+    @Test(arguments: Conformer.Version.allCases) func `S29 S30 sum and average, 0 and nil of nothing`(_ version: Conformer.Version) throws {
+        #expect(try intSet([3, -1, 2], version).sum(ofProperty: "self") == 4 && intSet([], version).sum(ofProperty: "self") == 0)
+        #expect(try intSet([3, -1, 1], version).average(ofProperty: "self") == 1 && intSet([], version).average(ofProperty: "self") == nil)
+        let pack = try Conformer(kind: .set, version: version).collection()
+        #expect(pack.sum(ofProperty: "age") == 18 && pack.average(ofProperty: "age") == 4.5 && pack.sum(ofProperty: "teeth") == 54 && pack.average(ofProperty: "teeth") == 18)
+        #expect(pack.sum(ofProperty: "weight") == 9 && pack.sum(ofProperty: "price").doubleValue == 20)
+    }
+
+    @Test func `D1 S29 S30 every member counts once, equal properties too`() throws {
+        let ada = try person((0..<10).map { dog("\($0)", $0 < 4 ? 1 : 0) })
+        #expect(ada.pack.sum(ofProperty: "age") == 4 && ada.pack.average(ofProperty: "age") == 0.4)
+    }
+
+    @Test func `S27 S29 sets of values have figures of themselves only`() async {
+        let least = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).min(ofProperty: "age") }
+        #expect(said(least).contains("Sets of 'int' can only be aggregated on \"self\""))
+        let sum = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).sum(ofProperty: "age") }
+        #expect(said(sum).contains("Sets of 'int' can only be aggregated on \"self\""))
+        let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().pack.sum(ofProperty: "name") }
+        #expect(said(text).contains("is not supported for string property 'Dog.name'"))
+    }
+
+    @Test func `S31 freeze keeps the state for any thread`() throws {
+        let ada = try person(), frozen = ada.pack.freeze()
+        #expect(frozen.isFrozen && frozen.freeze() === frozen && frozen.allObjects[0].isFrozen)
+        try ada.realm!.transaction {
+            ada.pack.removeAllObjects()
+            #expect(ada.pack.freeze().count == 4)
+        }
+        nonisolated(unsafe) let shared = frozen
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            #expect(names(shared) == ["Rex", "Fido", "Bo", "Ada"] && shared.sum(ofProperty: "age") == 18)
+            done.signal()
+        }
+        done.wait()
+        #expect(ada.pack.count == 0)
+    }
+
+    @Test func `S32 thaw is the live set, a live set itself`() throws {
+        let ints = try intSet([1]), frozen = ints.freeze()
+        try ints.realm!.transaction { ints.add(2) }
+        let thawed = try #require(frozen.thaw())
+        #expect(thawed.allObjects == [1, 2] && !thawed.isFrozen && ints.thaw() === ints)
+        try ints.realm!.transaction { thawed.add(3) }
+        #expect(ints.allObjects == [1, 2, 3] && frozen.allObjects == [1])
+    }
+
+    @Test func `S31 S32 only sets of a realm are frozen and thawed`() async {
+        let freeze = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).freeze() }
+        #expect(said(freeze).contains("This method may only be called on RLMSet instances retrieved from an RLMRealm"))
+        let thaw = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).thaw() }
+        #expect(said(thaw).contains("This method may only be called on RLMSet instances retrieved from an RLMRealm"))
+        let fresh = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            realm.beginWriteTransaction()
+            _ = (realm.createObject("Values")["intSet"] as! RLMSet<Int>).freeze()
+        }
+        #expect(said(fresh).contains("in the same write transaction as it was created in"))
+    }
+
+    @Test(arguments: ["RLMSet", "RLMArray", "RLMDictionary", "RLMResults", "RLMLinkingObjects"]) func `S33 S34 init is unavailable: the source says so`(_ name: String) throws {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Sources/RLM").standardized
+        let file = name == "RLMLinkingObjects" ? "RLMResults" : name
+        let text = try String(contentsOf: folder.appending(path: "\(file).swift"), encoding: .utf8)
+        let own = try #require(text.components(separatedBy: "public final class \(name)<").dropFirst().first?.components(separatedBy: "\n}\n").first)
+        let lines = own.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        let place = try #require(lines.firstIndex { $0.hasPrefix("public init()") })
+        #expect(lines[place - 1].hasPrefix("@available(*, unavailable, message: \"\(name == "RLMDictionary" ? "RLMDictionaries" : name == "RLMSet" || name == "RLMArray" ? name + "s" : name) cannot be created directly"))
+        // No other way in: Swift's `init()` is Objective-C's `new` too.
+        #expect(lines.filter { $0.contains("init(") && $0.hasPrefix("public") }.count == 1)
+    }
+
+    @Test func `sets have no order to look in`() async {
+        let index = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).index(of: 1) }
+        #expect(said(index).contains("An RLMSet has no order to look in"))
+        let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().pack.indexOfObject(where: "age > 1") }
+        #expect(said(text).contains("An RLMSet has no order to look in"))
+    }
+}
