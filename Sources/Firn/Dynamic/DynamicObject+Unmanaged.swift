@@ -76,8 +76,12 @@ extension DynamicObject {
 }
 
 extension ObjectBase {
+    /// Itself where it has no class: compared by type, which costs less than a cast.
+    @inline(__always)
+    final var asDynamic: DynamicObject? { Swift.type(of: self) == DynamicObject.self ? unsafeDowncast(self, to: DynamicObject.self) : nil }
+
     /// Of an object without class that belongs to no realm.
-    final var unmanagedContents: DynamicContents? { (self as? DynamicObject)?.contents }
+    final var unmanagedContents: DynamicContents? { asDynamic?.contents }
 
     /// The name of the type in the file.
     final var _typeName: String { _access?.name ?? unmanagedContents?.type.name ?? Swift.type(of: self).className() }

@@ -51,7 +51,7 @@ extension ObjectBase: RealmCollectionValue {
 
     public func _stored(in core: _RealmReference?) -> _Stored {
         guard let core = core?.core else { preconditionFailure("objects are stored in realms only") }
-        if self is EmbeddedObject || (self as? DynamicObject)?.isEmbedded ?? false { return _Stored(core.embed(self), core) }
+        if self is EmbeddedObject || asDynamic?.isEmbedded ?? false { return _Stored(core.embed(self), core) }
         return _Stored(core.link(self), core)
     }
 
@@ -97,7 +97,7 @@ extension RealmCore {
     func embed(_ object: ObjectBase) -> Value {
         requireTransaction("add an embedded object")
         var own = object
-        if object._state != nil { own = (object as? DynamicObject)?.copiedWithoutRealm() ?? object.copied() }
+        if object._state != nil { own = object.asDynamic?.copiedWithoutRealm() ?? object.copied() }
         accessToAdd(own).add(own, update: .error)
         return .link(own._rowID)
     }

@@ -33,7 +33,7 @@ extension TypeAccess {
 
     /// Adds an unmanaged object, and those it leads to.
     func add(_ object: ObjectBase, update: Realm.UpdatePolicy) {
-        if let object = object as? DynamicObject, let contents = object.contents { return add(object, contents, update: update) }
+        if let object = object.asDynamic, let contents = object.contents { return add(object, contents, update: update) }
         let schema = schema!
         let table = working
         if let key = schema.primaryKey, update != .error {
