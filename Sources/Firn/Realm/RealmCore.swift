@@ -170,6 +170,14 @@ final class RealmCore {
 
     /// What objects of a class are read and written through; traps if the realm does not hold the class.
     func access(_ objectClass: ObjectBase.Type) -> TypeAccess {
+        if isFrozen { return accessGate.pass { find(objectClass) } }
+        return find(objectClass)
+    }
+
+    /// Any thread reads what is frozen: one at a time looks for accesses, and makes those that are missing.
+    private let accessGate = Gate()
+
+    private func find(_ objectClass: ObjectBase.Type) -> TypeAccess {
         if let access = byClass[ObjectIdentifier(objectClass)] { return access }
         let schema = ClassSchema.of(objectClass)
         let index = adopt(schema)
@@ -187,6 +195,11 @@ final class RealmCore {
     /// What dynamic objects of a type are read and written through; nil: the file has no such type.
     func access(named name: String) -> TypeAccess? {
         guard let index = schema.types.firstIndex(where: { $0.name == name }) else { return nil }
+        if isFrozen { return accessGate.pass { find(index) } }
+        return find(index)
+    }
+
+    private func find(_ index: Int) -> TypeAccess {
         if let access = accesses[index] { return access }
         let access = TypeAccess(self, nil, typeIndex: index)
         accesses[index] = access
@@ -196,7 +209,7 @@ final class RealmCore {
     /// What objects of a type are read and written through where only its name is known: those of the class that the program has for it, if it has one.
     func knownAccess(_ name: String) -> TypeAccess? {
         guard let index = schema.types.firstIndex(where: { $0.name == name }) else { return nil }
-        if let access = accesses[index], access.schema != nil { return access }
+        if let access = isFrozen ? accessGate.pass({ accesses[index] }) : accesses[index], access.schema != nil { return access }
         guard let known = ClassSchema.everyKnown.first(where: { $0.name == name && mismatches($0).isEmpty }) else { return dynamicAccess(name) }
         return access(known.objectClass)
     }
@@ -207,6 +220,11 @@ final class RealmCore {
     /// What dynamic objects of a type are read and written through, whatever classes are used for it; nil: the file has no such type.
     func dynamicAccess(_ name: String) -> TypeAccess? {
         guard let index = schema.types.firstIndex(where: { $0.name == name }) else { return nil }
+        if isFrozen { return accessGate.pass { findDynamic(index) } }
+        return findDynamic(index)
+    }
+
+    private func findDynamic(_ index: Int) -> TypeAccess {
         if let access = dynamics[index] { return access }
         if let access = accesses[index], access.schema == nil { return access }
         let access = TypeAccess(self, nil, typeIndex: index)

@@ -1,0 +1,66 @@
+import Firn
+import Foundation
+import RLM
+import Testing
+
+class Hen: Object {
+    @Persisted var name = ""
+    @Persisted var nest: Nest?
+    @Persisted var eggs: List<Egg>
+}
+
+class Nest: Object {
+    @Persisted var hens: MutableSet<Hen>
+    @Persisted var place: NestPlace?
+}
+
+class Egg: Object { @Persisted var grams = 60 }
+class NestPlace: EmbeddedObject { @Persisted var height = 2 }
+
+/// What is frozen is read by any thread, and handed to it.
+@Suite struct ThreadTests {
+    /// Runs `body` in threads that begin together.
+    private func inThreads(_ count: Int, _ body: @escaping @Sendable () -> Void) {
+        let begin = DispatchSemaphore(value: 0), done = DispatchGroup()
+        for _ in 0..<count {
+            done.enter()
+            Thread.detachNewThread {
+                begin.wait()
+                body()
+                done.leave()
+            }
+        }
+        for _ in 0..<count { begin.signal() }
+        done.wait()
+    }
+
+    @Test(arguments: 0..<20) func `frozen objects are read by many threads at once, whatever types they lead to`(_ round: Int) throws {
+        let ada = try person(owned: true), realm = ada.realm!
+        try realm.transaction {
+            ada["address"] = ["city": "Bern"]
+            ada["best"] = ada.dogs[0]
+            ada["byName"] = ["Rex": ada.dogs[0]]
+            ada.dogs[0]["thing"] = ada
+        }
+        nonisolated(unsafe) let frozen = ada.freeze()
+        inThreads(8) {
+            #expect(frozen.value(forKeyPath: "best.owner.address.city") as? String == "Bern")
+            #expect(names(frozen.dogs) == ["Rex", "Fido", "Bo", "Ada"] && frozen.pack.sum(ofProperty: "age") == 18)
+            #expect((frozen["byName"] as! RLMDictionary<String, RLMObject?>)["Rex"]??.name == "Rex")
+            #expect((frozen.dogs[0]["thing"] as? RLMObject)?.name == "Ada" && frozen.linkingObjects(ofClass: "Dog", forProperty: "owner").count == 4)
+        }
+    }
+
+    @Test(arguments: 0..<20) func `frozen objects of classes too`(_ round: Int) throws {
+        let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Hen.self, Nest.self, Egg.self, NestPlace.self]))
+        let hen = Hen(value: ["name": "Berta", "eggs": [[60], [70]], "nest": ["place": [3]]] as [String: Any])
+        try realm.write {
+            realm.add(hen)
+            hen.nest?.hens.insert(hen)
+        }
+        nonisolated(unsafe) let frozen = hen.freeze()
+        inThreads(8) {
+            #expect(frozen.eggs.map(\.grams).reduce(0, +) == 130 && frozen.nest?.place?.height == 3 && frozen.nest?.hens.first?.name == "Berta")
+        }
+    }
+}
