@@ -17,7 +17,7 @@ public final class RLMArray<RLMObjectType>: RLMCollection {
     @available(*, unavailable, message: "RLMArrays cannot be created directly: they are properties of objects")
     public init() { fatalError("unavailable") }
 
-    public func _makeSource() -> _CollectionSource { base.realm == nil ? .unmanaged(Array(base), declared, isSet: false) : base._makeSource() }
+    public func _makeSource() -> _CollectionSource { base._makeSource().declared(declared) }
     public static func _with(_ source: _CollectionSource) -> RLMArray { RLMArray(.of(source), source.elementType) }
 
     // MARK: Reading

@@ -9,16 +9,12 @@ extension RLMCollection {
     public func index(of object: Any) -> UInt { position(wanted(object).flatMap { results.index(of: $0) }) }
 
     /// Managed only. Where the first element stands that a predicate in Firn's query language holds for; `NSNotFound` if there is none.
-    public func indexOfObject(where predicateFormat: String, _ arguments: Any?...) -> UInt { position(choosing { $0.choose(predicateFormat, arguments)._makeSource() }) }
+    public func indexOfObject(where predicateFormat: String, _ arguments: Any?...) -> UInt { 
+        position(managed().index(matching: predicateFormat, arguments: arguments.map { given($0) }))
+    }
 
     /// As `indexOfObject(where:)`, asking each element; of unmanaged arrays too.
     public func indexOfObject(with predicate: NSPredicate) -> UInt { position(results.firstIndex { predicate.evaluate(with: shown($0.content)) }) }
-
-    private func choosing(_ choose: (Self) -> _CollectionSource) -> Int? {
-        let results = managed()
-        guard let first = Results(untyped: choose(self)).first else { return nil }
-        return results.index(of: first)
-    }
 
     // MARK: Choosing
 

@@ -19,7 +19,7 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
     @available(*, unavailable, message: "RLMSets cannot be created directly: they are properties of objects")
     public init() { fatalError("unavailable") }
 
-    public func _makeSource() -> _CollectionSource { base.realm == nil ? .unmanaged(Array(base), declared, isSet: true) : base._makeSource() }
+    public func _makeSource() -> _CollectionSource { base._makeSource().declared(declared) }
     public static func _with(_ source: _CollectionSource) -> RLMSet { RLMSet(.of(source), source.elementType) }
 
     // MARK: Reading

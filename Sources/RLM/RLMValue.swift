@@ -61,6 +61,7 @@ func given(_ value: Any?) -> Any? {
     case let collection as any RLMCollection: return collection.untypedElements
     case let dictionary as any AnyDictionary: return dictionary.untypedEntries
     case let elements as [Any?]: return elements.map { given($0) }
+    case let elements as Set<AnyHashable>: return elements.map { given($0.base) }
     case let entries as [String: Any?]: return entries.mapValues { given($0) }
     default: return value
     }

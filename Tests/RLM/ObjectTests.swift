@@ -162,6 +162,7 @@ import Testing
             ada["dogs"] = [dogs[1]]
             #expect(names(dogs) == ["Fido"] && names(ada.dogs) == ["Fido"])
             ada["dogs"] = ada.dogs
+            ada["pack"] = Set(ada.pack)
             ada["pack"] = ada.pack
             #expect(names(dogs) == ["Fido"] && ada.pack.count == 4)
         }

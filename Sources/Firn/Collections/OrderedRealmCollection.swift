@@ -32,7 +32,9 @@ extension OrderedRealmCollection {
 
     /// Where the first element stands that a predicate in Firn's query language holds for; nil if there is none. Traps if the predicate does not
     /// fit the elements.
-    public func index(matching predicateFormat: String, _ args: Any?...) -> Int? {
+    public func index(matching predicateFormat: String, _ args: Any?...) -> Int? { index(matching: predicateFormat, arguments: args) }
+
+    package func index(matching predicateFormat: String, arguments args: [Any?]) -> Int? {
         requireOrder()
         let source = managedSource("index(matching:)", instead: "firstIndex(where:)")
         if source.isInvalidated { return nil }

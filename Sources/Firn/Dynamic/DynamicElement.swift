@@ -128,9 +128,10 @@ extension _CollectionSource {
         return Element._element(_Stored(.link(rowID), core))
     }
 
-    /// Elements that belong to no realm.
-    package static func unmanaged(_ elements: [DynamicElement], _ type: DynamicType, isSet: Bool) -> _CollectionSource {
-        UnmanagedSource(elements, .dynamic(type.column), holdsSet: isSet)
+    /// Of elements that belong to no realm: with the type that they were declared with.
+    package func declared(_ type: DynamicType) -> _CollectionSource {
+        guard let unmanaged = self as? UnmanagedSource<DynamicElement> else { return self }
+        return UnmanagedSource(unmanaged.elements, .dynamic(type.column), holdsSet: unmanaged.holdsSet)
     }
 }
 
