@@ -2,7 +2,7 @@ extension Folding {
     /// Letters with marks as single scalars (Unicode, UnicodeData.txt, canonical decompositions) of Latin-1, Latin Extended-A, -B and Additional,
     /// Greek and its polytonic forms, and Cyrillic: each word is a letter and what it becomes with marks. Letters whose stroke or tail is no
     /// mark of its own (ø, ł, đ, ŧ) are letters of their own.
-    static let markedLetters = """
+    package static let markedLetters = """
         AÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶÅ BḂḄḆ CÇĆĈĊČḈ DĎḊḌḎḐḒ EÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ FḞ GĜĞĠĢǦǴḠ HĤȞḢḤḦḨḪ IÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ JĴ
         KĶǨḰḲḴK LĹĻĽḶḸḺḼ MḾṀṂ NÑŃŅŇǸṄṆṈṊ OÒÓÔÕÖŌŎŐƠǑǪǬȌȎȪȬȮȰṌṎṐṒỌỎỐỒỔỖỘỚỜỞỠỢ PṔṖ RŔŖŘȐȒṘṚṜṞ SŚŜŞŠȘṠṢṤṦṨ TŢŤȚṪṬṮṰ
         UÙÚÛÜŨŪŬŮŰŲƯǓǕǗǙǛȔȖṲṴṶṸṺỤỦỨỪỬỮỰ VṼṾ WŴẀẂẄẆẈ XẊẌ YÝŶŸȲẎỲỴỶỸ ZŹŻŽẐẒẔ aàáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặ bḃḅḇ cçćĉċčḉ dďḋḍḏḑḓ
@@ -15,7 +15,7 @@ extension Folding {
         """
 
     /// By scalar from U+00C0 to U+212B: the letter without its marks, 0 where there are none.
-    static let unmarked: [UInt16] = {
+    package static let unmarked: [UInt16] = {
         var table = [UInt16](repeating: 0, count: 0x212C)
         for word in markedLetters.unicodeScalars.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
             for scalar in word.dropFirst() { table[Int(scalar.value)] = UInt16(truncatingIfNeeded: word.first!.value) }
@@ -24,7 +24,7 @@ extension Folding {
     }()
 
     /// Marks that stand behind their letter.
-    static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x300...0x36F, 0x483...0x487, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true
         default: false

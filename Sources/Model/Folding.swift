@@ -5,15 +5,20 @@ import FirnBytes
 /// Case: simple case folding, one scalar to one scalar, so that lengths in characters stay (Unicode, CaseFolding.txt, statuses C and S). The
 /// standard library has no folding table; lower case of upper case is the same mapping but for the four scalars named here. Marks: letters
 /// of `markedLetters` become the letter alone, marks by themselves vanish; text of other scripts keeps its marks.
-struct Folding: Hashable, Sendable, CustomStringConvertible {
-    var `case` = false
-    var marks = false
+package struct Folding: Hashable, Sendable, CustomStringConvertible {
+    package var `case` = false
+    package var marks = false
 
-    var isNeeded: Bool { self.case || marks }
-    var description: String { isNeeded ? "[\(self.case ? "c" : "")\(marks ? "d" : "")]" : "" }
+    package init(case ignoresCase: Bool = false, marks ignoresMarks: Bool = false) {
+        `case` = ignoresCase
+        marks = ignoresMarks
+    }
+
+    package var isNeeded: Bool { self.case || marks }
+    package var description: String { isNeeded ? "[\(self.case ? "c" : "")\(marks ? "d" : "")]" : "" }
 
     /// Appends `bytes` folded. Bytes that are not UTF-8 stay as they are.
-    func append(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+    package func append(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         var at = 0
         while at < bytes.count {
             let byte = bytes[at]
@@ -38,7 +43,7 @@ struct Folding: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    func folded(_ bytes: [UInt8]) -> [UInt8] {
+    package func folded(_ bytes: [UInt8]) -> [UInt8] {
         var out: [UInt8] = []
         bytes.withUnsafeBytes { append($0, to: &out) }
         return out
@@ -55,7 +60,7 @@ struct Folding: Hashable, Sendable, CustomStringConvertible {
         return self.case ? Folding.lowered(scalar) : scalar
     }
 
-    private static func decode(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ length: Int) -> Unicode.Scalar? {
+    static func decode(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ length: Int) -> Unicode.Scalar? {
         var code = UInt32(bytes[at]) & (0x7F >> UInt32(length))
         for i in 1..<length {
             guard bytes[at &+ i] & 0xC0 == 0x80 else { return nil }
@@ -65,7 +70,7 @@ struct Folding: Hashable, Sendable, CustomStringConvertible {
         return Unicode.Scalar(code)
     }
 
-    static func lowered(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
+    package static func lowered(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         switch scalar.value {
         case 0x3000..<0xA640, 0xAC00..<0xFB00: return scalar
         case 0x131: return scalar
