@@ -4,6 +4,7 @@ import FirnModel
 extension Binder {
     mutating func comparison(_ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
         if let node = try typeTest(syntax) { return node }
+        if syntax.comparator == .geoWithin { return try within(syntax) }
         if let values = try list(syntax.right) { return try listComparison(syntax, values) }
         if let values = try list(syntax.left) {
             guard syntax.comparator.isEquality, try list(syntax.right) == nil else {
@@ -13,16 +14,21 @@ extension Binder {
         }
         let left = try operand(syntax.left), right = try operand(syntax.right)
         switch (left, right) {
-        case (.constant, .constant): throw error("Cannot compare two constants ('\(syntax.left)' and '\(syntax.right)')", at: syntax.position.offset)
+        case (.constant(let a), .constant(let b)):
+            // A property that is called like a row's key must be quoted.
+            let named = [a, b].lazy.compactMap { if case .link(let row) = $0.value { "O\(row)" } else { nil } }.first { type.index(of: $0) != nil }
+            throw error("Cannot compare two constants ('\(syntax.left)' and '\(syntax.right)')", at: syntax.position.offset, suggestion: named.map { "`\($0)` (in back-quotes, for the property)" })
         case (_, .constant(let constant)):
             guard syntax.comparator != .isIn else { throw error("the right-hand side of IN must be a list", at: syntax.right.position) }
             return try test(left, syntax.comparator, constant, syntax)
         case (.constant(let constant), _):
             if syntax.comparator == .isIn { return try member(left, right, syntax) }
             if syntax.comparator.isTextual { return try textInColumn(constant, right, syntax) }
+            guard syntax.comparator != .text else { throw error("TEXT has a property on its left and words on its right", at: syntax.left.position) }
             return try test(right, syntax.comparator.flipped, constant, syntax)
         default:
             if syntax.comparator == .isIn { return try member(left, right, syntax) }
+            if let node = try wholeCollections(left, right, syntax) { return node }
             return try pair(left, syntax.comparator, right, syntax)
         }
     }
@@ -41,6 +47,7 @@ extension Binder {
         guard !syntax.comparator.isTextual || isText else {
             throw error("'\(syntax.comparator.rawValue)' needs text, not type '\(kind.queryName)'", at: syntax.position.offset)
         }
+        guard syntax.comparator != .text || kind == .string else { throw error("'TEXT' needs text, not type '\(kind.queryName)'", at: syntax.position.offset) }
         guard !syntax.folding.isNeeded || isText else { throw error("\(syntax.folding) needs text, not type '\(kind.queryName)'", at: syntax.position.offset) }
         guard kind != .link || !syntax.comparator.isOrder else { throw error("links have no order", at: syntax.position.offset) }
     }
@@ -63,18 +70,18 @@ extension Binder {
         guard let kind = operand.kind else { throw mismatch(nil, constant.value.scalarKind, syntax) }
         if !constant.value.isNull || kind != .embedded { try checkOperator(syntax, kind) }
         if kind == .link, constant.value.isNull { operand = resolved(operand) }
-        let constant = checked(constant, against: operand)
+        let constant = try checked(constant, against: operand)
         let test = try elementTest(kind, comparator, constant, syntax)
-        return node(operand, test, quantifier(operand), syntax.description)
+        return node(operand, test, quantifier(operand), syntax)
     }
 
-    private mutating func node(_ operand: Operand, _ test: ElementTest, _ quantifier: Quantifier?, _ text: String) -> TestNode {
+    private mutating func node(_ operand: Operand, _ test: ElementTest, _ quantifier: Quantifier?, _ syntax: ComparisonSyntax) -> TestNode {
         var number: Int?
         if case .text = test.form {
             number = textTests
             textTests += 1
         }
-        return TestNode(operand, test, quantifier: quantifier, number: number, text: text)
+        return TestNode(operand, test, quantifier: quantifier, number: number, text: syntax.description)
     }
 
     /// `list == NULL`: whether there is a list at all, where that can be told.
@@ -93,8 +100,7 @@ extension Binder {
         guard let kind = right.kind else { throw mismatch(nil, nil, syntax) }
         try checkOperator(syntax, kind)
         if constant.value.isNull {
-            if syntax.comparator != .like { return ConstantNode(false) }
-            return node(right, ElementTest(form: .never, matchesNull: true), quantifier(right), syntax.description)
+            return node(right, ElementTest(form: .never, matchesNull: syntax.comparator == .like), quantifier(right), syntax)
         }
         guard let other = constant.value.scalarKind, kind == .any && (other == .string || other == .data) || other == kind else {
             throw mismatch(constant.value.scalarKind, kind, syntax)
@@ -104,7 +110,18 @@ extension Binder {
 
     // MARK: Operand against operand
 
+    /// `ints == others`: two collections of plain values, element by element in their order.
+    private func wholeCollections(_ left: Operand, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode? {
+        guard case .path(let a) = left, case .path(let b) = right, a.isPrimitiveCollection, b.isPrimitiveCollection, a.quantifier == nil, b.quantifier == nil,
+              a.type.kind != .embedded, b.type.kind != .embedded else { return nil }
+        guard (a.type.collection == .map) == (b.type.collection == .map), comparable(a.type.kind, b.type.kind) else { throw mismatch(a.type.kind, b.type.kind, syntax) }
+        guard syntax.comparator.isEquality else { throw error("'\(syntax.comparator.rawValue)' does not go with two collections", at: syntax.position.offset, expected: "== or !=, or ANY, ALL or NONE before one side") }
+        guard !syntax.folding.isNeeded else { throw error("\(syntax.folding) does not go with two collections", at: syntax.position.offset) }
+        return PairNode(left, syntax.comparator, right, folding: Folding(), quantifier: nil, text: syntax.description)
+    }
+
     private mutating func pair(_ left: Operand, _ comparator: Comparator, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
+        guard comparator != .text else { throw error("TEXT searches for words that are given: a constant stands on its right", at: syntax.right.position) }
         let left = try entered(left, syntax.left.position), right = try entered(right, syntax.right.position)
         guard !(left.isMany && right.isMany) else { throw error("A comparison between two primitive lists is not supported", at: syntax.position.offset) }
         guard let a = left.kind, let b = right.kind, comparable(a, b) else { throw mismatch(left.kind, right.kind, syntax) }
@@ -130,7 +147,7 @@ extension Binder {
             guard let kind = list.kind else { throw mismatch(nil, nil, syntax) }
             try checkOperator(syntax, kind)
             if kind == .link, constant.value.isNull { list = resolved(list) }
-            return node(list, try elementTest(kind, .equal, checked(constant, against: list), syntax), quantifier(list), syntax.description)
+            return node(list, try elementTest(kind, .equal, checked(constant, against: list), syntax), quantifier(list), syntax)
         }
         return try pair(left, .equal, list, syntax)
     }
@@ -144,6 +161,7 @@ extension Binder {
         if case .list(let quantifier, _, _) = syntax.right { listQuantifier = quantifier }
         if syntax.comparator == .between { return try between(operand, values, syntax) }
         if case .path(let path) = operand, path.quantifier == nil, listQuantifier == nil, path.isPrimitiveCollection {
+            guard path.type.collection != .map else { throw error("a map is not compared with a list", at: syntax.position.offset, expected: "its @values or its @keys, or ANY, ALL or NONE before it") }
             if syntax.comparator.isEquality { return wholeCollection(path, values, syntax) }
             if syntax.comparator == .isIn { return ConstantNode(false) }
         }
@@ -152,19 +170,19 @@ extension Binder {
         try checkOperator(syntax, kind)
         if kind == .link {
             if values.contains(where: { $0.value.isNull }) { elements = resolved(elements) }
-            for i in values.indices { values[i] = checked(values[i], against: elements) }
+            for i in values.indices { values[i] = try checked(values[i], against: elements) }
         }
         if listQuantifier == nil || listQuantifier == .any && !syntax.comparator.isOrder && !syntax.comparator.isTextual {
             guard syntax.comparator.isEquality || syntax.comparator == .isIn else {
                 throw error("'\(syntax.comparator.rawValue)' with a list needs ANY, ALL or NONE before it", at: syntax.right.position)
             }
             let test = try memberTest(kind, values, inverted: syntax.comparator == .notEqual && listQuantifier == nil, syntax)
-            if syntax.comparator != .notEqual || listQuantifier == nil { return node(elements, test, quantifier(elements), syntax.description) }
+            if syntax.comparator != .notEqual || listQuantifier == nil { return node(elements, test, quantifier(elements), syntax) }
         }
         var parts: [PredicateNode] = []
         let comparator = syntax.comparator == .isIn ? .equal : syntax.comparator
         for value in values {
-            parts.append(node(elements, try elementTest(kind, comparator, value, syntax), quantifier(elements), "\(syntax.left) \(comparator.rawValue) \(value)"))
+            parts.append(node(elements, try elementTest(kind, comparator, value, syntax), quantifier(elements), ComparisonSyntax(syntax.left, comparator, .constant(value))))
         }
         switch listQuantifier {
         case .all: return parts.isEmpty ? ConstantNode(true) : AndNode(parts)
@@ -181,14 +199,15 @@ extension Binder {
         }
         guard let kind = elements.kind else { throw mismatch(nil, nil, syntax) }
         let low = try elementTest(kind, .greaterOrEqual, values[0], syntax), high = try elementTest(kind, .lessOrEqual, values[1], syntax)
-        return AndNode([node(elements, low, quantifier(elements), "\(syntax.left) >= \(values[0])"), node(elements, high, quantifier(elements), "\(syntax.left) <= \(values[1])")])
+        return AndNode([node(elements, low, quantifier(elements), ComparisonSyntax(syntax.left, .greaterOrEqual, .constant(values[0]))),
+                        node(elements, high, quantifier(elements), ComparisonSyntax(syntax.left, .lessOrEqual, .constant(values[1])))])
     }
 
     /// `list == {1, 2}`: the same elements in the same order (a set's in ascending order).
     private mutating func wholeCollection(_ path: BoundPath, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) -> PredicateNode {
         let wanted = Value.list(values.map { constant in
-            if path.type.kind == .decimal, let digits = constant.digits, let decimal = Decimal(digits) { return .decimal(decimal) }
-            return constant.value
+            // What does not compare with the elements is none of them.
+            coerced(constant, to: path.type.kind)?.value ?? constant.value
         })
         let test = ElementTest(form: .value(syntax.comparator, wanted, folding: syntax.folding), matchesNull: syntax.comparator == .notEqual)
         return TestNode(.path(path), test, quantifier: nil, number: nil, text: syntax.description)

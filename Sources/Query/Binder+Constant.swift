@@ -30,7 +30,8 @@ extension Binder {
             out.value = .objectID(id)
             return out
         case (.float, .double(let x)):
-            if x.isFinite { out.value = .float(Float(x)) }
+            // One beyond the range of floats stays what it is: no infinity.
+            if Float(x).isFinite { out.value = .float(Float(x)) }
             return out
         case (.decimal, .double(let x)):
             out.value = .decimal(constant.digits.flatMap { Decimal($0) } ?? Decimal(x))
@@ -64,15 +65,17 @@ extension Binder {
 
     /// A comparison with one constant, as a test of every value of the kind.
     func elementTest(_ kind: ScalarKind, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {
+        if comparator == .text { return try wordTest(constant, syntax) }
         if constant.value.isNull { return nullTest(kind, comparator) }
         guard kind != .embedded, let coerced = coerced(constant, to: kind) else {
             // The constant may stand on either side.
             let path = "\(syntax.left)" == "\(constant)" ? syntax.right : syntax.left, other = constant.value.scalarKind?.queryName ?? "collection"
-            throw error("these do not compare: \(path) is \(kind.queryName), \(constant) is \(other)", at: syntax.position.offset)
+            throw error("these do not compare: \(path) is \(kind.queryName), \(constant) is \(other)", at: syntax.position.offset, expected: kind == .embedded ? "nil, or a property of the object" : "a value of type \(kind.queryName)")
         }
         let value = coerced.value
         let isNot = comparator == .notEqual
-        let matchesNull = isNot || (kind == .string || kind == .data) && (comparator == .less || comparator == .lessOrEqual)
+        // Null is below every text, also among values of any kind.
+        let matchesNull = isNot || value.bytes != nil && (kind == .string || kind == .data || kind == .any) && (comparator == .less || comparator == .lessOrEqual)
         func made(_ form: ElementTest.Form) -> ElementTest { ElementTest(form: form, matchesNull: matchesNull) }
         switch kind {
         case .string, .data:
@@ -89,6 +92,14 @@ extension Binder {
             guard let (low, high) = Binder.pairs(comparator, value) else { return made(isNot ? .always : .never) }
             return made(.pairs(low, high, inverted: isNot))
         default: return made(.value(comparator, value, folding: syntax.folding))
+        }
+    }
+
+    private func wordTest(_ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {
+        guard case .string(let text) = constant.value else { throw error("TEXT searches for words", at: constant.position.offset, expected: "text, such as 'snow -rain ic*'") }
+        switch WordSearch.parsed(text) {
+        case .success(let search): return ElementTest(form: .text(TextTest(.words(search), folding: Folding()), inverted: false), matchesNull: false)
+        case .failure(let fault): throw error(fault.words, at: constant.position.offset, expected: "words of letters and digits, each perhaps with - before or * behind it")
         }
     }
 

@@ -109,7 +109,10 @@ extension Binder {
     }
 
     /// A link to a row that is not there equals none: neither null nor one that leads nowhere too.
-    mutating func checked(_ constant: ConstantSyntax, against operand: Operand) -> ConstantSyntax {
+    mutating func checked(_ constant: ConstantSyntax, against operand: Operand) throws(QueryError) -> ConstantSyntax {
+        if let known = constant.target, let wanted = operand.type.target, known != wanted {
+            throw error("these do not compare: the one links to \(wanted), the other is a \(known)", at: constant.position.offset, expected: "a \(wanted)")
+        }
         guard case .link(let rowID) = constant.value, case .path(let path) = operand, let target = path.type.target, let table = try? related(target),
               var rows = try? LinkedColumn(table, path: []), let isLive = try? rows.isLive(rowID), !isLive else { return constant }
         var none = constant

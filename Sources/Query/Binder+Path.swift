@@ -29,6 +29,12 @@ extension Binder {
         var rest = try expanded(path.steps)[...]
         // Nil: the rows themselves.
         var root: Int?
+        if case .variable? = rest.first {
+            rest.removeFirst()
+            guard !rest.isEmpty || !isDetached else { throw error("embedded objects are not compared themselves: compare one of their properties", at: path.position.offset) }
+            // Alone, the variable is the row itself.
+            if rest.isEmpty { return compressed(nil, Trail(type: ColumnType(.link, target: type.name), isColumn: false, name: type.name), path) }
+        }
         if case .name(let name, let place)? = rest.first {
             root = type.index(of: name)
             if root == nil, name.lowercased() == "self" {
@@ -43,7 +49,7 @@ extension Binder {
             } else if inverse(name, of: type.name) == nil {
                 throw unknown(name, in: type, at: place.offset)
             }
-        } else if rest.first != .links {
+        } else if rest.first != .links || isDetached {
             throw error("a path begins with a property", at: path.position.offset)
         }
         var trail = Trail(type: root.map { type.columns[$0].type } ?? ColumnType(.link, target: type.name), isColumn: root != nil,
@@ -131,6 +137,7 @@ extension Binder {
             trail.isMany = true
         case .type: throw error("@type is compared with the name of a type, such as x.@type == 'int'", at: position)
         case .minimum, .maximum, .sum, .average, .links: preconditionFailure("aggregates and @links are bound with the names after them")
+        case .variable: throw error("a variable stands at the beginning of a path", at: position)
         case .path: preconditionFailure("paths given as arguments are put in first")
         }
     }
@@ -213,7 +220,7 @@ extension Binder {
         }
         let isPrimitive = trail.type.isCollection && !trail.isMany
         return BoundPath(slot: slot, steps: steps, type: trail.type, isMany: trail.isMany, quantifier: syntax.quantifier,
-                         text: syntax.quantifier == nil ? syntax.description : PathSyntax(syntax.steps).description, isPrimitiveCollection: isPrimitive)
+                         syntax: syntax, isPrimitiveCollection: isPrimitive)
     }
 
     /// What one reader gives of the steps from `start` on: the leading fields of embedded objects, also through collections of them. `next`

@@ -13,6 +13,10 @@ struct Binder {
     /// The text that positions refer to.
     var text = ""
     var slots = SlotTable()
+    /// The rows have no place of their own: what links to them cannot be asked.
+    var isDetached = false
+    /// How deep conditions nest around the one at hand.
+    var depth = 0
     /// How many tests of text there are, each with its set of codes a segment.
     var textTests = 0
 
@@ -24,6 +28,9 @@ struct Binder {
         self.inverses = inverses
     }
 
+    /// More than text can nest: trees that programs make are bounded too.
+    static let deepest = 2 * Parser.deepest
+
     func error(_ message: String, at position: Int, expected: String = "", suggestion: String? = nil) -> QueryError {
         QueryError(.binding, message, in: text, at: position, expected: expected, suggestion: suggestion)
     }
@@ -31,6 +38,9 @@ struct Binder {
     // MARK: Predicates
 
     mutating func predicate(_ syntax: PredicateSyntax) throws(QueryError) -> PredicateNode {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Binder.deepest else { throw error("conditions nest more than \(Binder.deepest) deep", at: 0) }
         switch syntax {
         case .constant(let value): return ConstantNode(value)
         case .not(let inner): return NotNode(try predicate(inner))
@@ -56,7 +66,7 @@ struct Binder {
     }
 
     /// The constants of a list, if the expression is one.
-    func list(_ expression: ExpressionSyntax) throws(QueryError) -> [ConstantSyntax]? {
+    mutating func list(_ expression: ExpressionSyntax) throws(QueryError) -> [ConstantSyntax]? {
         switch expression {
         case .list(_, let parts, _):
             var out: [ConstantSyntax] = []
@@ -64,6 +74,7 @@ struct Binder {
                 switch part {
                 case .constant(let constant): out.append(constant)
                 case .argument(let index, let position): out.append(ConstantSyntax(try argument(index, at: position.offset), at: position))
+                case .object(let object, let position): out.append(try row(object, at: position))
                 default: throw error("a list holds constants only", at: part.position)
                 }
             }
@@ -84,6 +95,9 @@ struct Binder {
         case .path(let path): return .path(try bind(path))
         case .list(_, _, let position): throw error("a list cannot stand here", at: position.offset)
         case .arithmetic(let op, let left, let right): return try arithmetic(op, left, right)
+        case .subquery(let syntax): return .path(try subquery(syntax))
+        case .object(let object, let position): return .constant(try row(object, at: position))
+        case .geo(_, let position): throw error("a shape stands on the right of GEOWITHIN", at: position.offset)
         }
     }
 

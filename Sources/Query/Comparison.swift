@@ -27,7 +27,8 @@ enum Comparison {
         case (.string(let x), .string(let y)) where folding.isNeeded:
             return Value.order(.data(folding.folded(Array(x.utf8))), .data(folding.folded(Array(y.utf8))))
         case (.data(let x), .data(let y)) where folding.isNeeded: return Value.order(.data(folding.folded(x)), .data(folding.folded(y)))
-        case (.list, .set), (.set, .list): return elements(a).elementsEqual(elements(b)) { Value.order($0, $1) == 0 } ? 0 : nil
+        // Whole collections are equal or not: element by element, by the same rules.
+        case (.list, .list), (.set, .set), (.list, .set), (.set, .list): return elements(a).elementsEqual(elements(b)) { order($0, $1, folding: folding) == 0 } ? 0 : nil
         default: break
         }
         guard a.kindClass == b.kindClass else { return nil }

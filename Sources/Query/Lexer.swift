@@ -17,6 +17,8 @@ struct Token: Equatable {
         case argument(Int)
         /// `uuid(…)`, `oid(…)`: what stands between the parentheses.
         case uuid(String), objectID(String)
+        /// `decimal(…)`, likewise.
+        case decimal(String)
         /// `@count`: the word after the sign.
         case postfix(String)
         case symbol(String)
@@ -77,6 +79,7 @@ struct Lexer {
             switch word.lowercased() {
             case "uuid": if let inside = parenthesised() { return Token(kind: .uuid(inside), position: start) }
             case "oid": if let inside = parenthesised() { return Token(kind: .objectID(inside), position: start) }
+            case "decimal": if let inside = parenthesised() { return Token(kind: .decimal(inside), position: start) }
             default: break
             }
             return Token(kind: .word(word), position: start)
@@ -271,7 +274,7 @@ struct Lexer {
         guard let seconds = signed(), scan < bytes.count, bytes[scan] == 58 else { return nil }
         let start = at
         scan += 1
-        guard let nanoseconds = signed(), nanoseconds > -1_000_000_000, nanoseconds < 1_000_000_000, seconds > Int64.min else {
+        guard let nanoseconds = signed(), nanoseconds > -1_000_000_000, nanoseconds < 1_000_000_000, seconds > Int64.min || nanoseconds >= 0 else {
             throw QueryError(.syntax, "not a point in time", at: start, expected: "T<seconds>:<nanoseconds>")
         }
         at = scan

@@ -19,7 +19,7 @@ struct BoundPath: Sendable {
     var isMany: Bool
     var quantifier: Quantifier?
     /// As written.
-    var text: String
+    var syntax: PathSyntax
     /// The column or the elements of the column that the path names directly, not something behind embedded objects.
     var isPrimitiveCollection: Bool
 
@@ -45,6 +45,8 @@ struct BoundPath: Sendable {
         case resolve(Int)
         /// From links to the lists of those rows that link to them: backlinks of the plan; or how many there are of several kinds.
         case inverse(Int), inverseCount([Int])
+        /// How many elements a subquery of the plan holds for.
+        case subquery(Int)
     }
 
     enum Pick: Sendable, Equatable {
@@ -55,11 +57,14 @@ struct BoundPath: Sendable {
     var leavesTable: Bool {
         steps.contains { step in
             switch step {
-            case .follow, .resolve, .inverse, .inverseCount: true
+            case .follow, .resolve, .inverse, .inverseCount, .subquery: true
             default: false
             }
         }
     }
+
+    /// As written, without a quantifier.
+    var text: String { PathSyntax(syntax.steps).description }
 
     /// Nothing but the slot: one value a row, as the file holds it.
     var isPlain: Bool { steps.isEmpty && !isMany && !type.isCollection }

@@ -9,7 +9,7 @@ enum Ordering {
         case .bool, .int, .link: radix(&rows, column.words.map { UInt64(bitPattern: $0) ^ 1 << 63 }, column.present, ascending)
         case .float, .double: radix(&rows, column.reals.map(Ordering.key), column.present, ascending)
         case .date, .uuid, .objectID:
-            radix(&rows, column.extra.map { UInt64(bitPattern: $0) ^ 1 << 63 }, nil, ascending)
+            radix(&rows, column.extra.map { UInt64(bitPattern: $0) ^ 1 << 63 }, column.present, ascending)
             radix(&rows, column.words.map { UInt64(bitPattern: $0) ^ 1 << 63 }, column.present, ascending)
         case .string, .data: texts(&rows, column.text, column.present, ascending)
         default:

@@ -23,6 +23,10 @@ extension Parser {
             guard let id = Identifier(objectIDText: inside.lowercased()) else { throw QueryError(.syntax, "not an object id", at: start.offset, expected: "24 hexadecimal digits") }
             advance()
             return made(.objectID(id))
+        case .decimal(let inside):
+            guard let value = Decimal(inside) else { throw QueryError(.syntax, "not a decimal number of at most 34 digits", at: start.offset, expected: "a number, such as decimal(1.50)") }
+            advance()
+            return made(.decimal(value))
         case .number, .symbol("-"), .symbol("+"): return try number()
         case .word:
             switch keyword {
@@ -61,7 +65,7 @@ extension Parser {
         return ConstantSyntax(.data(bytes), at: start)
     }
 
-    private mutating func number() throws(QueryError) -> ConstantSyntax {
+    mutating func number() throws(QueryError) -> ConstantSyntax {
         let start = TextPosition(position)
         let negative = peek == .symbol("-")
         if negative || peek == .symbol("+") {

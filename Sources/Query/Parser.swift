@@ -6,7 +6,7 @@ import FirnModel
 ///     or         := and (("||" | OR) and)*          and := unary (("&&" | AND) unary)*
 ///     unary      := ("!" | NOT) unary | sum [comparator ["[c]"] sum]
 ///     sum        := product (("+" | "-") product)*  product := primary (("*" | "/") primary)*
-///     primary    := "(" or ")" | TRUEPREDICATE | FALSEPREDICATE | constant | path | list
+///     primary    := "(" or ")" | TRUEPREDICATE | FALSEPREDICATE | constant | path | list | subquery | object | shape
 ///
 /// A parenthesis may hold a predicate or an expression; which one shows at its end, so both go through `or` as a `Node`.
 package struct Parser {
@@ -22,8 +22,10 @@ package struct Parser {
     var at = 0
     private var depth = 0
     private var nextArgument = 0
+    /// Of the subqueries around, the innermost last.
+    var variables: [String] = []
 
-    private enum Node {
+    enum Node {
         case predicate(PredicateSyntax)
         case expression(ExpressionSyntax)
     }
@@ -80,7 +82,8 @@ package struct Parser {
         return word.lowercased()
     }
 
-    func unexpected(_ expected: String) -> QueryError {
+    /// `known`: words that may stand here; the closest one is suggested.
+    func unexpected(_ expected: String, among known: [String] = []) -> QueryError {
         let found = switch peek {
         case .end: "the query ends too early"
         case .word(let word): "unexpected '\(word)'"
@@ -89,14 +92,25 @@ package struct Parser {
         case .number(let digits): "unexpected number \(digits)"
         case .date: "unexpected date"
         case .uuid, .objectID: "unexpected identifier"
+        case .decimal: "unexpected decimal number"
         case .argument(let index): "unexpected argument $\(index)"
         case .postfix(let word): "unexpected '@\(word)'"
         case .symbol(let symbol): "unexpected '\(symbol)'"
         }
-        return QueryError(.syntax, found, at: position, expected: expected)
+        var suggestion: String?
+        switch peek {
+        case .word(let word), .postfix(let word): suggestion = closest(to: word, in: known)
+        default: break
+        }
+        return QueryError(.syntax, found, at: position, expected: expected, suggestion: suggestion)
     }
 
-    private mutating func enter() throws(QueryError) {
+    private static let descriptorWords = ["SORT", "DISTINCT", "LIMIT"]
+    private static let operatorWords = ["BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "IN", "BETWEEN", "TEXT", "GEOWITHIN"]
+
+    mutating func leave() { depth -= 1 }
+
+    mutating func enter() throws(QueryError) {
         depth += 1
         guard depth <= Parser.deepest else { throw QueryError(.syntax, "nested more than \(Parser.deepest) deep", at: position) }
     }
@@ -108,20 +122,20 @@ package struct Parser {
         let predicate = try predicate(try or(), from: start)
         var descriptors: [DescriptorSyntax] = []
         while let word = loose, peek(1) == .symbol("("), ["sort", "distinct", "limit"].contains(word) { descriptors.append(try descriptor(word)) }
-        guard peek == .end else { throw unexpected("AND, OR, SORT, DISTINCT, LIMIT or the end of the query") }
+        guard peek == .end else { throw unexpected("AND, OR, SORT, DISTINCT, LIMIT or the end of the query", among: Parser.descriptorWords + ["AND", "OR"]) }
         return QuerySyntax(predicate, descriptors: descriptors)
     }
 
-    private func predicate(_ node: Node, from start: Int) throws(QueryError) -> PredicateSyntax {
+    func predicate(_ node: Node, from start: Int) throws(QueryError) -> PredicateSyntax {
         switch node {
         case .predicate(let predicate): return predicate
         case .expression:
             if peek == .end { throw QueryError(.syntax, "a value alone is not a predicate", at: position, expected: "a comparison, such as '== true'") }
-            throw unexpected("a comparison, such as == < IN CONTAINS")
+            throw unexpected("a comparison, such as == < IN CONTAINS", among: Parser.operatorWords)
         }
     }
 
-    private mutating func or() throws(QueryError) -> Node {
+    mutating func or() throws(QueryError) -> Node {
         let start = position
         let first = try and()
         guard peek == .symbol("||") || keyword == "or" else { return first }
@@ -193,7 +207,8 @@ package struct Parser {
             case "like": found = .like
             case "in": found = .isIn
             case "between": found = .between
-            case "text", "geowithin", "fulltext": throw QueryError(.unsupported, "\(loose!.uppercased()) is not supported yet", at: position)
+            case "text", "fulltext": found = .text
+            case "geowithin": found = .geoWithin
             default: return nil
             }
         default: return nil
@@ -212,7 +227,7 @@ package struct Parser {
         case "cd", "dc": folding = Folding(case: true, marks: true)
         default: throw QueryError(.syntax, "unknown modifier [\(word)]", at: position, expected: "[c], [d] or [cd]")
         }
-        guard !comparator.isOrder, comparator != .between else { throw QueryError(.syntax, "[\(word)] does not go with '\(comparator.rawValue)'", at: position) }
+        guard comparator.folds else { throw QueryError(.syntax, "[\(word)] does not go with '\(comparator.rawValue)'", at: position) }
         advance()
         advance()
         advance()
@@ -221,19 +236,23 @@ package struct Parser {
 
     // MARK: Expressions
 
-    private mutating func sum() throws(QueryError) -> Node { try chain(["+": .add, "-": .subtract]) { (parser) throws(QueryError) in try parser.product() } }
-    private mutating func product() throws(QueryError) -> Node { try chain(["*": .multiply, "/": .divide]) { (parser) throws(QueryError) in try parser.primary() } }
+    mutating func sum() throws(QueryError) -> Node {
+        try chain(from: try product(), { $0 == .symbol("+") ? .add : $0 == .symbol("-") ? .subtract : nil }) { (parser) throws(QueryError) in try parser.product() }
+    }
 
-    private mutating func chain(_ operators: [String: ArithmeticOperator], _ operand: (inout Parser) throws(QueryError) -> Node) throws(QueryError) -> Node {
-        let node = try operand(&self)
+    private mutating func product() throws(QueryError) -> Node {
+        try chain(from: try primary(), { $0 == .symbol("*") ? .multiply : $0 == .symbol("/") ? .divide : nil }) { (parser) throws(QueryError) in try parser.primary() }
+    }
+
+    private mutating func chain(from node: Node, _ operation: (Token.Kind) -> ArithmeticOperator?, _ operand: (inout Parser) throws(QueryError) -> Node) throws(QueryError) -> Node {
         guard case .expression(var left) = node else { return node }
         var length = 0
-        while case .symbol(let symbol) = peek, let op = operators[symbol] {
+        while let op = operation(peek) {
             length += 1
             guard length <= Parser.deepest else { throw QueryError(.syntax, "more than \(Parser.deepest) operators in a row", at: position) }
             advance()
             let start = position
-            guard case .expression(let right) = try operand(&self) else { throw QueryError(.syntax, "a comparison is no operand of '\(symbol)'", at: start) }
+            guard case .expression(let right) = try operand(&self) else { throw QueryError(.syntax, "a comparison is no operand of '\(op.rawValue)'", at: start) }
             left = .arithmetic(op, left, right)
         }
         return .expression(left)
@@ -265,7 +284,7 @@ package struct Parser {
 
     /// The number of the argument here, `$3` or the next one in order: `%@`, and `%d`, `%lld`, `%f` and their kind, which say the same here: arguments know
     /// their types.
-    private mutating func takeArgument() -> Int? {
+    mutating func takeArgument() -> Int? {
         if case .argument(let index) = peek {
             advance()
             return index
@@ -313,17 +332,21 @@ package struct Parser {
             advance()
             if peek == .symbol("{") { return .expression(try list(quantifier)) }
             return .expression(.path(try path(quantifier: quantifier)))
-        case "subquery": throw QueryError(.unsupported, "SUBQUERY is not supported yet", at: position)
+        case "subquery": return .expression(try subquery(start))
         default: break
         }
         if peek(1) == .symbol("(") || { if case .string = peek(1) { true } else { false } }() {
             switch loose {
             case "bin", "binary": return .expression(.constant(try constant()))
-            case "obj", "geobox", "geocircle", "geopolygon": throw QueryError(.unsupported, "\(loose!)(…) is not supported yet", at: position)
+            case "obj": return .expression(try object(start))
+            case "geobox": return .expression(try shape(.box, start))
+            case "geocircle": return .expression(try shape(.circle, start))
+            case "geopolygon": return .expression(try shape(.polygon, start))
             default: break
             }
         }
         if isLiteral { return .expression(.constant(try constant())) }
+        if let row = try rowLiteral(start) { return .expression(row) }
         return .expression(.path(try path(quantifier: nil)))
     }
 
@@ -341,6 +364,10 @@ package struct Parser {
                 let place = TextPosition(position)
                 if let index = takeArgument() {
                     parts.append(.argument(index, place))
+                } else if loose == "obj", peek(1) == .symbol("(") {
+                    parts.append(try object(place))
+                } else if let row = try rowLiteral(place) {
+                    parts.append(row)
                 } else {
                     parts.append(.constant(try constant()))
                 }
@@ -352,9 +379,9 @@ package struct Parser {
 
     // MARK: Paths
 
-    private mutating func path(quantifier: Quantifier?) throws(QueryError) -> PathSyntax {
+    mutating func path(quantifier: Quantifier?) throws(QueryError) -> PathSyntax {
         let start = TextPosition(position)
-        var steps = [try nameStep()]
+        var steps = [try firstStep()]
         while true {
             if take(".") {
                 if case .postfix(let word) = peek { steps.append(try postfix(word)) } else { steps.append(try nameStep()) }
@@ -366,7 +393,7 @@ package struct Parser {
         return PathSyntax(quantifier: quantifier, steps, at: start)
     }
 
-    private mutating func nameStep() throws(QueryError) -> PathStep {
+    mutating func nameStep() throws(QueryError) -> PathStep {
         let place = TextPosition(position)
         if let index = takePathArgument() { return .path(index, place) }
         switch peek {
@@ -384,6 +411,8 @@ package struct Parser {
         }
     }
 
+    private static let postfixWords = ["count", "size", "min", "max", "sum", "avg", "keys", "values", "type", "links", "allKeys", "allValues"]
+
     private mutating func postfix(_ word: String) throws(QueryError) -> PathStep {
         let step: PathStep
         switch word.lowercased() {
@@ -396,7 +425,7 @@ package struct Parser {
         case "values", "allvalues": step = .values
         case "type": step = .type
         case "links": step = .links
-        default: throw unexpected("@count, @size, @min, @max, @sum, @avg, @keys, @values, @type or @links")
+        default: throw unexpected("@count, @size, @min, @max, @sum, @avg, @keys, @values, @type or @links", among: Parser.postfixWords)
         }
         advance()
         return step
@@ -417,7 +446,7 @@ package struct Parser {
         case .word where loose == "first": step = .first
         case .word where loose == "last": step = .last
         case .word where loose == "size": step = .count
-        default: throw unexpected("a number, FIRST, LAST, SIZE, *, a key in quotes or an argument")
+        default: throw unexpected("a number, FIRST, LAST, SIZE, *, a key in quotes or an argument", among: ["FIRST", "LAST", "SIZE"])
         }
         advance()
         try expect("]", "']'")
@@ -439,7 +468,7 @@ package struct Parser {
                 switch loose {
                 case "asc", "ascending": ascending = true
                 case "desc", "descending": ascending = false
-                default: throw unexpected("ASC or DESC")
+                default: throw unexpected("ASC or DESC", among: ["ASC", "DESC", "ASCENDING", "DESCENDING"])
                 }
                 advance()
                 keys.append(SortKeySyntax(path, ascending: ascending))

@@ -55,7 +55,7 @@ struct Plan: Sendable {
             try Plan.addRequest(request, &descriptors, &keys, &binder)
             if request.select.isEmpty {
                 for (i, column) in table.type.columns.enumerated() {
-                    selected.append(.path(BoundPath(slot: binder.slots.slot([i], column.type), steps: [], type: column.type, isMany: false, text: column.name, isPrimitiveCollection: column.type.isCollection)))
+                    selected.append(.path(BoundPath(slot: binder.slots.slot([i], column.type), steps: [], type: column.type, isMany: false, syntax: PathSyntax([.name(column.name)]), isPrimitiveCollection: column.type.isCollection)))
                     columns.append(column)
                 }
             }

@@ -130,7 +130,8 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     let operand: Operand
     let test: ElementTest
     let quantifier: Quantifier
-    let text: String
+    private let describe: @Sendable () -> String
+    var text: String { describe() }
     /// The slot whose zones and dictionary speak for the operand.
     private let plainSlot: Int?
     /// Its place among the text tests of the plan.
@@ -138,11 +139,11 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     /// What it looks at lies in other rows: only those of the rows that are candidates are fetched.
     private let leavesTable: Bool
 
-    init(_ operand: Operand, _ test: ElementTest, quantifier: Quantifier?, number: Int?, text: String) {
+    init(_ operand: Operand, _ test: ElementTest, quantifier: Quantifier?, number: Int?, text: @autoclosure @escaping @Sendable () -> String) {
         self.operand = operand
         self.test = test
         self.quantifier = quantifier ?? .any
-        self.text = text
+        describe = text
         if case .path(let path) = operand, path.isPlain { plainSlot = path.slot } else { plainSlot = nil }
         self.number = plainSlot == nil ? nil : number
         if case .path(let path) = operand { leavesTable = path.leavesTable } else { leavesTable = false }
@@ -213,15 +214,16 @@ final class PairNode: PredicateNode, @unchecked Sendable {
     let comparator: Comparator
     let folding: Folding
     let quantifier: Quantifier
-    let text: String
+    private let describe: @Sendable () -> String
+    var text: String { describe() }
 
-    init(_ left: Operand, _ comparator: Comparator, _ right: Operand, folding: Folding, quantifier: Quantifier?, text: String) {
+    init(_ left: Operand, _ comparator: Comparator, _ right: Operand, folding: Folding, quantifier: Quantifier?, text: @autoclosure @escaping @Sendable () -> String) {
         self.left = left
         self.right = right
         self.comparator = comparator
         self.folding = folding
         self.quantifier = quantifier ?? .any
-        self.text = text
+        describe = text
         super.init(cost: 20)
     }
 
@@ -235,7 +237,7 @@ final class PairNode: PredicateNode, @unchecked Sendable {
 
     private func compare(_ a: Column, _ b: Column, _ out: UnsafeMutablePointer<UInt64>) {
         let comparator = comparator, folding = folding
-        if a.present == nil, b.present == nil, !comparator.isTextual {
+        if a.present == nil, b.present == nil, !comparator.isTextual, !a.type.isCollection, !b.type.isCollection {
             if a.type.kind == b.type.kind, a.type.kind == .int || a.type.kind == .bool || a.type.kind == .link {
                 a.words.withUnsafeBufferPointer { x in b.words.withUnsafeBufferPointer { y in Kernel.pairs(x, y, comparator, a.count, out) } }
                 return

@@ -97,3 +97,8 @@ private func edits(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
     }
     return last[b.count]
 }
+
+/// What is wrong with a part of a query that has no place in its text.
+package struct QueryFault: Error {
+    package var words: String
+}

@@ -8,6 +8,7 @@ struct SlotTable: Sendable {
     /// Columns of other rows that paths reach through links.
     var hops: [Hop] = []
     var backlinks: [Backlinks] = []
+    var subqueries: [Subquery] = []
 
     /// A column of the rows of a table; none for whether the rows are there.
     struct Hop: Sendable {
@@ -72,7 +73,7 @@ package struct QueryStatistics: Sendable, Equatable {
 /// Reads the slots of one segment, each vector at most once, and what links of their values lead to. For one thread at a time.
 final class SegmentScan: @unchecked Sendable {
     let slots: SlotTable
-    private let source: DamageSource
+    let source: DamageSource
     private(set) var segment: any Segment
     private var readers: [(any ColumnReader)?]
     private var columns: [Column]
@@ -84,6 +85,8 @@ final class SegmentScan: @unchecked Sendable {
     private var codeSets: [CodeSet?]
     /// What the plan's hops fetched; kept from segment to segment.
     var linked: [LinkedColumn?]
+    /// Of subqueries over embedded objects, whose elements are a segment of their own.
+    var inner: [Int: SegmentScan] = [:]
     var statistics = QueryStatistics()
     /// Spare masks of 16 words, as deep as predicates nest.
     private var spareMasks: [UnsafeMutablePointer<UInt64>] = []

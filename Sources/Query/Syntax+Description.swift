@@ -9,8 +9,8 @@ extension PredicateSyntax: CustomStringConvertible {
         switch self {
         case .constant(let value): value ? "TRUEPREDICATE" : "FALSEPREDICATE"
         case .not(let inner): "!(\(inner))"
-        case .and(let parts): parts.map(\.nested).joined(separator: " AND ")
-        case .or(let parts): parts.map(\.nested).joined(separator: " OR ")
+        case .and(let parts): parts.isEmpty ? "TRUEPREDICATE" : parts.map(\.nested).joined(separator: " AND ")
+        case .or(let parts): parts.isEmpty ? "FALSEPREDICATE" : parts.map(\.nested).joined(separator: " OR ")
         case .comparison(let comparison): comparison.description
         }
     }
@@ -34,6 +34,10 @@ extension ExpressionSyntax: CustomStringConvertible {
         case .argument(let index, _): "$\(index)"
         case .path(let path): path.description
         case .list(let quantifier, let parts, _): (quantifier.map { $0.rawValue + " " } ?? "") + "{" + parts.map(\.description).joined(separator: ", ") + "}"
+        case .subquery(let subquery): "SUBQUERY(\(subquery.collection), \(subquery.variable), \(subquery.predicate)).@count"
+        case .object(.key(let type, let key), _): "obj(\(ConstantSyntax.quoted(type)), \(key))"
+        case .object(.row(let type, let row), _): "L\(type):\(row)"
+        case .geo(let shape, _): shape.description
         case .arithmetic(let op, let left, let right): "\(left.wrapped(below: op.binds)) \(op.rawValue) \(right.wrapped(below: op.binds + 1))"
         }
     }
@@ -41,6 +45,19 @@ extension ExpressionSyntax: CustomStringConvertible {
     private func wrapped(below level: Int) -> String {
         if case .arithmetic(let op, _, _) = self, op.binds < level { return "(\(description))" }
         return description
+    }
+}
+
+extension GeoSyntax: CustomStringConvertible {
+    package var description: String {
+        func point(_ parts: [ExpressionSyntax]) -> String { "[" + parts.map(\.description).joined(separator: ", ") + "]" }
+        func ring(_ points: [[ExpressionSyntax]]) -> String { points.map(point).joined(separator: ", ") }
+        let inside = switch kind {
+        case .box: ring(rings.first ?? [])
+        case .circle: ring(rings.first ?? []) + (radius.map { ", \($0)" } ?? "")
+        case .polygon: rings.map { "{" + ring($0) + "}" }.joined(separator: ", ")
+        }
+        return "\(kind.rawValue)(\(inside))"
     }
 }
 
@@ -66,6 +83,7 @@ extension PathSyntax: CustomStringConvertible {
             case .type: out += ".@type"
             case .links: out += (i > 0 ? "." : "") + "@links"
             case .path(let index, _): out += (i > 0 ? "." : "") + "$K\(index)"
+            case .variable(let name): out += name
             }
         }
         return out
@@ -74,15 +92,23 @@ extension PathSyntax: CustomStringConvertible {
     /// Words that mean something of their own somewhere in a query.
     private static let words: Set<String> = Parser.reserved.union([
         "bin", "binary", "uuid", "oid", "sort", "distinct", "limit", "beginswith", "endswith", "contains", "like", "in", "between", "text", "geowithin",
-        "fulltext", "asc", "desc", "ascending", "descending", "self",
+        "fulltext", "decimal", "asc", "desc", "ascending", "descending", "self",
     ])
 
     /// A name as it must be written: bare where that reads back as the same name.
     package static func quoted(_ name: String) -> String {
         let plain = name.utf8.first.map { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 == 95 || $0 >= 128 } ?? false
             && name.utf8.allSatisfy { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 >= 48 && $0 <= 57 || $0 == 95 || $0 == 45 || $0 == 36 || $0 >= 128 }
-        if plain, !words.contains(name.lowercased()) { return name }
+        if plain, !words.contains(name.lowercased()), !looksLikeLiteral(name) { return name }
         return "`" + name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``") + "`"
+    }
+}
+
+extension PathSyntax {
+    /// `O12` and `L3` are rows, `T5` may be the beginning of a time, `B64` that of a binary.
+    private static func looksLikeLiteral(_ name: String) -> Bool {
+        guard let first = name.utf8.first, "OLTB".utf8.contains(first), let second = name.utf8.dropFirst().first else { return false }
+        return second >= 48 && second <= 57 || second == 45
     }
 }
 
@@ -93,14 +119,14 @@ extension ConstantSyntax: CustomStringConvertible {
         case .null: return "NULL"
         case .bool(let x): return x ? "true" : "false"
         case .int(let x): return "\(x)"
-        case .float(let x): return x.isFinite ? "\(x)f" : "\(x)"
-        case .double(let x): return "\(x)"
+        case .float(let x): return x.isFinite ? "\(x)f" : ConstantSyntax.special(Double(x))
+        case .double(let x): return x.isFinite ? "\(x)" : ConstantSyntax.special(x)
         case .string(let x): return ConstantSyntax.quoted(x)
         case .data(let x): return "bin(B64\"\(Base64.encode(x))\")"
         case .date(let x):
             let before = x.seconds < 0 && x.nanoseconds > 0
             return before ? "T\(x.seconds + 1):\(x.nanoseconds - 1_000_000_000)" : "T\(x.seconds):\(x.nanoseconds)"
-        case .decimal(let x): return x.description
+        case .decimal(let x): return "decimal(\(x))"
         case .objectID(let x): return "oid(\(x.objectIDText))"
         case .uuid(let x): return "uuid(\(x.uuidText))"
         case .link(let x): return "O\(x)"
@@ -108,6 +134,8 @@ extension ConstantSyntax: CustomStringConvertible {
         case .map(let x), .object(let x): return "{" + x.map { ConstantSyntax.quoted($0.key) + ": " + ConstantSyntax($0.value).description }.joined(separator: ", ") + "}"
         }
     }
+
+    private static func special(_ x: Double) -> String { x.isNaN ? (x.sign == .minus ? "-nan" : "nan") : x < 0 ? "-inf" : "inf" }
 
     static func quoted(_ text: String) -> String {
         var out = "'"

@@ -56,9 +56,13 @@ package enum Comparator: String, Hashable, Sendable, CaseIterable {
     case equal = "==", notEqual = "!=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">="
     case beginsWith = "BEGINSWITH", endsWith = "ENDSWITH", contains = "CONTAINS", like = "LIKE"
     case isIn = "IN", between = "BETWEEN"
+    /// Words that occur in text; a point within a shape.
+    case text = "TEXT", geoWithin = "GEOWITHIN"
 
     var isOrder: Bool { self == .less || self == .lessOrEqual || self == .greater || self == .greaterOrEqual }
     var isEquality: Bool { self == .equal || self == .notEqual }
+    /// Takes `[c]` and `[d]`.
+    var folds: Bool { isTextual || isEquality || self == .isIn }
     var isTextual: Bool { self == .beginsWith || self == .endsWith || self == .contains || self == .like }
     /// The comparator with its sides exchanged.
     var flipped: Comparator {
@@ -89,6 +93,12 @@ package indirect enum ExpressionSyntax: Hashable, Sendable {
     /// `{1, 2}`, perhaps with a quantifier.
     case list(Quantifier?, [ExpressionSyntax], TextPosition)
     case arithmetic(ArithmeticOperator, ExpressionSyntax, ExpressionSyntax)
+    /// `SUBQUERY(toys, $x, $x.price > 5).@count`.
+    case subquery(SubquerySyntax)
+    /// `obj('Toy', 'ball')`, `L2:5`.
+    case object(ObjectSyntax, TextPosition)
+    /// `geoCircle([5, 50], 0.1)`.
+    case geo(GeoSyntax, TextPosition)
 
     /// Where the expression begins.
     var position: Int {
@@ -97,12 +107,56 @@ package indirect enum ExpressionSyntax: Hashable, Sendable {
         case .argument(_, let position), .list(_, _, let position): position.offset
         case .path(let path): path.position.offset
         case .arithmetic(_, let left, _): left.position
+        case .subquery(let subquery): subquery.position.offset
+        case .object(_, let position), .geo(_, let position): position.offset
         }
+    }
+}
+
+/// How many elements of a collection a predicate holds for.
+package struct SubquerySyntax: Hashable, Sendable {
+    package var collection: PathSyntax
+    /// With its `$`. Paths of the predicate begin with it, or with a property of the elements.
+    package var variable: String
+    package var predicate: PredicateSyntax
+    package var position: TextPosition
+
+    package init(_ collection: PathSyntax, _ variable: String, _ predicate: PredicateSyntax, at position: TextPosition = .init()) {
+        self.collection = collection
+        self.variable = variable
+        self.predicate = predicate
+        self.position = position
+    }
+}
+
+/// A row of a type, by its primary key (a constant or an argument), or by the number of the type in the schema and its own.
+package indirect enum ObjectSyntax: Hashable, Sendable {
+    case key(type: String, ExpressionSyntax)
+    case row(type: Int, Int64)
+}
+
+/// A shape on the globe as written: numbers may be arguments.
+package struct GeoSyntax: Hashable, Sendable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
+        case box = "geoBox", circle = "geoCircle", polygon = "geoPolygon"
+    }
+    package var kind: Kind
+    /// Of a box: one ring of two corners; of a circle: one of its centre; of a polygon: its outline, then holes. Points are [longitude, latitude] and perhaps [altitude].
+    package var rings: [[[ExpressionSyntax]]]
+    /// Of a circle, in radians.
+    package var radius: ExpressionSyntax?
+
+    package init(_ kind: Kind, _ rings: [[[ExpressionSyntax]]], radius: ExpressionSyntax? = nil) {
+        self.kind = kind
+        self.rings = rings
+        self.radius = radius
     }
 }
 
 package struct ConstantSyntax: Hashable, Sendable {
     package var value: Value
+    /// The type of the row that a link leads to, where it is known. Not written.
+    package var target: String?
     /// The digits of a number with a point or exponent, or too large for an int: a decimal column takes them exactly.
     package var digits: String?
     package var position: TextPosition
@@ -143,6 +197,8 @@ package enum PathStep: Hashable, Sendable {
     case links
     /// `%K`, `$K0`: the steps of a path given as an argument.
     case path(Int, TextPosition = .init())
+    /// `$x` at the beginning of a path within SUBQUERY: the element.
+    case variable(String)
 
     var isAggregate: Bool { self == .minimum || self == .maximum || self == .sum || self == .average }
 }

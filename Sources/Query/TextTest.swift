@@ -10,6 +10,8 @@ struct TextTest: Sendable {
         case prefix([UInt8]), suffix([UInt8]), contains([UInt8]), like([UInt8])
         /// One of these, ascending.
         case oneOf([[UInt8]])
+        /// Words that occur in it (`TEXT`); folds by itself.
+        case words(WordSearch)
     }
     var form: Form
     var folding: Folding
@@ -22,7 +24,7 @@ struct TextTest: Sendable {
         }
         self.form = switch form {
         case .equal(let bytes): .equal(folding.folded(bytes))
-        case .range: form
+        case .range, .words: form
         case .prefix(let bytes): .prefix(folding.folded(bytes))
         case .suffix(let bytes): .suffix(folding.folded(bytes))
         case .contains(let bytes): .contains(folding.folded(bytes))
@@ -33,6 +35,7 @@ struct TextTest: Sendable {
 
     /// Sets the bit of every candidate value that passes; `out` holds a word for every 64 values and is zero before.
     func apply(_ text: Text, count: Int, candidates: UnsafePointer<UInt64>?, out: UnsafeMutablePointer<UInt64>) {
+        if case .words(let search) = form { return TextTest.apply(search, text, count, candidates, out) }
         var scratch: [UInt8] = []
         text.bytes.withUnsafeBytes { bytes in
             text.offsets.withUnsafeBufferPointer { offsets in
@@ -49,6 +52,13 @@ struct TextTest: Sendable {
                     out[w] = hits
                 }
             }
+        }
+    }
+
+    private static func apply(_ search: WordSearch, _ text: Text, _ count: Int, _ candidates: UnsafePointer<UInt64>?, _ out: UnsafeMutablePointer<UInt64>) {
+        var cutter = WordCutter()
+        text.bytes.withUnsafeBytes { bytes in
+            Kernel.each(count, candidates, out) { search.matches(UnsafeRawBufferPointer(rebasing: bytes[text.range($0)]), &cutter) }
         }
     }
 
@@ -86,6 +96,9 @@ struct TextTest: Sendable {
                 if order < 0 { high = middle } else { low = middle &+ 1 }
             }
             return false
+        case .words(let search):
+            var cutter = WordCutter()
+            return search.matches(value, &cutter)
         }
     }
 

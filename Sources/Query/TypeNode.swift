@@ -7,16 +7,17 @@ final class TypeNode: PredicateNode, @unchecked Sendable {
     let kinds: Set<UInt8>
     let inverted: Bool
     let quantifier: Quantifier
-    let text: String
+    private let describe: @Sendable () -> String
+    var text: String { describe() }
 
     static let null: UInt8 = 0, list: UInt8 = 100, set: UInt8 = 101, map: UInt8 = 102
 
-    init(_ operand: Operand, _ kinds: Set<UInt8>, inverted: Bool, quantifier: Quantifier?, text: String) {
+    init(_ operand: Operand, _ kinds: Set<UInt8>, inverted: Bool, quantifier: Quantifier?, text: @autoclosure @escaping @Sendable () -> String) {
         self.operand = operand
         self.kinds = kinds
         self.inverted = inverted
         self.quantifier = quantifier ?? .any
-        self.text = text
+        describe = text
         super.init(cost: 30)
     }
 

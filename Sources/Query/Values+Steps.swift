@@ -22,6 +22,7 @@ extension Values {
         case .follow(let hop): column = try scan.follow(hop, column)
         case .resolve(let hop): column.present = try scan.live(hop, column)
         case .inverse(let number): column = try scan.sources(number, column)
+        case .subquery(let number): try scan.slots.subqueries[number].count(&self, scan, number)
         case .inverseCount(let numbers): column = try scan.sourceCounts(numbers, column)
         }
     }
@@ -104,7 +105,7 @@ extension Values {
             var best: Value?
             for i in range {
                 let value = column.value(at: i)
-                if value.isNull || value.isUnordered { continue }
+                if value.isNull || value.isNotNumber { continue }
                 if let held = best, Value.order(value, held) * (function == .minimum ? 1 : -1) >= 0 { continue }
                 best = value
             }

@@ -58,6 +58,12 @@ extension ExpressionSyntax {
         case .path(let path): .path(path.shifted(by: shift))
         case .list(let quantifier, let parts, let position): .list(quantifier, parts.map { $0.shifted(by: shift) }, position)
         case .arithmetic(let sign, let left, let right): .arithmetic(sign, left.shifted(by: shift), right.shifted(by: shift))
+        case .subquery(let subquery):
+            .subquery(SubquerySyntax(subquery.collection.shifted(by: shift), subquery.variable, subquery.predicate.shifted(by: shift), at: subquery.position))
+        case .object(.key(let type, let key), let position): .object(.key(type: type, key.shifted(by: shift)), position)
+        case .object(.row, _): self
+        case .geo(let shape, let position):
+            .geo(GeoSyntax(shape.kind, shape.rings.map { $0.map { $0.map { $0.shifted(by: shift) } } }, radius: shape.radius?.shifted(by: shift)), position)
         }
     }
 }
@@ -100,7 +106,7 @@ extension PredicateSyntax {
         case .constant: true
         case .not(let inner): inner.looksOnly(at: columns)
         case .and(let parts), .or(let parts): parts.allSatisfy { $0.looksOnly(at: columns) }
-        case .comparison(let comparison): comparison.left.looksOnly(at: columns) && comparison.right.looksOnly(at: columns)
+        case .comparison(let comparison): comparison.comparator != .geoWithin && comparison.left.looksOnly(at: columns) && comparison.right.looksOnly(at: columns)
         }
     }
 }
@@ -112,6 +118,8 @@ extension ExpressionSyntax {
         case .path(let path): path.leads(to: columns)
         case .list(_, let parts, _): parts.allSatisfy { $0.looksOnly(at: columns) }
         case .arithmetic(_, let left, let right): left.looksOnly(at: columns) && right.looksOnly(at: columns)
+        // Other rows, and embedded objects, change without the row's own.
+        case .subquery, .object, .geo: false
         }
     }
 }

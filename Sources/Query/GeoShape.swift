@@ -1,0 +1,207 @@
+import FirnModel
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A place on the globe, in degrees.
+package struct GeoPlace: Hashable, Sendable {
+    package var longitude: Double
+    package var latitude: Double
+
+    /// Nil unless -180 ... 180 and -90 ... 90.
+    package init?(longitude: Double, latitude: Double) {
+        guard abs(longitude) <= 180, abs(latitude) <= 90 else { return nil }
+        self.longitude = longitude
+        self.latitude = latitude
+    }
+
+    /// The point of the unit sphere.
+    var vector: SIMD3<Double> {
+        let a = longitude * .pi / 180, b = latitude * .pi / 180
+        return SIMD3(cos(b) * cos(a), cos(b) * sin(a), sin(b))
+    }
+}
+
+/// A part of the globe. Edges of polygons are the shortest lines on the sphere; what lies on a border is inside.
+package enum GeoShape: Hashable, Sendable {
+    /// Between two parallels and two meridians: its south-western and north-eastern corners. Where the first lies east of the second, it crosses 180°.
+    case box(GeoPlace, GeoPlace)
+    /// Everything within an angle (in radians) of a place.
+    case circle(GeoPlace, radius: Double)
+    /// An outline, of which the smaller side is inside, and holes in it. A ring may repeat its first place at the end.
+    case polygon([[GeoPlace]])
+
+    /// As an argument of a query holds it: its name, and the numbers in the order of the text.
+    package var value: Value {
+        func place(_ place: GeoPlace) -> Value { .list([.double(place.longitude), .double(place.latitude)]) }
+        switch self {
+        case .box(let a, let b): return .map([.init("geoBox", .list([place(a), place(b)]))])
+        case .circle(let centre, let radius): return .map([.init("geoCircle", .list([place(centre), .double(radius)]))])
+        case .polygon(let rings): return .map([.init("geoPolygon", .list(rings.map { .list($0.map(place)) }))])
+        }
+    }
+
+    /// What is not a shape, or an impossible one: what is wrong with it.
+    package static func made(from value: Value) -> Result<GeoShape, QueryFault> {
+        guard case .map(let entries) = value, entries.count == 1, case .list(let parts) = entries[0].value, let kind = GeoSyntax.Kind(rawValue: entries[0].key) else {
+            return .failure(.init(words: "this is no shape"))
+        }
+        func points(_ values: [Value]) -> [[Value]]? {
+            var out: [[Value]] = []
+            for value in values {
+                guard case .list(let numbers) = value else { return nil }
+                out.append(numbers)
+            }
+            return out
+        }
+        switch kind {
+        case .box: return made(kind, points(parts).map { [$0] } ?? [], nil)
+        case .circle: return made(kind, points(Array(parts.prefix(1))).map { [$0] } ?? [], parts.count == 2 ? parts[1] : nil)
+        case .polygon:
+            var rings: [[[Value]]] = []
+            for case .list(let ring) in parts { rings.append(points(ring) ?? []) }
+            return made(kind, rings, nil)
+        }
+    }
+
+    static func made(_ kind: GeoSyntax.Kind, _ rings: [[[Value]]], _ radius: Value?) -> Result<GeoShape, QueryFault> {
+        var places: [[GeoPlace]] = []
+        for ring in rings {
+            var out: [GeoPlace] = []
+            for point in ring {
+                guard point.count == 2 || point.count == 3, let x = point[0].number, let y = point[1].number, point.allSatisfy({ $0.number != nil }) else {
+                    return .failure(.init(words: "a point is made of two or three numbers"))
+                }
+                guard let place = GeoPlace(longitude: x, latitude: y) else {
+                    return .failure(.init(words: "there is no point [\(x), \(y)]: longitudes go from -180 to 180, latitudes from -90 to 90"))
+                }
+                out.append(place)
+            }
+            places.append(out)
+        }
+        switch kind {
+        case .box:
+            guard places.count == 1, places[0].count == 2 else { return .failure(.init(words: "a box has two corners")) }
+            guard places[0][0].latitude <= places[0][1].latitude else { return .failure(.init(words: "the first corner of a box is its southern one")) }
+            return .success(.box(places[0][0], places[0][1]))
+        case .circle:
+            guard places.count == 1, places[0].count == 1 else { return .failure(.init(words: "a circle has one centre")) }
+            guard let radius = radius?.number, radius >= 0 else { return .failure(.init(words: "a circle's radius is a number of radians, not below 0")) }
+            return .success(.circle(places[0][0], radius: radius))
+        case .polygon:
+            var open: [[GeoPlace]] = []
+            for ring in places {
+                let ring = ring.count > 1 && ring.first == ring.last ? Array(ring.dropLast()) : ring
+                guard Set(ring).count >= 3 else { return .failure(.init(words: "a ring has three different points at least")) }
+                open.append(ring)
+            }
+            guard !open.isEmpty else { return .failure(.init(words: "a polygon has an outline")) }
+            return .success(.polygon(open))
+        }
+    }
+}
+
+/// A shape made ready to be asked about many places.
+struct GeoTest: Sendable {
+    private let shape: GeoShape
+    private let centre: SIMD3<Double>
+    /// Squared length of the chord from a circle's centre to its border.
+    private let reach: Double
+    private let rings: [GeoRing]
+
+    init(_ shape: GeoShape) {
+        self.shape = shape
+        switch shape {
+        case .box: (centre, reach, rings) = (.zero, 0, [])
+        case .circle(let place, let radius):
+            let half = sin(min(radius, .pi) / 2)
+            (centre, reach, rings) = (place.vector, 4 * half * half, [])
+        case .polygon(let places): (centre, reach, rings) = (.zero, 0, places.map { GeoRing($0.map(\.vector)) })
+        }
+    }
+
+    func contains(_ place: GeoPlace) -> Bool {
+        switch shape {
+        case .box(let a, let b):
+            guard place.latitude >= a.latitude, place.latitude <= b.latitude else { return false }
+            // The poles are on every meridian.
+            if abs(place.latitude) == 90 { return true }
+            if a.longitude <= b.longitude {
+                return place.longitude >= a.longitude && place.longitude <= b.longitude || abs(place.longitude) == 180 && (b.longitude == 180 || a.longitude == -180)
+            }
+            return place.longitude >= a.longitude || place.longitude <= b.longitude
+        case .circle(_, let radius):
+            let way = place.vector - centre
+            return radius >= .pi || (way * way).sum() <= reach
+        case .polygon:
+            let point = place.vector
+            var isHole = false
+            for ring in rings {
+                switch ring.side(of: point) {
+                case .border: return isHole || rings[0].side(of: point) != .outside
+                case .inside: if isHole { return false }
+                case .outside: if !isHole { return false }
+                }
+                isHole = true
+            }
+            return true
+        }
+    }
+}
+
+/// A closed line of shortest edges on the sphere, its smaller side to the left.
+struct GeoRing: Sendable {
+    enum Side { case inside, outside, border }
+    private let points: [SIMD3<Double>]
+    /// Within this of an edge (some micrometres on the earth) is on it.
+    private static let width = 1e-12
+
+    init(_ points: [SIMD3<Double>]) {
+        // The area to the left of the line, as the sum of the signed triangles from its first point (Van Oosterom and Strackee 1983): between -4π and 4π.
+        var area = 0.0
+        for i in 1..<(points.count - 1) { area += GeoRing.triangle(points[0], points[i], points[i + 1]) }
+        var left = area.truncatingRemainder(dividingBy: 4 * .pi)
+        if left < 0 { left += 4 * .pi }
+        self.points = left <= 2 * .pi ? points : points.reversed()
+    }
+
+    private static func triangle(_ a: SIMD3<Double>, _ b: SIMD3<Double>, _ c: SIMD3<Double>) -> Double {
+        2 * atan2(dot(a, cross(b, c)), 1 + dot(a, b) + dot(b, c) + dot(c, a))
+    }
+
+    /// By the angle that the line turns about the point: once round to the left if the point is inside; to the right if the place opposite it is; else not at all.
+    func side(of point: SIMD3<Double>) -> Side {
+        var turned = 0.0
+        var last = points[points.count - 1]
+        for next in points {
+            if GeoRing.isOn(point, last, next) { return .border }
+            // The way to both ends, seen from the point.
+            let a = last - point * GeoRing.dot(last, point), b = next - point * GeoRing.dot(next, point)
+            turned += atan2(GeoRing.dot(point, GeoRing.cross(a, b)), GeoRing.dot(a, b))
+            last = next
+        }
+        return turned > .pi ? .inside : .outside
+    }
+
+    private static func isOn(_ point: SIMD3<Double>, _ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Bool {
+        let normal = cross(a, b), size = dot(normal, normal).squareRoot()
+        if size < width { return near(point, a) || near(point, b) }
+        guard abs(dot(point, normal)) <= width * size else { return false }
+        return near(point, a) || near(point, b) || dot(cross(a, point), normal) >= 0 && dot(cross(point, b), normal) >= 0
+    }
+
+    private static func near(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Bool {
+        let way = a - b
+        return dot(way, way) <= width * width
+    }
+
+    private static func dot(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Double { (a * b).sum() }
+
+    private static func cross(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> SIMD3<Double> {
+        SIMD3(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+    }
+}

@@ -1,0 +1,493 @@
+import FirnModel
+import Foundation
+@testable import FirnQuery
+
+/// Says of a tree which rows it chooses, and in which order: one value after the other, by the rules as docs/guide/query.md tells them.
+/// It shares nothing with the engine but the tree itself and `Value` as a box.
+struct Oracle {
+    let schema: Schema
+    /// By type and row id; nil: deleted.
+    let rows: [String: [[Value]?]]
+    var arguments: [Value] = []
+
+    /// The query cannot be judged: it is wrong, or of a kind that nobody here knows.
+    struct Unknown: Error {
+        var why: String
+        init(_ why: String) { self.why = why }
+    }
+    /// A sum that does not fit: the engine must refuse it too.
+    struct Overflow: Error {}
+
+    /// What a predicate looks at: a row, or an embedded object.
+    enum Subject {
+        case row(String, Int)
+        case object(String, Value)
+    }
+
+    /// What a path leads to.
+    struct Place {
+        var values: [Value]
+        var type: ColumnType
+        var isMany = false
+        /// `list[0]` of an empty list: takes part in no comparison.
+        var isAbsent = false
+        var quantifier: Quantifier?
+        /// The row or object that is asked about itself.
+        var isSubject = false
+    }
+
+    enum Side {
+        case constant(ConstantSyntax)
+        case place(Place)
+    }
+
+    func row(_ type: String?, _ link: Value) -> [Value]? {
+        guard case .link(let id) = link, let type, let all = rows[type], id >= 0, id < all.count else { return nil }
+        return all[Int(id)]
+    }
+
+    // MARK: Predicates
+
+    func holds(_ predicate: PredicateSyntax, _ subject: Subject) throws -> Bool {
+        // Every part is looked at, so that what is unknown never depends on the data.
+        switch predicate {
+        case .constant(let value): return value
+        case .not(let inner): return try !holds(inner, subject)
+        case .and(let parts): return try parts.map { try holds($0, subject) }.allSatisfy { $0 }
+        case .or(let parts): return try parts.map { try holds($0, subject) }.contains(true)
+        case .comparison(let comparison): return try holds(comparison, subject)
+        }
+    }
+
+    private func holds(_ syntax: ComparisonSyntax, _ subject: Subject) throws -> Bool {
+        if case .path(var path) = syntax.left, path.steps.last == .type {
+            path.steps.removeLast()
+            let place = entered(try follow(path, subject))
+            let names = try constants(syntax.right)?.map(\.value) ?? [constant(try side(syntax.right, subject)).value]
+            return judge(place, place.quantifier) { value in names.contains { isNamed($0, value) } != (syntax.comparator == .notEqual) }
+        }
+        if let list = try constants(syntax.right) { return try holds(syntax, list, subject) }
+        if let list = try constants(syntax.left) {
+            var turned = syntax
+            (turned.left, turned.right) = (syntax.right, syntax.left)
+            return try holds(turned, list, subject)
+        }
+        let left = try side(syntax.left, subject), right = try side(syntax.right, subject)
+        switch (left, right) {
+        case (.place(let a), .place(let b)):
+            if syntax.comparator == .isIn { return try member(a, nil, b, syntax) }
+            if a.type.isCollection, b.type.isCollection, !a.isMany, !b.isMany, a.quantifier == nil, b.quantifier == nil {
+                if a.isAbsent || b.isAbsent { return false }
+                let equal = same(a.values[0], b.values[0], syntax)
+                return equal == (syntax.comparator == .equal)
+            }
+            return try pair(entered(a), entered(b), syntax.comparator, syntax, swap: false)
+        case (.place(let place), .constant(let constant)): return try test(place, syntax.comparator, constant, syntax)
+        case (.constant(let constant), .place(let place)):
+            if syntax.comparator == .isIn { return try member(nil, constant, place, syntax) }
+            if syntax.comparator.isTextual {
+                let place = entered(place)
+                // Nothing contains anything, not even nothing.
+                return judge(place, place.quantifier) { (syntax.comparator == .like || !constant.value.isNull) && text(syntax.comparator, constant.value, $0, syntax) }
+            }
+            return try test(place, syntax.comparator.flipped, constant, syntax)
+        default: throw Unknown("two constants")
+        }
+    }
+
+    private func test(_ place: Place, _ comparator: FirnQuery.Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws -> Bool {
+        if place.type.isCollection, !place.isMany, constant.value.isNull, comparator.isEquality, place.quantifier == nil, place.type.isOptional {
+            return !place.isAbsent && place.values[0].isNull == (comparator == .equal)
+        }
+        let place = entered(place)
+        let wanted = try coerced(constant, place.type.kind)
+        return judge(place, place.quantifier) { compare(comparator, alive($0, place), wanted, syntax) }
+    }
+
+    private func member(_ a: Place?, _ constant: ConstantSyntax?, _ list: Place, _ syntax: ComparisonSyntax) throws -> Bool {
+        var list = entered(list)
+        if !list.isMany {
+            guard list.type.kind == .any else { throw Unknown("IN without a list") }
+            list = entered(list, any: true)
+        }
+        if let constant {
+            let wanted = try coerced(constant, list.type.kind)
+            return judge(list, list.quantifier) { compare(.equal, alive($0, list), wanted, syntax) }
+        }
+        return try pair(entered(a!), list, .equal, syntax, swap: false)
+    }
+
+    private func pair(_ a: Place, _ b: Place, _ comparator: FirnQuery.Comparator, _ syntax: ComparisonSyntax, swap: Bool) throws -> Bool {
+        guard !(a.isMany && b.isMany) else { throw Unknown("two lists") }
+        if a.isAbsent || b.isAbsent { return false }
+        let quantifier = a.quantifier ?? b.quantifier
+        if a.isMany { return judge(a, quantifier) { compare(comparator, alive($0, a), alive(b.values[0], b), syntax) } }
+        if b.isMany { return judge(b, quantifier) { compare(comparator, alive(a.values[0], a), alive($0, b), syntax) } }
+        return compare(comparator, alive(a.values[0], a), alive(b.values[0], b), syntax)
+    }
+
+    /// Against a list of constants.
+    private func holds(_ syntax: ComparisonSyntax, _ list: [ConstantSyntax], _ subject: Subject) throws -> Bool {
+        guard case .place(let place) = try side(syntax.left, subject) else { throw Unknown("two constants") }
+        var listQuantifier: Quantifier?
+        for side in [syntax.left, syntax.right] { if case .list(let quantifier, _, _) = side { listQuantifier = quantifier } }
+        if syntax.comparator == .between {
+            let place = entered(place)
+            guard list.count == 2 else { throw Unknown("BETWEEN") }
+            let low = try coerced(list[0], place.type.kind), high = try coerced(list[1], place.type.kind)
+            return judge(place, place.quantifier) { compare(.greaterOrEqual, $0, low, syntax) } && judge(place, place.quantifier) { compare(.lessOrEqual, $0, high, syntax) }
+        }
+        if place.type.isCollection, !place.isMany, place.quantifier == nil, listQuantifier == nil {
+            if place.type.collection == .map { throw Unknown("a map and a list") }
+            if syntax.comparator == .isIn { return false }
+            if syntax.comparator.isEquality {
+                if place.isAbsent { return false }
+                let wanted = list.map { (try? coerced($0, place.type.kind)) ?? $0.value }
+                return same(place.values[0], .list(wanted), syntax) == (syntax.comparator == .equal)
+            }
+        }
+        let elements = entered(place)
+        var values: [Value] = []
+        for constant in list {
+            do { values.append(try coerced(constant, elements.type.kind)) } catch {
+                // What does not compare is no member; with an operator of its own it is an error.
+                guard listQuantifier == nil || listQuantifier == .any && syntax.comparator != .notEqual else { throw error }
+            }
+        }
+        let comparator = syntax.comparator == .isIn ? .equal : syntax.comparator
+        switch listQuantifier {
+        case nil:
+            return judge(elements, elements.quantifier) { element in values.contains { compare(.equal, alive(element, elements), $0, syntax) } != (comparator == .notEqual) }
+        case .any where comparator == .equal:
+            return judge(elements, elements.quantifier) { element in values.contains { compare(.equal, alive(element, elements), $0, syntax) } }
+        case .any?: return values.contains { value in judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) } }
+        case .all?: return values.allSatisfy { value in judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) } }
+        case .some(.none): return !values.contains { value in judge(elements, elements.quantifier) { compare(comparator, alive($0, elements), value, syntax) } }
+        }
+    }
+
+    private func judge(_ place: Place, _ quantifier: Quantifier?, _ test: (Value) -> Bool) -> Bool {
+        if place.isAbsent { return false }
+        guard place.isMany else { return test(place.values[0]) }
+        let passed = place.values.filter(test).count
+        return switch quantifier ?? .any {
+        case .any: passed > 0
+        case .all: passed == place.values.count
+        case .none: passed == 0
+        }
+    }
+
+    // MARK: Sides
+
+    private func constants(_ expression: ExpressionSyntax) throws -> [ConstantSyntax]? {
+        switch expression {
+        case .list(_, let parts, _):
+            return try parts.map { part in
+                switch part {
+                case .constant(let constant): return constant
+                case .argument(let index, _): return ConstantSyntax(arguments[index])
+                default: throw Unknown("in a list")
+                }
+            }
+        case .argument(let index, _):
+            switch arguments[index] {
+            case .list(let values), .set(let values): return values.map { ConstantSyntax($0) }
+            default: return nil
+            }
+        default: return nil
+        }
+    }
+
+    private func constant(_ side: Side) throws -> ConstantSyntax {
+        guard case .constant(let constant) = side else { throw Unknown("no constant") }
+        return constant
+    }
+
+    private func side(_ expression: ExpressionSyntax, _ subject: Subject) throws -> Side {
+        switch expression {
+        case .constant(let constant): return .constant(constant)
+        case .argument(let index, _): return .constant(ConstantSyntax(arguments[index]))
+        case .path(let path): return .place(try follow(path, subject))
+        case .subquery(let syntax):
+            let place = entered(try follow(syntax.collection, subject))
+            guard let target = place.type.target else { throw Unknown("subquery over values") }
+            var count = 0
+            for value in place.values {
+                if place.type.kind == .embedded { if !value.isNull, try holds(syntax.predicate, .object(target, value)) { count += 1 } }
+                else if case .link(let id) = value, row(target, value) != nil, try holds(syntax.predicate, .row(target, Int(id))) { count += 1 }
+            }
+            return .place(Place(values: [.int(Int64(count))], type: ColumnType(.int), isAbsent: place.isAbsent))
+        case .arithmetic(let op, let left, let right): return try arithmetic(op, side(left, subject), side(right, subject))
+        default: throw Unknown("\(expression)")
+        }
+    }
+
+    private func arithmetic(_ op: ArithmeticOperator, _ left: Side, _ right: Side) throws -> Side {
+        func place(_ side: Side) -> Place {
+            switch side {
+            case .constant(let constant): Place(values: [constant.value], type: ColumnType(constant.value.scalarKind ?? .any))
+            case .place(let place): entered(place)
+            }
+        }
+        func exact(_ side: Side, _ kind: ScalarKind) throws -> Place {
+            var out = place(side)
+            if case .constant(let constant) = side, kind == .decimal { out.values = [try coerced(constant, .decimal)] }
+            return out
+        }
+        if case .constant = left, case .constant = right { throw Unknown("two constants") }
+        func kind(_ side: Side) -> ScalarKind? { if case .constant(let constant) = side { constant.value.scalarKind } else { place(side).type.kind } }
+        let kinds = [kind(left), kind(right)].compactMap { $0 }
+        let common: ScalarKind = [.any, .decimal, .double, .float].first { kinds.contains($0) } ?? .int
+        let a = try exact(left, common), b = try exact(right, common)
+        guard !(a.isMany && b.isMany) else { throw Unknown("two lists") }
+        var out = a.isMany ? a : b
+        out.quantifier = nil
+        out.isAbsent = a.isAbsent || b.isAbsent
+        out.type = ColumnType(common, optional: true)
+        out.isMany = a.isMany || b.isMany
+        if out.isAbsent { return .place(Place(values: [.null], type: out.type, isMany: out.isMany, isAbsent: true)) }
+        out.values = try a.isMany ? a.values.map { try calculated(op, $0, b.values[0], common) } : b.values.map { try calculated(op, a.values[0], $0, common) }
+        return .place(out)
+    }
+
+    private func calculated(_ op: ArithmeticOperator, _ a: Value, _ b: Value, _ kind: ScalarKind) throws -> Value {
+        guard let x = OracleNumber(a), let y = OracleNumber(b) else { return .null }
+        if case .int(let p) = a, case .int(let q) = b, kind == .int || kind == .any {
+            switch op {
+            case .add: return .int(p &+ q)
+            case .subtract: return .int(p &- q)
+            case .multiply: return .int(p &* q)
+            case .divide: return .int(q == 0 ? (p < 0 ? .min : .max) : p == .min && q == -1 ? .min : p / q)
+            }
+        }
+        var isDecimal = kind == .decimal
+        if kind == .any { for value in [a, b] { if case .decimal = value { isDecimal = true } } }
+        if isDecimal { throw Unknown("arithmetic of decimals") }
+        let real = switch op {
+        case .add: x.double + y.double
+        case .subtract: x.double - y.double
+        case .multiply: x.double * y.double
+        case .divide: x.double / y.double
+        }
+        var isFloat = kind == .float
+        if kind == .any { isFloat = !([a, b].contains { if case .double = $0 { true } else { false } }) }
+        return isFloat ? .float(Float(real)) : .double(real)
+    }
+
+    // MARK: Paths
+
+    func entered(_ place: Place, any: Bool = false) -> Place {
+        var place = place
+        if place.type.isCollection {
+            place.values = place.values.flatMap(elements)
+            place.type = place.type.element
+            place.isMany = true
+        } else if any || place.quantifier != nil && !place.isMany && place.type.kind == .any {
+            place.values = place.values.flatMap(anyElements)
+            place.isMany = true
+        }
+        return place
+    }
+
+    private func elements(_ value: Value) -> [Value] {
+        switch value {
+        case .list(let values), .set(let values): values
+        case .map(let entries): entries.map(\.value)
+        default: []
+        }
+    }
+
+    private func anyElements(_ value: Value) -> [Value] {
+        switch value {
+        case .null: []
+        case .list, .set, .map: elements(value)
+        default: [value]
+        }
+    }
+
+    /// A link compared with nil or with another link is one to a row that is there; a column of the searched rows themselves as well.
+    private func alive(_ value: Value, _ place: Place) -> Value {
+        guard place.type.kind == .link, case .link = value else { return value }
+        return row(place.type.target, value) == nil ? .null : value
+    }
+
+    func follow(_ path: PathSyntax, _ subject: Subject) throws -> Place {
+        var steps = path.steps[...]
+        var place: Place
+        switch subject {
+        case .row(let type, let id): place = Place(values: [.link(Int64(id))], type: ColumnType(.link, target: type))
+        case .object(let type, let value): place = Place(values: [value], type: ColumnType(.embedded, target: type))
+        }
+        place.isSubject = true
+        if case .variable? = steps.first { steps.removeFirst() }
+        if case .name(let name, _)? = steps.first, name.lowercased() == "self", let target = place.type.target, schema[target]!.index(of: name) == nil { steps.removeFirst() }
+        while let step = steps.popFirst() {
+            if step.isAggregate {
+                while case .name? = steps.first { try apply(steps.removeFirst(), &place) }
+                place = entered(place)
+                guard place.isMany else { throw Unknown("an aggregate of one value") }
+                place = Place(values: [try aggregate(step, place)], type: ColumnType(aggregateKind(step, place.type.kind), optional: true), isAbsent: place.isAbsent)
+            } else if step == .links {
+                try turn(&place, &steps)
+            } else {
+                try apply(step, &place)
+            }
+        }
+        place.quantifier = path.quantifier
+        if path.quantifier != nil, !place.isMany, !place.type.isCollection, place.type.kind != .any { throw Unknown("a quantifier of one value") }
+        return place
+    }
+
+    private func aggregateKind(_ step: PathStep, _ kind: ScalarKind) -> ScalarKind {
+        switch step {
+        case .minimum, .maximum: kind
+        case .average: kind == .decimal || kind == .any ? kind : .double
+        default: kind == .float ? .double : kind
+        }
+    }
+
+    private func turn(_ place: inout Place, _ steps: inout ArraySlice<PathStep>) throws {
+        place = entered(place)
+        place.isSubject = false
+        guard place.type.kind == .link, case .name(let source, _)? = steps.popFirst(), case .name(let column, _)? = steps.popFirst(),
+              let type = schema[source], let index = type.index(of: column) else { throw Unknown("@links") }
+        let target = place.type.target
+        place.values = place.values.map { target_ in
+            guard row(target, target_) != nil else { return .list([]) }
+            var found: [Value] = []
+            for (id, row) in rows[source]!.enumerated() {
+                guard let row else { continue }
+                let links = type.columns[index].type.isCollection ? elements(row[index]) : [row[index]]
+                found += links.filter { $0 == target_ }.map { _ in .link(Int64(id)) }
+            }
+            return .list(found)
+        }
+        place.type = ColumnType(.link, collection: .list, target: source)
+    }
+
+    private func apply(_ step: PathStep, _ place: inout Place) throws {
+        let isAny = place.type.kind == .any && !place.type.isCollection
+        switch step {
+        case .name(let name, _): try property(name, &place)
+        case .key(let key):
+            if isAny { place.values = place.values.map { member($0, key) } } else {
+                guard place.type.collection == .map else { throw Unknown("a key of no map") }
+                place.values = place.values.map { member($0, key) }
+                place.type = optional(place.type.element)
+            }
+        case .index(let index): try pick(&place) { index < $0.count ? $0[index] : .null }
+        case .first: try pick(&place) { $0.first ?? .null }
+        case .last: try pick(&place) { $0.last ?? .null }
+        case .every: place = entered(place, any: isAny)
+        case .values:
+            guard place.type.collection == .map else { throw Unknown("@values of no map") }
+            place = entered(place)
+        case .keys:
+            guard place.type.collection == .map else { throw Unknown("@keys of no map") }
+            place.values = place.values.flatMap { value -> [Value] in if case .map(let entries) = value { entries.map { .string($0.key) } } else { [] } }
+            place.type = ColumnType(.string)
+            place.isMany = true
+        case .count:
+            let isCollection = place.type.isCollection
+            place.values = place.values.map { value in
+                switch value {
+                case .list(let x), .set(let x): .int(Int64(x.count))
+                case .map(let x): .int(Int64(x.count))
+                case .string(let x): .int(Int64(x.utf8.count))
+                case .data(let x): .int(Int64(x.count))
+                default: isCollection ? .int(0) : .null
+                }
+            }
+            place.type = ColumnType(isAny ? .any : .int, optional: true)
+        default: throw Unknown("\(step)")
+        }
+    }
+
+    private func optional(_ type: ColumnType) -> ColumnType {
+        var type = type
+        type.isOptional = true
+        return type
+    }
+
+    private func member(_ value: Value, _ key: String) -> Value {
+        if case .map(let entries) = value { entries.first { $0.key == key }?.value ?? .null } else { .null }
+    }
+
+    private func pick(_ place: inout Place, _ body: ([Value]) -> Value) throws {
+        if place.type.kind == .any, !place.type.isCollection {
+            place.values = place.values.map { if case .list(let values) = $0 { body(values) } else { .null } }
+            return
+        }
+        guard place.type.collection == .list else { throw Unknown("an index of no list") }
+        if !place.isMany, elements(place.values[0]).isEmpty { place.isAbsent = true }
+        place.values = place.values.map { body(elements($0)) }
+        place.type = optional(place.type.element)
+    }
+
+    private func property(_ name: String, _ place: inout Place) throws {
+        if place.type.collection == .map {
+            place.values = place.values.map { member($0, name) }
+            place.type = optional(place.type.element)
+            return
+        }
+        if place.type.isCollection, name == "length", place.type.kind == .string || place.type.kind == .data {
+            place = entered(place)
+            place.values = place.values.map { value in
+                switch value {
+                case .string(let x): .int(Int64(x.utf8.count))
+                case .data(let x): .int(Int64(x.count))
+                default: .int(0)
+                }
+            }
+            place.type = ColumnType(.int)
+            return
+        }
+        place = place.type.isCollection ? entered(place) : place
+        let isFirst = place.isSubject
+        place.isSubject = false
+        switch place.type.kind {
+        case .link, .embedded:
+            guard let target = place.type.target.flatMap({ schema[$0] }), let index = target.index(of: name) else { throw Unknown("no \(name)") }
+            place.values = place.values.map { value in
+                if case .object(let entries) = value { return entries[index].value }
+                return row(target.name, value)?[index] ?? .null
+            }
+            let type = target.columns[index].type
+            // The searched rows are there; what links lead to may not be.
+            place.type = isFirst || place.type.kind == .embedded && !place.type.isOptional ? type : optional(type)
+        case .any: place.values = place.values.map { member($0, name) }
+        default: throw Unknown("no property of \(place.type.name)")
+        }
+    }
+
+    private func aggregate(_ step: PathStep, _ place: Place) throws -> Value {
+        let values = place.values.filter { !$0.isNull }
+        switch step {
+        case .minimum, .maximum:
+            var best: Value?
+            for value in values {
+                if case .date = value {} else { guard let number = OracleNumber(value), !number.isNaN else { continue } }
+                guard let held = best else { best = value; continue }
+                let isLess = compare(.less, value, held, nil), isMore = compare(.greater, value, held, nil)
+                if step == .minimum ? isLess : isMore { best = value }
+            }
+            return best ?? .null
+        default:
+            if place.type.kind == .any || place.type.kind == .decimal { throw Unknown("sums of \(place.type.kind)") }
+            if step == .average, values.isEmpty { return .null }
+            if place.type.kind == .int {
+                var sum = Foundation.Decimal(0)
+                for case .int(let x) in values { sum += Foundation.Decimal(x) }
+                if step == .average {
+                    if values.count > 0, abs(sum) > 9_000_000_000_000_000 { throw Unknown("a rounded sum") }
+                    return .double(NSDecimalNumber(decimal: sum).doubleValue / Double(values.count))
+                }
+                guard sum >= Foundation.Decimal(Int64.min), sum <= Foundation.Decimal(Int64.max) else { throw Overflow() }
+                return .int(NSDecimalNumber(decimal: sum).int64Value)
+            }
+            var sum = 0.0
+            for value in values { sum += OracleNumber(value)!.double }
+            return .double(step == .average ? sum / Double(values.count) : sum)
+        }
+    }
+}
