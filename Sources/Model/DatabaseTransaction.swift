@@ -21,9 +21,11 @@ package final class DatabaseTransaction {
     package var profile = Profile.standard
     private let threads: Int
     var schemaIsNew = false
-    private(set) var tables: [Int: WorkingTable] = [:]
+    internal(set) var tables: [Int: WorkingTable] = [:]
     var bulkWriters: [Int: BulkWriter] = [:]
     private var readable: SnapshotCore?
+    /// See `DatabaseTransaction+Parts`.
+    var kept: KeptPart?
     /// What is known of keys, by type: `DatabaseTransaction+Keys`.
     var keys: [Int: TransactionKeys] = [:]
     /// How often something was written that readers of the transaction see elsewhere than before.
@@ -216,6 +218,7 @@ package final class DatabaseTransaction {
     @discardableResult
     package func commit() throws(FirnError) -> UInt64 {
         checkOpen()
+        store.clearMark()
         do throws(FirnError) {
             for type in tables.keys.sorted() { try writeEdits(type) }
             try finishBulk()

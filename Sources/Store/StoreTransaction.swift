@@ -28,6 +28,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     var holes = RangeMap()
     let baseEnd: UInt64
     var neededFeatures: UInt64 = 0
+    /// What `rollBack` comes back to.
+    var mark: Mark?
     private var bufferedBytes = 0
     /// Buffers that `read` gave out or that were dropped: they live as long as the transaction.
     private var retired: [UnsafeMutableRawBufferPointer] = []
@@ -114,12 +116,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
                 freed.append(ref)   // the commit refuses what was not in use
                 return
             }
-            written[ref.offset / 64] = nil
-            if let buffer = entry.buffer {
-                retired.append(buffer)
-                bufferedBytes -= buffer.count
-            }
-            giveBack(UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound))
+            if mark?.written.contains(ref.offset / 64) ?? false { mark!.postponed.append(ref) } else { drop(ref) }
         }
     }
 
@@ -137,6 +134,15 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     }
 
     // MARK: Inside (the lock is held)
+
+    /// Gives back an extent of the transaction's own.
+    func drop(_ ref: ExtentRef) {
+        if let buffer = written.removeValue(forKey: ref.offset / 64)?.buffer {
+            retired.append(buffer)
+            bufferedBytes -= buffer.count
+        }
+        giveBack(UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound))
+    }
 
     func allocate(_ size: UInt64) -> UnitRange {
         let range = store.space!.allocate(size)

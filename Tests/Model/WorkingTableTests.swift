@@ -185,4 +185,62 @@ private struct Pair {
             #expect(snapshot.verify(full: true).isEmpty, "seed \(seed): \(snapshot.verify(full: true))")
         }
     }
+
+    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    func `parts of a transaction are kept or given up, and what is kept becomes one version`(seed: UInt64) throws {
+        var random = RandomTables(seed: seed &* 7_368_787)
+        let schema = schema(&random)
+        let folder = TemporaryFolder()
+        let path = folder.file("a.firn")
+        let database = try Database.create(path: path)
+        var pair = Pair(random: random, schema: schema, type: schema.types[0])
+        let first = try database.begin()
+        try first.extendSchema(schema.types)
+        if pair.random.chance(60) { try pair.bulk(first, pair.random.number(1...3000)) }
+        for _ in 0..<pair.random.number(0...20) { try pair.append(first.table("Thing")) }
+        try first.commit()
+        for round in 0..<4 {
+            let version = try database.snapshot().version, before = (pair.model, pair.ids)
+            let transaction = try database.begin()
+            let table = transaction.table("Thing")
+            var kept: ([Int64: [Value]], [Int64])?
+            for _ in 0..<pair.random.number(1...8) {
+                let most = pair.random.chance(10) ? 2500 : 40
+                for _ in 0..<pair.random.number(0...most) {
+                    switch pair.random.number(0...99) {
+                    case 0..<40: try pair.append(table)
+                    case 40..<80: try pair.set(table)
+                    case 80..<95: try pair.delete(table)
+                    case 95: try pair.bulk(transaction, pair.random.number(1...50))
+                    case 96, 97: try pair.check(table, seed)
+                    default: if pair.random.chance(20) { try transaction.flushAll() }
+                    }
+                }
+                if kept != nil, pair.random.chance(40) {
+                    // A type that comes with what is given up goes with it.
+                    if pair.random.chance(30) { try transaction.extendSchema([TypeSchema("More", columns: [ColumnSchema("a", ColumnType(.int))])]) }
+                    transaction.rollBack()
+                    (pair.model, pair.ids) = kept!
+                    #expect(transaction.schema["More"] == nil)
+                } else {
+                    try transaction.keepPart()
+                    kept = (pair.model, pair.ids)
+                }
+                #expect(try storedRows(table) == pair.model, "seed \(seed), round \(round)")
+                try pair.check(table, seed)
+            }
+            if pair.random.chance(20) {
+                transaction.cancel()
+                (pair.model, pair.ids) = before
+            } else {
+                #expect(try transaction.commit() == version + 1)
+            }
+            let snapshot = try database.snapshot()
+            #expect(try storedRows(snapshot.table(named: "Thing")!) == pair.model, "seed \(seed), round \(round)")
+        }
+        let snapshot = try Database.open(path: path).snapshot()
+        #expect(try storedRows(snapshot.table(named: "Thing")!) == pair.model, "seed \(seed)")
+        #expect(snapshot.verify(full: true).isEmpty, "seed \(seed)")
+        #expect(try database.verifyStructure().isEmpty, "seed \(seed)")
+    }
 }

@@ -1,0 +1,44 @@
+import FirnBytes
+
+/// What was kept of a transaction so far.
+struct KeptPart {
+    var schema: Schema
+    var states: [Catalogue.TypeState]
+    var schemaIsNew: Bool
+}
+
+/// A transaction of several parts, one after the other: each is kept or given up by itself, and those that are kept become one version.
+extension DatabaseTransaction {
+    /// Keeps what was changed until now, whatever `rollBack` gives up later. After an error the transaction can only be cancelled.
+    package func keepPart() throws(FirnError) {
+        checkOpen()
+        for type in tables.keys.sorted() { try writeEdits(type) }
+        try finishBulk()
+        for table in tables.values { table.begin() }
+        store.setMark()
+        kept = KeptPart(schema: schema, states: states, schemaIsNew: schemaIsNew)
+    }
+
+    /// Gives up what was changed since `keepPart`.
+    package func rollBack() {
+        checkOpen()
+        guard let kept else { preconditionFailure("nothing of this transaction was kept: cancel it") }
+        schema = kept.schema
+        states = kept.states
+        schemaIsNew = kept.schemaIsNew
+        // What is known of keys stays: those are candidates, which are looked at before they count.
+        bulkWriters = [:]
+        tables = tables.filter { $0.key < schema.types.count }
+        forgetReadable()
+        store.rollBack()
+        for table in tables.values { table.giveUp() }
+    }
+}
+
+extension WorkingTable {
+    /// What was changed since the transaction kept a part is gone.
+    func giveUp() {
+        writer = nil
+        begin()
+    }
+}

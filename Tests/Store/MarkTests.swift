@@ -1,0 +1,55 @@
+import FirnBytes
+import FirnDisk
+import Foundation
+import Testing
+@testable import FirnStore
+
+@Suite struct MarkTests {
+    /// Extents of a transaction that are changed at random between marks, against a plain array.
+    @Test(arguments: 1...30) func `what came after a mark goes without a trace`(seed: Int) throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        var random = Seeded(UInt64(seed)), number = 0
+        var held: [(ref: ExtentRef, bytes: [UInt8])] = []
+        func change(_ transaction: StoreTransaction) throws {
+            if random.next(100) < 55 || held.isEmpty {
+                number += 1
+                // Some go to the file at once.
+                let bytes = pattern(number, random.next(20) == 0 ? 70_000 + random.next(100_000) : random.next(3000))
+                held.append((try transaction.write(bytes), bytes))
+            } else {
+                transaction.free(held.remove(at: random.next(held.count)).ref)
+            }
+        }
+        var catalogue = ExtentRef.none
+        for round in 0..<5 {
+            let transaction = try store.begin(), before = held
+            for _ in 0..<4 {
+                for _ in 0..<random.next(40) { try change(transaction) }
+                transaction.setMark()
+                let marked = held
+                for _ in 0..<random.next(40) { try change(transaction) }
+                if random.next(2) == 0 {
+                    transaction.rollBack()
+                    held = marked
+                    // Twice is once.
+                    if random.next(3) == 0 { transaction.rollBack() }
+                }
+                for one in held { #expect(try transaction.read(one.ref).elementsEqual(one.bytes), "seed \(seed), round \(round)") }
+            }
+            if random.next(5) == 0 {
+                transaction.cancel()
+                held = before
+            } else {
+                transaction.clearMark()
+                if !catalogue.isNone { transaction.free(catalogue) }
+                catalogue = try transaction.write(catalogueBytes(held.map(\.ref)))
+                try transaction.commit(catalogue: catalogue, keep: 2)
+            }
+            let snapshot = try store.snapshot()
+            for one in held { #expect(try snapshot.readVerifying(one.ref).elementsEqual(one.bytes), "seed \(seed), round \(round)") }
+            let faults = try faults(store)
+            #expect(faults.isEmpty, "seed \(seed), round \(round)")
+        }
+    }
+}
