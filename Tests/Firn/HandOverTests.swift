@@ -150,6 +150,20 @@ private final class PersonCard: Projection<Person> {
         #expect(realm.objects(Dog.self).count == 2 && realm.dynamicObjects("Address").count == 0)
     }
 
+    @Test func `cascading deletion goes through values of any type, and spares what they hold elsewhere`() throws {
+        let realm = try memoryRealm()
+        try realm.write {
+            func dog(_ name: String) -> Dog { realm.create(Dog.self, value: ["name": name]) }
+            let gone = realm.create(Bag.self), stays = realm.create(Bag.self), shared = dog("shared"), deep = dog("deep")
+            gone.any = .object(dog("own"))
+            gone.many.append(objectsIn: [.object(shared), .fromArray([.fromDictionary(["a": .object(deep)]), .object(dog("own too"))])])
+            stays.any = .fromDictionary(["x": .fromArray([1, .object(shared)])])
+            stays.named["y"] = .object(deep)
+            realm.delete(gone, cascading: true)
+            #expect(Set(realm.objects(Dog.self).map(\.name)) == ["shared", "deep"] && realm.objects(Bag.self).count == 1)
+        }
+    }
+
     @Test func `identities of objects are those of their rows`() throws {
         let realm = try memoryRealm([Tagged.self])
         let first = realm.objects(Tagged.self)
@@ -167,4 +181,10 @@ private class Link: Object {
 
 private final class Tagged: Object, ObjectKeyIdentifiable {
     @Persisted var name = ""
+}
+
+private class Bag: Object {
+    @Persisted var any: AnyRealmValue
+    @Persisted var many: List<AnyRealmValue>
+    @Persisted var named: Map<String, AnyRealmValue>
 }

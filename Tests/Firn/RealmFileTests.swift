@@ -111,7 +111,7 @@ import Testing
         #expect(try size() < before)
     }
 
-    @Test func `the number of versions that are alive is bounded, and the error names the oldest`() throws {
+    @Test func `D12 the number of versions that are alive is bounded, and the error names the oldest`() throws {
         let place = try Place()
         var configuration = place.configuration([Dog.self])
         configuration.maximumNumberOfActiveVersions = 3

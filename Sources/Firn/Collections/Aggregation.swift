@@ -9,7 +9,7 @@ extension _CollectionSource {
         guard let core else { preconditionFailure("figures over unmanaged elements are taken over their values") }
         core.confinement.check()
         if isInvalidated { return Value.figure(function, of: []) }
-        _ = core.failing(()) { () throws(FirnError) in try core.flushCells() }
+        core.failing(()) { () throws(FirnError) in try core.flushCells() }
         let (table, query, arguments) = figured()
         return run(function, path, table, query, arguments)
     }

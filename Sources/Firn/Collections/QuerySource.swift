@@ -45,7 +45,7 @@ final class QuerySource: _CollectionSource {
 
     private func follow(_ core: RealmCore) {
         if evaluated == core.changeStamp { return }
-        _ = core.failing(()) { () throws(FirnError) in try core.flushCells() }
+        core.failing(()) { () throws(FirnError) in try core.flushCells() }
         run()
         evaluated = core.changeStamp
     }

@@ -7,7 +7,7 @@ import Musl
 import Darwin
 #endif
 
-/// A number that no other running thread has.
+/// A number that no other running thread has; one that has ended may have had it.
 @inlinable
 func currentThread() -> UInt {
     #if canImport(Darwin)
@@ -19,7 +19,7 @@ func currentThread() -> UInt {
 
 /// Where a live realm and all that is read from it may be used.
 enum Confinement {
-    case thread(UInt)
+    case thread(ThreadToken)
     case queue(DispatchQueue)
     case actor(any Actor)
     /// Frozen: anywhere.
@@ -28,17 +28,17 @@ enum Confinement {
     static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
 
     static func on(_ queue: DispatchQueue?) -> Confinement {
-        guard let queue else { return .thread(currentThread()) }
+        guard let queue else { return .thread(.current) }
         queue.setSpecific(key: queueKey, value: ObjectIdentifier(queue))
         return .queue(queue)
     }
 
     /// The thread that fast paths compare with; 0: they ask `isHere`.
-    var thread: UInt { if case .thread(let thread) = self { thread } else { 0 } }
+    var thread: UInt { if case .thread(let thread) = self, !thread.isOver { thread.number } else { 0 } }
 
     var isHere: Bool {
         switch self {
-        case .thread(let thread): return thread == currentThread()
+        case .thread(let thread): return thread.isCurrent
         case .queue(let queue): return DispatchQueue.getSpecific(key: Confinement.queueKey) == ObjectIdentifier(queue)
         case .actor(let actor):
             // Traps with the executor's own message where it is not.
@@ -61,7 +61,7 @@ enum Confinement {
     /// The same place, for the cache of open realms.
     var identity: String {
         switch self {
-        case .thread(let thread): "thread \(thread)"
+        case .thread(let thread): "thread \(thread.serial)"
         case .queue(let queue): "queue \(ObjectIdentifier(queue).hashValue)"
         case .actor(let actor): "actor \(ObjectIdentifier(actor).hashValue)"
         case .none: "frozen"

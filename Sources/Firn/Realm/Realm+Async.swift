@@ -25,12 +25,15 @@ extension Realm {
         return core.enqueue(asyncWriteBlock)
     }
 
-    /// Commits the transaction under way, elsewhere. `allowGrouping` says that the sync may be put together with that of other commits; each commit is
-    /// synced by itself at present.
+    /// Commits the transaction under way; its changes are made durable elsewhere.
+    ///
+    /// `allowGrouping`: together with those of the blocks that wait for their turn, which run next, in the same transaction of the file: one sync and one
+    /// version for all of them. Each block gives up or commits its own changes alone. If the program ends before `onComplete`, all changes of the group are there
+    /// or none. Until then notifications, frozen copies and other realms are of the version before. Without blocks that wait, and after a hundred, the group ends.
     @discardableResult
     public func commitAsyncWrite(allowGrouping: Bool = false, _ onComplete: ((Error?) -> Void)? = nil) -> AsyncTransactionId {
         core.checkDelivery()
-        core.commitAsync(onComplete)
+        core.commitAsync(grouping: allowGrouping, onComplete)
         core.nextAsyncID &+= 1
         return core.nextAsyncID &- 1
     }

@@ -10,7 +10,7 @@ struct VersionHold: Sendable {
 
     var description: String {
         switch place {
-        case .thread(let thread): "a realm of thread \(thread)"
+        case .thread(let thread): "a realm of thread \(thread.number)"
         case .queue(let queue): "a realm of queue '\(queue.label)'"
         case .actor(let actor): "a realm of actor \(Swift.type(of: actor))"
         case .none: "a frozen realm"

@@ -34,7 +34,7 @@ public struct Realm: Equatable {
 
     public var configuration: Configuration { core.configuration }
     public var isFrozen: Bool { core.isFrozen }
-    public var isInWriteTransaction: Bool { core.isInTransaction }
+    public var isInWriteTransaction: Bool { core.isInTransaction && core.pendingCommit == nil }
 
     /// There are no objects.
     public var isEmpty: Bool {
@@ -44,6 +44,10 @@ public struct Realm: Equatable {
     // MARK: Transactions
 
     /// Runs `block` in a transaction: all its changes become the next version, durably, or (if it throws) none does.
+    ///
+    /// What goes wrong with the file while the block writes (a full disk, damage) is thrown at the end of the block, as `Realm.Error`, and then none of its
+    /// changes is stored: setting a property or adding an object cannot throw by itself. `damage` tells of it before that. Once the changes are
+    /// durable nothing is thrown any more.
     @discardableResult
     public func write<R>(_ block: () throws -> R) throws -> R {
         try core.begin()
@@ -61,7 +65,9 @@ public struct Realm: Equatable {
         do { try core.begin() } catch { preconditionFailure("\(error)") }
     }
 
+    /// Makes the changes of the transaction the next version, durably. Throws if none of them was stored; what went wrong while they were written is thrown here.
     public func commitWrite() throws { try core.commit() }
+    /// Gives up the changes of the transaction.
     public func cancelWrite() { core.cancel() }
 
     // MARK: Adding

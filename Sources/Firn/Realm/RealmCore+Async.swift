@@ -173,23 +173,27 @@ extension RealmCore {
         next.block()
         // A block that did not commit has given up its changes.
         if isInTransaction, pendingCommit == nil { cancel() }
+        runGroup()
         if pendingCommit == nil { requestLock() }
     }
 
-    /// Commits the block's transaction; `onComplete` is called at the realm's place when it is durable.
-    func commitAsync(_ onComplete: ((Realm.Error?) -> Void)?) {
+    /// Commits the block's transaction; `onComplete` is called at the realm's place when it is durable. `grouping`: together with the blocks that wait.
+    func commitAsync(grouping: Bool = false, _ onComplete: ((Realm.Error?) -> Void)?) {
         let pending: PendingCommit?
-        do { pending = try commitElsewhere() } catch {
+        do {
+            if grouping, try joinGroup(onComplete) { return }
+            pending = try commitElsewhere()
+        } catch {
             let failure = Carried(error as? Realm.Error)
             let done = Carried(onComplete)
             return atPlace { done.value?(failure.value) }
         }
         guard let pending else { return atPlace { onComplete?(nil) } }
-        let core = Carried(self), done = Carried(onComplete)
+        let core = Carried(self), done = Carried(takeCompletions() + (onComplete.map { [$0] } ?? []))
         pending.whenDone {
             core.value.atPlace {
                 core.value.finish(pending)
-                done.value?(pending.error.map { Realm.Error($0) })
+                for completion in done.value { completion(pending.error.map { Realm.Error($0) }) }
                 core.value.requestLock()
             }
         }

@@ -43,12 +43,20 @@ extension RealmCore {
     private func links(of row: Realm.Row) -> [Realm.Row] {
         guard let access = access(named: row.type) else { return [] }
         var found: [Realm.Row] = []
-        for (place, column) in access.type.columns.enumerated() {
-            guard let target = column.type.target else { continue }
-            let value = failing(.null) { () throws(FirnError) in try access.working.storedValue(row.rowID, place) }
-            value.forEachLink { found.append(Realm.Row(target, $0)) }
+        for (place, column) in access.type.columns.enumerated() where column.type.target != nil || column.type.kind == .any {
+            forEachLink(of: row.rowID, access, place) { found.append($0) }
         }
         return found
+    }
+
+    /// Where a column of a row leads to; values of any type say by themselves which type that is.
+    private func forEachLink(of rowID: Int64, _ access: TypeAccess, _ column: Int, _ body: (Realm.Row) -> Void) {
+        let value = failing(.null) { () throws(FirnError) in try access.working.storedValue(rowID, column) }
+        if let target = access.type.columns[column].type.target {
+            value.forEachLink { body(Realm.Row(target, $0)) }
+        } else {
+            value.forEachTypedLink { body(Realm.Row($0, $1)) }
+        }
     }
 
     /// Of the rows in `found`: those that rows outside lead to. One pass over the columns that may.
@@ -57,13 +65,11 @@ extension RealmCore {
         var outside: [Realm.Row: [Realm.Row]] = [:]
         for source in schema.types {
             for (place, column) in source.columns.enumerated() {
-                guard let target = column.type.target, types.contains(target), let access = access(named: source.name) else { continue }
+                guard column.type.kind == .any || column.type.target.map(types.contains) ?? false, let access = access(named: source.name) else { continue }
                 for rowID in rowIDs(access) {
                     let row = Realm.Row(source.name, rowID)
                     if found.contains(row) { continue }
-                    let value = failing(.null) { () throws(FirnError) in try access.working.storedValue(rowID, place) }
-                    value.forEachLink { link in
-                        let linked = Realm.Row(target, link)
+                    forEachLink(of: rowID, access, place) { linked in
                         if linked != root, found.contains(linked) { outside[row, default: []].append(linked) }
                     }
                 }

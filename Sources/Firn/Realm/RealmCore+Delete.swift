@@ -6,7 +6,7 @@ extension RealmCore {
     /// Deletes rows of a type: embedded objects that belong to them go too, links to them become nil, and they vanish from lists and sets.
     func delete(_ rowIDs: [Int64], _ access: TypeAccess) {
         guard !rowIDs.isEmpty else { return }
-        _ = failing(()) { () throws(FirnError) in
+        failing(()) { () throws(FirnError) in
             try flushCells()
             try deleteRows(rowIDs, access)
         }

@@ -22,6 +22,10 @@ final class RealmCore {
     var asyncWrites: [AsyncWrite] = []
     var nextAsyncID: AsyncTransactionId = 1
     private(set) var transaction: DatabaseTransaction?
+    /// Blocks that were committed within the transaction, to be durable together: `RealmCore+Grouping`.
+    private(set) var group: CommitGroup?
+    /// One block of a group was committed, and no other has begun: what it wrote is read, and nothing can be written.
+    private(set) var isBetweenParts = false
     /// Something was changed in the transaction under way.
     var hasChanges = false
     var autorefresh = true
@@ -47,6 +51,7 @@ final class RealmCore {
         if case .none = confinement { isFrozen = true } else { isFrozen = false }
         pinned = try snapshot ?? file.database.snapshot()
         noteHold(pinned?.version)
+        if case .thread(let thread) = confinement { thread.hold(self) }
         if !isFrozen {
             try prepare()
             doorbell = Doorbell(place)
@@ -75,7 +80,7 @@ final class RealmCore {
 
     var version: UInt64 { snapshot.version }
     var schema: Schema { transaction?.schema ?? snapshot.schema }
-    var isInTransaction: Bool { transaction != nil }
+    var isInTransaction: Bool { transaction != nil && !isBetweenParts }
 
     /// Goes to the newest version; false if the realm is there already.
     func refresh() throws -> Bool {
@@ -99,6 +104,7 @@ final class RealmCore {
     /// Lets go of the version; everything read from the realm is invalid. The next access pins the newest.
     func invalidate() {
         confinement.check()
+        endGroup()
         if let transaction {
             transaction.cancel()
             self.transaction = nil
@@ -249,6 +255,10 @@ final class RealmCore {
     // MARK: Transactions
 
     func begin() throws {
+        if isBetweenParts {
+            confinement.check()
+            return resume()
+        }
         try tellBeforeTransaction()
         try checkBegin()
         if let begun = stolenTransaction() { return try enter(begun) }
@@ -283,7 +293,7 @@ final class RealmCore {
     /// Lets the changes be made durable elsewhere; whoever uses the realm meanwhile waits for it. Nil: there were none.
     func commitElsewhere() throws -> PendingCommit? {
         confinement.check()
-        guard let transaction else { preconditionFailure("Can't commit a non-existing write transaction: begin one with beginAsyncWrite or asyncWrite.") }
+        guard let transaction, isInTransaction else { preconditionFailure("Can't commit a non-existing write transaction: begin one with beginAsyncWrite or asyncWrite.") }
         // The fast path of reads on a thread asks nobody.
         if case .thread = place { return try commitHere() }
         do throws(FirnError) {
@@ -291,8 +301,9 @@ final class RealmCore {
             try flushCells()
             if let damage { throw damage }
         } catch {
-            cancel()
-            throw Realm.Error(error)
+            let failure = Realm.Error(error)
+            cancelGroup(failure)
+            throw failure
         }
         guard hasChanges else { return try commitHere() }
         let pending = PendingCommit(transaction)
@@ -312,11 +323,12 @@ final class RealmCore {
         pending.wait()
         pendingCommit = nil
         transaction = nil
-        do throws(FirnError) {
-            if pending.error == nil { pinned = try file.database.snapshot() } else { changedCells = [:] }
-        } catch { note(error) }
-        moved()
-        if pending.error == nil { committed(soon: true) }
+        guard pending.error == nil else {
+            changedCells = [:]
+            return moved()
+        }
+        arrive()
+        committed(soon: true)
     }
 
     /// The transaction's rows were written elsewhere within it.
@@ -324,28 +336,46 @@ final class RealmCore {
 
     func commit() throws {
         confinement.check()
-        guard let transaction else { preconditionFailure("Can't commit a non-existing write transaction: begin one with beginWrite() or write { … }.") }
+        guard let transaction, isInTransaction else { preconditionFailure("Can't commit a non-existing write transaction: begin one with beginWrite() or write { … }.") }
         do throws(FirnError) {
             if let damage { throw damage }
             try flushCells()
             if let damage { throw damage }
             if hasChanges { try transaction.commit() } else { transaction.cancel() }
-            self.transaction = nil
-            if hasChanges { pinned = try file.database.snapshot() }
-            moved()
-            committed()
         } catch {
             transaction.cancel()
             self.transaction = nil
             changedCells = [:]
             moved()
-            throw Realm.Error(error)
+            let failure = Realm.Error(error)
+            complete(failure)
+            throw failure
         }
+        self.transaction = nil
+        arrive()
+        committed()
+        complete(nil)
+    }
+
+    /// Goes to the version that a commit of this realm has made. The commit is durable, whatever happens now: where the version cannot be pinned
+    /// the realm stays at the one before, and goes on as soon as it can.
+    private func arrive() {
+        var isThere = true
+        if hasChanges {
+            do throws(FirnError) { pinned = try file.database.snapshot() } catch { isThere = false }
+        }
+        moved()
+        if !isThere { doorbell?.ring() }
     }
 
     func cancel() {
         confinement.check()
-        guard let transaction else { preconditionFailure("Can't cancel a non-existing write transaction") }
+        guard let transaction, isInTransaction else { preconditionFailure("Can't cancel a non-existing write transaction") }
+        if let group {
+            // What others have committed stays.
+            transaction.rollBack()
+            return hold(group)
+        }
         transaction.cancel()
         self.transaction = nil
         changedCells = [:]
@@ -353,8 +383,53 @@ final class RealmCore {
         ringIfObserved()
     }
 
+    // MARK: Groups of commits
+
+    /// Goes out of the transaction, which others go on with.
+    func hold(_ group: CommitGroup) {
+        self.group = group
+        isBetweenParts = true
+        changedCells = [:]
+        moved()
+    }
+
+    /// Goes into the transaction that a group was committed to.
+    func resume() {
+        isBetweenParts = false
+        moved()
+    }
+
+    /// The group is durable, or is not: whoever waits for that is told at the realm's place.
+    private func complete(_ error: Realm.Error?) {
+        for completion in takeCompletions() { atPlace { completion(error) } }
+    }
+
+    func takeCompletions() -> [(Realm.Error?) -> Void] {
+        defer { group = nil }
+        return group?.completions ?? []
+    }
+
+    /// The transaction failed, and all of the group with it.
+    func cancelGroup(_ error: Realm.Error) {
+        transaction?.cancel()
+        transaction = nil
+        isBetweenParts = false
+        changedCells = [:]
+        moved()
+        complete(error)
+    }
+
+    /// Makes the commits of a group durable now; what is under way is given up.
+    func endGroup() {
+        guard group != nil, pendingCommit == nil else { return }
+        if isInTransaction { cancel() }
+        resume()
+        // Whoever waits is told of a failure.
+        try? commit()
+    }
+
     func requireTransaction(_ action: @autoclosure () -> String) {
-        if transaction != nil { return }
+        if isInTransaction { return }
         if isFrozen { preconditionFailure(RealmMessage.frozen) }
         preconditionFailure(RealmMessage.outsideTransaction(action()))
     }

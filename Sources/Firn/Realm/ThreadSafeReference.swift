@@ -109,3 +109,26 @@ extension LinkingObjects: ThreadConfined {
         linking?.moved(to: realm.core).map { LinkingObjects(origin: origin, $0) }
     }
 }
+
+extension Map: ThreadConfined {
+    public func _moved(to realm: Realm) -> Self? {
+        guard case .managed(let cell) = storage, let owner = realm.core.object(cell.rowID, like: cell.access) else { return nil }
+        return unsafeDowncast(Map(CollectionCell.of(owner, cell.column)), to: Self.self)
+    }
+}
+
+extension AnyRealmCollection: ThreadConfined {
+    public func _moved(to realm: Realm) -> AnyRealmCollection? { source.moved(to: realm.core).map(_with) }
+}
+
+extension SectionedResults: ThreadConfined {
+    public func _moved(to realm: Realm) -> SectionedResults? { sections.moved(to: realm.core).map { SectionedResults($0) } }
+}
+
+extension ResultsSection: ThreadConfined {
+    /// The key block is used there too. Nil where no element has the key.
+    public func _moved(to realm: Realm) -> ResultsSection? {
+        guard let moved = part.sections.moved(to: realm.core), moved.section(key) != nil else { return nil }
+        return ResultsSection(SectionPart(moved, key))
+    }
+}

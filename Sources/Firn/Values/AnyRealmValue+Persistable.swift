@@ -107,6 +107,16 @@ extension Value {
               parts.count == 2, case .string(let type) = parts[0], case .link(let rowID) = parts[1] else { return nil }
         return (type, rowID)
     }
+
+    /// The links in a value of any type, however deep in lists and dictionaries.
+    func forEachTypedLink(_ body: (_ type: String, _ rowID: Int64) -> Void) {
+        if let (type, rowID) = typedLink { return body(type, rowID) }
+        switch self {
+        case .list(let values), .set(let values): for value in values { value.forEachTypedLink(body) }
+        case .map(let entries), .object(let entries): for entry in entries { entry.value.forEachTypedLink(body) }
+        default: break
+        }
+    }
 }
 
 extension Map {

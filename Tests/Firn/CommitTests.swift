@@ -1,0 +1,40 @@
+@testable import Firn
+import FirnBytes
+import FirnDisk
+import Foundation
+import Testing
+
+/// What a commit answers for.
+@Suite struct CommitTests {
+    /// Where readers of a version hold their lock (`docs/format/store.md`).
+    private func pin(_ version: UInt64) -> UInt64 { 1 << 62 + version }
+
+    @Test func `a commit that is durable is no failure, though its version cannot be read at once`() throws {
+        let place = try Place(), realm = try Realm(configuration: place.configuration([Dog.self]))
+        try realm.write { realm.create(Dog.self, value: ["name": "a"]) }
+        let next = realm.core.version + 1
+        let other = try File(path: place.file().path, .readWrite)
+        #expect(try other.lock(.exclusive, at: pin(next)))
+        let dogs = realm.objects(Dog.self)
+        try realm.write { realm.create(Dog.self, value: ["name": "b"]) }
+        #expect(!realm.isInWriteTransaction && realm.damage == nil && dogs.count == 1)
+        other.unlock(at: pin(next))
+        #expect(realm.refresh() && dogs.map(\.name) == ["a", "b"])
+        try realm.write { realm.create(Dog.self, value: ["name": "c"]) }
+        #expect(dogs.count == 3)
+    }
+
+    @Test func `a version that cannot be read is followed by the next transaction`() throws {
+        let place = try Place(), realm = try Realm(configuration: place.configuration([Dog.self]))
+        try realm.write { realm.create(Dog.self, value: ["name": "a"]) }
+        let next = realm.core.version + 1
+        let other = try File(path: place.file().path, .readWrite)
+        #expect(try other.lock(.exclusive, at: pin(next)))
+        try realm.write { realm.create(Dog.self, value: ["name": "b"]) }
+        // Nothing can begin where nothing can be read: an error, and no harm.
+        #expect(throws: Realm.Error.self) { try realm.write { realm.create(Dog.self) } }
+        other.unlock(at: pin(next))
+        try realm.write { realm.create(Dog.self, value: ["name": "c"]) }
+        #expect(realm.objects(Dog.self).map(\.name) == ["a", "b", "c"])
+    }
+}
