@@ -171,6 +171,9 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     @available(*, unavailable, message: "A set has no order to look in: take filter(_:).first, or index into sorted results of it.")
     public func index(matching predicateFormat: String, _ args: Any...) -> Int? { nil }
+
+    @available(*, unavailable, message: "A set has no order to look in: ask contains(_:), or index into sorted results of it.")
+    public func index(of object: Element) -> Int? { nil }
 }
 
 extension MutableSet {

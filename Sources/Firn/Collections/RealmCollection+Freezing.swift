@@ -8,13 +8,22 @@ extension RealmCollection {
     /// A frozen collection keeps its version in the file: held for long while others write, it makes the file grow (see
     /// `Realm.Configuration.maximumNumberOfActiveVersions`).
     public func freeze() -> Self {
-        let source = managedSource("freeze()", instead: "Array(_:)")
-        let core = source.core!
+        do { return try tryFreeze() } catch { preconditionFailure(error.message) }
+    }
+
+    /// As `freeze`, but throws `Realm.Error` where that traps.
+    public func tryFreeze() throws(Realm.Error) -> Self {
+        let source = source
+        guard let core = source.core else {
+            throw Realm.Error(.invalidInput, "freeze() is for managed collections: this one belongs to no realm. Use Array(_:).")
+        }
         core.confinement.check()
         if core.isFrozen { return self }
-        precondition(!source.isInvalidated, "Access to an invalidated collection: what it belongs to was deleted, or its realm invalidated.")
+        guard !source.isInvalidated else {
+            throw Realm.Error(.invalidInput, "Access to an invalidated collection: what it belongs to was deleted, or its realm invalidated.")
+        }
         guard let moved = source.moved(to: core.frozen()) else {
-            preconditionFailure("Cannot freeze a collection of an object in the same write transaction as it was created in: commit first.")
+            throw Realm.Error(.invalidInput, "Cannot freeze a collection of an object in the same write transaction as it was created in: commit first.")
         }
         return _with(moved)
     }

@@ -34,3 +34,23 @@ extension RealmCollection where Element: ObjectBase {
         sectioned(sortDescriptors: sortDescriptors, block)
     }
 }
+
+/// Projections, by what they show. Sort descriptors name properties of the stored objects, or are made of the projection's key paths.
+extension RealmCollection where Element: ProjectionObservable {
+    /// One section for each value of a property, in its order.
+    public func sectioned<Key: _Persistable & Hashable>(by keyPath: KeyPath<Element, Key>, ascending: Bool = true) -> SectionedResults<Key, Element> {
+        sectioned(sortDescriptors: [SortDescriptor(keyPath: keyPath, ascending: ascending)]) { $0[keyPath: keyPath] }
+    }
+
+    /// One section for each value of a property; the first descriptor sorts by that property, the others order the elements of a section.
+    public func sectioned<Key: _Persistable & Hashable>(by keyPath: KeyPath<Element, Key>, sortDescriptors: [SortDescriptor]) -> SectionedResults<Key, Element> {
+        precondition(!sortDescriptors.isEmpty, "Can not section Results with empty sortDescriptor parameter.")
+        precondition(sortDescriptors[0].keyPath == KeyPathRecorder.path(keyPath), "The section key path must match the primary sort descriptor.")
+        return sectioned(sortDescriptors: sortDescriptors) { $0[keyPath: keyPath] }
+    }
+
+    /// One section for each value that the block gives.
+    public func sectioned<Key: _Persistable & Hashable>(by block: @escaping (Element) -> Key, sortDescriptors: [SortDescriptor]) -> SectionedResults<Key, Element> {
+        sectioned(sortDescriptors: sortDescriptors, block)
+    }
+}

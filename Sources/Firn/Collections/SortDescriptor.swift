@@ -12,6 +12,11 @@ public struct SortDescriptor: Hashable, Sendable, ExpressibleByStringLiteral {
         self.init(keyPath: KeyPathRecorder.path(keyPath), ascending: ascending)
     }
 
+    /// By what a property of a projection shows.
+    public init<Root: ProjectionObservable>(keyPath: PartialKeyPath<Root>, ascending: Bool = true) {
+        self.init(keyPath: KeyPathRecorder.path(keyPath), ascending: ascending)
+    }
+
     public init(stringLiteral value: String) { self.init(keyPath: value) }
 
     public func reversed() -> SortDescriptor { SortDescriptor(keyPath: keyPath, ascending: !ascending) }

@@ -16,8 +16,9 @@ public struct RealmChanges<Element>: AsyncSequence, Sendable {
             guard let still = withExtendedLifetime(frozen, { target.moved(to: frozen) }) else {
                 preconditionFailure("Cannot observe a collection in the same write transaction as its object was created in: commit first.")
             }
-            let handed = Carried((still, keyPaths, element))
-            make = { ChangeFeed(frozen: handed.value.0, handed.value.1, handed.value.2) }
+            let begin: () -> ChangeFeed<Element> = { ChangeFeed(frozen: still, keyPaths, element) }
+            let handed = Carried(begin)
+            make = { handed.value() }
         } catch { preconditionFailure("\(error)") }
     }
 
@@ -58,7 +59,7 @@ extension RealmCollection {
     /// The collections in the changes are frozen: each can be read anywhere and stays as it is. Whatever happens while a change is dealt with is the next one.
     /// The sequence ends when its task is cancelled. Key paths, and where this traps: as `observe`.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<RealmCollectionChange<Self>> {
-        RealmChanges(keyPaths, observed) { target, difference in target.frozen().change(difference) }
+        RealmChanges(Element.rooted(keyPaths), observed) { target, difference in target.frozen().change(difference) }
     }
 
     @_disfavoredOverload
@@ -74,7 +75,7 @@ extension RealmCollection {
     /// The collection, frozen, as it is and after each change.
     public var collectionPublisher: RealmPublishers.Value<Self> { collectionPublisher(keyPaths: nil) }
     public func collectionPublisher(keyPaths: [String]?) -> RealmPublishers.Value<Self> {
-        RealmChanges(keyPaths, observed) { target, _ in target.frozen().collection }
+        RealmChanges(Element.rooted(keyPaths), observed) { target, _ in target.frozen().collection }
     }
 
     /// The same as `changes(keyPaths:)`.

@@ -20,16 +20,14 @@ extension Map {
     /// As `observe`, on an actor.
     public func observe<A: Actor>(keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
                                   _ block: @Sendable @escaping (isolated A, RealmMapChange<Map>) -> Void) async -> NotificationToken {
-        let subscription = Subscription()
-        let handed: Carried<Departure<ObservedMap<Key, Value>>>
-        do {
-            handed = Carried(try Departure(observed(), subscription, keyPaths) { target, difference in
-                let change = Carried(target.change(difference))
-                actor.assumeIsolated { block($0, change.value) }
-            })
-        } catch { preconditionFailure("\(error)") }
-        await ObservedMap<Key, Value>.arrive(handed, on: actor)
-        return NotificationToken(subscription)
+        await observingOnActor(actor, keyPaths, { try observed() }, { $0.change($1) }, block)
+    }
+
+    @_disfavoredOverload
+    public func observe<A: Actor>(keyPaths: [PartialKeyPath<Value>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+                                  _ block: @Sendable @escaping (isolated A, RealmMapChange<Map>) -> Void) async -> NotificationToken where Value: ObjectBase {
+        let paths = keyPaths.map { KeyPathRecorder.path($0) }
+        return await observe(keyPaths: paths, on: actor, _isolation: _isolation, block)
     }
 
     func observed() throws -> ObservedMap<Key, Value> {

@@ -25,16 +25,14 @@ extension RealmCollectionValue where Self: ObjectBase {
     /// As `observe`, on an actor.
     public func observe<A: Actor>(keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
                                   _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void) async -> NotificationToken {
-        let subscription = Subscription()
-        let handed: Carried<Departure<ObservedObject<Self>>>
-        do {
-            handed = Carried(try Departure(observed(keyPaths), subscription, keyPaths?.isEmpty ?? true ? nil : keyPaths) { target, difference in
-                let change = Carried(target.change(difference))
-                actor.assumeIsolated { block($0, change.value) }
-            })
-        } catch { preconditionFailure("\(error)") }
-        await ObservedObject<Self>.arrive(handed, on: actor)
-        return NotificationToken(subscription)
+        await observingOnActor(actor, keyPaths?.isEmpty ?? true ? nil : keyPaths, { try observed(keyPaths) }, { $0.change($1) }, block)
+    }
+
+    @_disfavoredOverload
+    public func observe<A: Actor>(keyPaths: [PartialKeyPath<Self>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+                                  _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void) async -> NotificationToken {
+        let paths = keyPaths.map { KeyPathRecorder.path($0) }
+        return await observe(keyPaths: paths, on: actor, _isolation: _isolation, block)
     }
 
     func observed(_ keyPaths: [String]?) throws -> ObservedObject<Self> {

@@ -27,37 +27,38 @@ extension RealmCollection {
 
     /// As `observe`, but throws `Realm.Error` where that traps.
     public func tryObserve(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void) throws -> NotificationToken {
-        try observed().observe(keyPaths, on: queue) { block($0.change($1)) }
+        try observed().observe(Element.rooted(keyPaths), on: queue) { block($0.change($1)) }
     }
 
     /// As `observe`, on an actor: the block is its code, and the collection it is given belongs to a realm of the actor. Writes before the first notification
     /// are told with it.
     public func observe<A: Actor>(keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
                                   _ block: @Sendable @escaping (isolated A, RealmCollectionChange<Self>) -> Void) async -> NotificationToken {
-        let subscription = Subscription()
-        let handed: Carried<Departure<ObservedCollection<Self>>>
-        do {
-            handed = Carried(try Departure(observed(), subscription, keyPaths) { target, difference in
-                let change = Carried(target.change(difference))
-                actor.assumeIsolated { block($0, change.value) }
-            })
-        } catch { preconditionFailure("\(error)") }
-        await ObservedCollection<Self>.arrive(handed, on: actor)
-        return NotificationToken(subscription)
+        await observingOnActor(actor, Element.rooted(keyPaths), { try observed() }, { $0.change($1) }, block)
     }
 
     @_disfavoredOverload
     public func observe<A: Actor>(keyPaths: [PartialKeyPath<Element>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
                                   _ block: @Sendable @escaping (isolated A, RealmCollectionChange<Self>) -> Void) async -> NotificationToken where Element: ObjectBase {
-        await observe(keyPaths: keyPaths.map(KeyPathRecorder.path), on: actor, _isolation: _isolation, block)
+        let paths = keyPaths.map { KeyPathRecorder.path($0) }
+        return await observe(keyPaths: paths, on: actor, _isolation: _isolation, block)
+    }
+
+    /// By what the projections show.
+    @_disfavoredOverload
+    public func observe(keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void) -> NotificationToken where Element: ProjectionObservable {
+        observing { try observed().observe(keyPaths.map { KeyPathRecorder.path($0) }, on: queue) { block($0.change($1)) } }
+    }
+
+    @_disfavoredOverload
+    public func observe<A: Actor>(keyPaths: [PartialKeyPath<Element>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+                                  _ block: @Sendable @escaping (isolated A, RealmCollectionChange<Self>) -> Void) async -> NotificationToken where Element: ProjectionObservable {
+        let paths = keyPaths.map { KeyPathRecorder.path($0) }
+        return await observingOnActor(actor, paths, { try observed() }, { $0.change($1) }, block)
     }
 
     func observed() throws -> ObservedCollection<Self> {
         guard source.core != nil else { throw Realm.Error(.invalidInput, "Change notifications are only supported on managed collections.") }
         return ObservedCollection(self)
     }
-}
-
-extension Observed {
-    static func arrive(_ departure: Carried<Departure<Self>>, on actor: isolated any Actor) { departure.value.arrive(on: actor) }
 }

@@ -22,8 +22,9 @@ extension Observed {
             return NotificationToken(subscription)
         }
         let departure = try Departure(self, subscription, keyPaths, tell)
-        let handed = Carried(departure)
-        queue.async { handed.value.arrive(.on(queue)) }
+        let arrive: () -> Void = { departure.arrive(.on(queue)) }
+        let handed = Carried(arrive)
+        queue.async { handed.value() }
         return NotificationToken(subscription)
     }
 

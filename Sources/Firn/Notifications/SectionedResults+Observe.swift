@@ -15,34 +15,32 @@ extension SectionedResults {
 
     /// As `observe`, but throws `Realm.Error` where that traps.
     public func tryObserve(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (SectionedResultsChange<SectionedResults>) -> Void) throws -> NotificationToken {
-        try ObservedSections(sections).observe(keyPaths, on: queue) { block($0.change($1)) }
+        try ObservedSections(sections).observe(SectionElement.rooted(keyPaths), on: queue) { block($0.change($1)) }
     }
 
     /// As `observe`, on an actor. The key block is used there too.
     public func observe<A: Actor>(keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
                                   _ block: @Sendable @escaping (isolated A, SectionedResultsChange<SectionedResults>) -> Void) async -> NotificationToken {
-        let subscription = Subscription()
-        let handed: Carried<Departure<ObservedSections<Key, SectionElement>>>
-        do {
-            handed = Carried(try Departure(ObservedSections(sections), subscription, keyPaths) { target, difference in
-                let change = Carried(target.change(difference))
-                actor.assumeIsolated { block($0, change.value) }
-            })
-        } catch { preconditionFailure("\(error)") }
-        await ObservedSections<Key, SectionElement>.arrive(handed, on: actor)
-        return NotificationToken(subscription)
+        await observingOnActor(actor, SectionElement.rooted(keyPaths), { ObservedSections(sections) }, { $0.change($1) }, block)
+    }
+
+    @_disfavoredOverload
+    public func observe<A: Actor>(keyPaths: [PartialKeyPath<SectionElement>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+                                  _ block: @Sendable @escaping (isolated A, SectionedResultsChange<SectionedResults>) -> Void) async -> NotificationToken where SectionElement: ObjectBase {
+        let paths = keyPaths.map { KeyPathRecorder.path($0) }
+        return await observe(keyPaths: paths, on: actor, _isolation: _isolation, block)
     }
 
     /// As `RealmCollection.changes`.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<SectionedResultsChange<SectionedResults>> {
-        RealmChanges(keyPaths, { ObservedSections(sections) }) { target, difference in target.frozen().change(difference) }
+        RealmChanges(SectionElement.rooted(keyPaths), { ObservedSections(sections) }) { target, difference in target.frozen().change(difference) }
     }
 
     public var changesetPublisher: RealmChanges<SectionedResultsChange<SectionedResults>> { changes() }
     public func changesetPublisher(keyPaths: [String]?) -> RealmChanges<SectionedResultsChange<SectionedResults>> { changes(keyPaths: keyPaths) }
     public var collectionPublisher: RealmChanges<SectionedResults> { collectionPublisher(keyPaths: nil) }
     public func collectionPublisher(keyPaths: [String]?) -> RealmChanges<SectionedResults> {
-        RealmChanges(keyPaths, { ObservedSections(sections) }) { target, _ in SectionedResults(target.frozen().sections) }
+        RealmChanges(SectionElement.rooted(keyPaths), { ObservedSections(sections) }) { target, _ in SectionedResults(target.frozen().sections) }
     }
 }
 
@@ -60,11 +58,26 @@ extension ResultsSection {
 
     /// As `observe`, but throws `Realm.Error` where that traps.
     public func tryObserve(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (SectionedResultsChange<ResultsSection>) -> Void) throws -> NotificationToken {
-        try ObservedSection(whole: ObservedSections(part.sections), key: key).observe(keyPaths, on: queue) { block($0.change($1)) }
+        try observed().observe(T.rooted(keyPaths), on: queue) { block($0.change($1)) }
     }
+
+    /// As `observe`, on an actor. The key block is used there too.
+    public func observe<A: Actor>(keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+                                  _ block: @Sendable @escaping (isolated A, SectionedResultsChange<ResultsSection>) -> Void) async -> NotificationToken {
+        await observingOnActor(actor, T.rooted(keyPaths), { observed() }, { $0.change($1) }, block)
+    }
+
+    @_disfavoredOverload
+    public func observe<A: Actor>(keyPaths: [PartialKeyPath<T>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+                                  _ block: @Sendable @escaping (isolated A, SectionedResultsChange<ResultsSection>) -> Void) async -> NotificationToken where T: ObjectBase {
+        let paths = keyPaths.map { KeyPathRecorder.path($0) }
+        return await observe(keyPaths: paths, on: actor, _isolation: _isolation, block)
+    }
+
+    private func observed() -> ObservedSection<Key, T> { ObservedSection(whole: ObservedSections(part.sections), key: part.key) }
 
     /// As `RealmCollection.changes`.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<SectionedResultsChange<ResultsSection>> {
-        RealmChanges(keyPaths, { ObservedSection(whole: ObservedSections(part.sections), key: part.key) }) { target, difference in target.frozen().change(difference) }
+        RealmChanges(T.rooted(keyPaths), observed) { target, difference in target.frozen().change(difference) }
     }
 }

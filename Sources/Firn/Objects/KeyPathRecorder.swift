@@ -25,7 +25,7 @@ final class KeyPathRecorder {
     static func path(_ keyPath: AnyKeyPath, root: Any.Type) -> String {
         let name = Name(keyPath: keyPath)
         if let kept = known.withLock({ $0[name] }) { return kept }
-        let path = record(keyPath, root: root)
+        guard let path = recorded(keyPath, root: root) else { preconditionFailure("this key path of '\(root)' reads no @Persisted property") }
         known.withLock { $0[name] = path }
         return path
     }
@@ -34,7 +34,8 @@ final class KeyPathRecorder {
     private struct Name: Hashable, @unchecked Sendable { var keyPath: AnyKeyPath }
     private static let known: Mutex<[Name: String]> = Mutex([:])
 
-    private static func record(_ keyPath: AnyKeyPath, root: Any.Type) -> String {
+    /// Nil: the key path reads no property that is stored.
+    static func recorded(_ keyPath: AnyKeyPath, root: Any.Type) -> String? {
         let recorder = KeyPathRecorder()
         if let objectClass = root as? ObjectBase.Type {
             _ = recorder.object(objectClass)[keyPath: keyPath]
@@ -43,8 +44,7 @@ final class KeyPathRecorder {
         } else {
             preconditionFailure("key paths of '\(root)' name no stored property: start at an Object, EmbeddedObject or Projection")
         }
-        precondition(!recorder.names.isEmpty, "this key path of '\(root)' reads no @Persisted property")
-        return recorder.names.joined(separator: ".")
+        return recorder.names.isEmpty ? nil : recorder.names.joined(separator: ".")
     }
 }
 

@@ -24,11 +24,19 @@ extension ObjectBase {
 extension RealmCollectionValue where Self: ObjectBase {
     /// The object as it is in the version of its realm (in a transaction: was when it began), for good, for any thread.
     public func freeze() -> Self {
-        guard let access = _access else { preconditionFailure("Unmanaged objects cannot be frozen: add the object to a realm first, or detach copies with detached().") }
+        do { return try tryFreeze() } catch { preconditionFailure(error.message) }
+    }
+
+    /// As `freeze`, but throws `Realm.Error` where that traps: for objects that belong to no realm, are deleted, or were added in the transaction under way.
+    public func tryFreeze() throws(Realm.Error) -> Self {
+        guard let access = _access else {
+            throw Realm.Error(.invalidInput, "Unmanaged objects cannot be frozen: add the object to a realm first, or detach copies with detached().")
+        }
         if access.core.isFrozen { return self }
-        _settled()
+        access.core.confinement.check()
+        guard !isInvalidated else { throw Realm.Error(.invalidInput, "Object has been deleted or invalidated.") }
         guard let object = access.core.frozen().object(_rowID, like: access) else {
-            preconditionFailure("Cannot freeze an object in the same write transaction as it was created in.")
+            throw Realm.Error(.invalidInput, "Cannot freeze an object in the same write transaction as it was created in.")
         }
         return unsafeDowncast(object, to: Self.self)
     }

@@ -21,8 +21,29 @@ public struct ProjectedCollection<Element>: RandomAccessCollection, CustomString
 public struct CollectionElementMapper<Base: RealmCollection> {
     let base: Base
 
-    public subscript<Value>(dynamicMember member: KeyPath<Base.Element, Value>) -> ProjectedCollection<Value> { ProjectedCollection(base, member) }
+    public subscript<Value>(dynamicMember member: KeyPath<Base.Element, Value>) -> ProjectedCollection<Value> {
+        // While key paths are recorded: what is named is the elements' property.
+        if let recorder = (base as? any RecordedCollection)?.recorder { _ = recorder.object(base.recordedClass)[keyPath: member as AnyKeyPath] }
+        return ProjectedCollection(base, member)
+    }
 }
+
+extension RealmCollection {
+    fileprivate var recordedClass: ObjectBase.Type { Element.self as! ObjectBase.Type }
+}
+
+/// Collections that may stand for themselves in a key path that is recorded.
+protocol RecordedCollection {
+    var recorder: KeyPathRecorder? { get }
+}
+
+extension List: RecordedCollection {}
+extension MutableSet: RecordedCollection {}
+extension LinkingObjects: RecordedCollection {}
+
+/// For those who do not know the elements.
+protocol AnyProjectedCollection {}
+extension ProjectedCollection: AnyProjectedCollection {}
 
 extension RealmCollection where Element: ObjectBase {
     /// Chooses a property of every element, for `@Projected`.

@@ -50,6 +50,15 @@ public protocol _ProjectionBase: AnyObject {
     static func _projecting(_ object: ObjectBase) -> any _ProjectionBase
 }
 
+/// Projections, for members that speak of the class they are called on.
+public protocol ProjectionObservable: _ProjectionBase, ThreadConfined {
+    associatedtype Root: ObjectBase & RealmCollectionValue
+    var rootObject: Root { get }
+    init(projecting object: Root)
+}
+
+extension Projection: ProjectionObservable {}
+
 extension Projection {
     /// The projection of the object as it is at this version, for good.
     public func freeze() -> Self { type(of: self).init(projecting: rootObject.freeze()) }

@@ -225,7 +225,7 @@ import Testing
     private struct EncodedNames: Encodable {
         let names: [String]
         init(_ pups: AnyRealmCollection<Pup>) { names = pups.map(\.name) }
-        func encode(to encoder: Encoder) throws { try names.encode(to: encoder) }
+        func encode(to encoder: any Encoder) throws { try names.encode(to: encoder) }
     }
 
     @Test func `R47 lists, sets and maps are encoded and decoded`() throws {

@@ -1,0 +1,23 @@
+import FirnModel
+
+/// What all `observe(on: actor)` do: what is observed goes to the actor's realm as a frozen copy, and is told there.
+///
+/// Traps where it was called wrongly.
+func observingOnActor<A: Actor, Target: Observed, Change>(
+    _ actor: A, _ keyPaths: [String]?, _ target: () throws -> Target, _ change: @escaping (Target, Target.Difference?) -> Change,
+    _ block: @Sendable @escaping (isolated A, Change) -> Void, isolation: isolated (any Actor)? = #isolation
+) async -> NotificationToken {
+    let subscription = Subscription()
+    let departure: Carried<Departure<Target>>
+    do {
+        departure = Carried(try Departure(target(), subscription, keyPaths) { target, difference in
+            let told = Carried(change(target, difference))
+            actor.assumeIsolated { block($0, told.value) }
+        })
+    } catch { preconditionFailure("\(error)") }
+    let arrive: (isolated any Actor) -> Void = { departure.value.arrive(on: $0) }
+    await run(Carried(arrive), on: actor)
+    return NotificationToken(subscription)
+}
+
+private func run(_ body: Carried<(isolated any Actor) -> Void>, on actor: isolated any Actor) { body.value(actor) }
