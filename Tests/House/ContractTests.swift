@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// Every row of the collections' contract has a test that bears its id in its name.
+@Suite struct ContractTests {
+    private static let list = "Tests/Fixtures/collection-contract.txt"
+
+    private func listed() throws -> [String] {
+        try contents(ContractTests.list).split(separator: "\n").filter { !$0.hasPrefix("#") }.flatMap { $0.split(separator: " ").map(String.init) }
+    }
+
+    /// Words of the form `R07` in the names of all tests.
+    private func named() throws -> Set<String> {
+        var found: Set<String> = []
+        for file in try swiftFiles(under: "Tests") {
+            for part in file.text.components(separatedBy: "func `").dropFirst() {
+                let name = part.prefix { $0 != "`" && $0 != "\n" }
+                for word in name.split(whereSeparator: { !$0.isLetter && !$0.isNumber }) where word.first?.isUppercase ?? false { found.insert(String(word)) }
+            }
+        }
+        return found
+    }
+
+    @Test func `every id of the contract is in the name of a test`() throws {
+        let named = try named(), missing = try listed().filter { !named.contains($0) }
+        #expect(missing.isEmpty, "no test is named after \(missing.joined(separator: ", "))")
+    }
+
+    @Test func `the ids are those of the contract`() throws {
+        let listed = try listed()
+        #expect(Set(listed).count == listed.count && listed.count == 168)
+        let place = "../shared/contract/collection-api.md"
+        guard exists(place) else { return print("\(place) is not there: the ids are compared with nothing") }
+        // Rows of tables, and the points of the rules.
+        let found = try contents(place).split(separator: "\n").compactMap { line -> String? in
+            let rest: Substring
+            if line.hasPrefix("| ") { rest = line.dropFirst(2) } else if line.hasPrefix("* N") { rest = line.dropFirst(2) } else { return nil }
+            let id = rest.prefix { $0.isLetter || $0.isNumber }
+            guard let kind = id.first, "SXCRND".contains(kind), id.count > 1, id.dropFirst().allSatisfy(\.isNumber) else { return nil }
+            return String(id)
+        }
+        #expect(Set(found) == Set(listed), "they differ in \(Set(found).symmetricDifference(listed).sorted())")
+    }
+}
