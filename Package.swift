@@ -21,6 +21,7 @@ let rooms = [
     Room(name: "FirnExchange", path: "Formats/Exchange", uses: ["FirnBytes", "FirnDisk", "FirnModel", "CZstd", "CZlib"], kernels: true),
     Room(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnModel", "FirnExchange"], kernels: true),
     Room(name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"], kernels: true),
+    Room(name: "FirnSQL", path: "Tools/SQL", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnExchange", "CSQLite"], kernels: true),
     Room(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
 ]
 
@@ -39,13 +40,17 @@ let libraries: [Target] = [
     // C++ behind a C header; no pkg-config, whose -D flag SwiftPM refuses.
     .target(name: "CSimdJSON", path: "Sources/CLibraries/CSimdJSON",
             cxxSettings: [.unsafeFlags(["-O3"], .when(configuration: .debug))], linkerSettings: [.linkedLibrary("simdjson")]),
+    // SQLite's functions come through a table: from the library linked here into the command, or from the SQLite that loads the extension.
+    .target(name: "CSQLite", path: "Sources/CLibraries/CSQLite"),
+    .target(name: "CSQLiteLibrary", path: "Sources/CLibraries/CSQLiteLibrary",
+            linkerSettings: [.linkedLibrary(":libsqlite3.a", .when(platforms: [.linux])), .linkedLibrary("m", .when(platforms: [.linux])), .linkedLibrary("sqlite3", .when(platforms: [.macOS]))]),
     .target(name: "CDecimal", path: "Sources/CLibraries/CDecimal", linkerSettings: [.linkedLibrary("bidgcc000"), .linkedLibrary("m", .when(platforms: [.linux]))]),
 ]
 
 let tools: [Target] = [
     .executableTarget(name: "firn-tool",
                       dependencies: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV",
-                                     "FirnJSON", "FirnCommandLine"],
+                                     "FirnJSON", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine"],
                       path: "Tools/firn", exclude: ["README.md"], swiftSettings: house),
     .executableTarget(name: "firn-bench",
                       dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV", "Firn"],
@@ -53,7 +58,8 @@ let tools: [Target] = [
 ]
 
 let tests: [Target] = rooms.filter(\.tested).map { room in
-    .testTarget(name: room.name + "Tests", dependencies: [.init(stringLiteral: room.name), "FirnKit"] + room.uses.map { .init(stringLiteral: $0) },
+    .testTarget(name: room.name + "Tests",
+                dependencies: [.init(stringLiteral: room.name), "FirnKit"] + (room.uses + (room.name == "FirnSQL" ? ["CSQLiteLibrary"] : [])).map { .init(stringLiteral: $0) },
                 path: "Tests/" + room.path.split(separator: "/").last!, swiftSettings: house)
 } + [
     .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnModel"], path: "Tests/Kit", swiftSettings: house),
@@ -64,7 +70,7 @@ let tests: [Target] = rooms.filter(\.tested).map { room in
 let package = Package(
     name: "firn",
     products: [.executable(name: "firn", targets: ["firn-tool"]), .library(name: "Firn", targets: ["Firn"]), .library(name: "RealmSwift", targets: ["RealmSwift"]),
-               .library(name: "RLM", targets: ["RLM"])],
+               .library(name: "RLM", targets: ["RLM"]), .library(name: "firn_sqlite", type: .dynamic, targets: ["FirnSQL"])],
     targets: libraries
         + rooms.map { .target(name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
                               swiftSettings: $0.kernels ? kernel : house) }

@@ -62,6 +62,30 @@ extension Command {
         ] + Flag.readingText,
         exit: "0 rows matched, 1 none did")
 
+    static let sql = Command(
+        "sql", operands: "FILE... STATEMENTS", count: 2...Int.max, "runs SQL over the types of one or several files: joins, windows, common table expressions",
+        detail: """
+            Every type of a file is a table of its name; where several files have a type of that name, FILE_Type. A CSV or JSON file is a table called after the file. \
+            FILE:Type takes one type, FILE@5 the file as it was at version 5. STATEMENTS is SQLite's SQL, one statement or several with ; between \
+            them; - reads it from standard input. Comparisons, IN, LIKE, NULL, ORDER BY and LIMIT are carried out by the engine where it gives the same rows.
+
+            Dates are texts such as '2016-09-29 10:30:00' in UTC; a link is the key of the row it leads to, so that Dog.owner = Person.id joins; lists, sets, maps and objects are JSON text, \
+            for json_each and ->>. Nothing is written but temporary tables. All of it, and how to load firn into the sqlite3 shell: docs/guide/sql.md.
+            """,
+        examples: [
+            .init("firn sql people.firn 'SELECT city, count(*) FROM Person GROUP BY city'", "groups"),
+            .init("firn sql a.firn 'SELECT * FROM Dog JOIN Person ON Dog.owner = Person.id'", "a join along a link"),
+            .init("firn sql old.csv new.csv 'SELECT id FROM new EXCEPT SELECT id FROM old'", "several files"),
+            .init("firn sql p.csv 'SELECT * FROM p WHERE age > :age' -p age=30 --format csv", "with a parameter"),
+        ],
+        flags: [
+            Flag("param", "p", "NAME=VALUE", in: .choosing, "a value for :name in the statements; ?1 is called 1", detail: "Whole and decimal numbers are numbers, everything else is text.", repetition: .many),
+            Flag("format", nil, in: .writing, "how rows are printed", preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
+            .json,
+            Flag("explain", nil, in: .writing, "print the plan, what the engine took over and what it could skip, instead of the rows"),
+        ] + Flag.readingText,
+        exit: "0 rows were printed, 1 there were none")
+
     static let diff = Command(
         "diff", operands: "OLD NEW", count: 2...2, "compares two files of any format, or two versions of one, row by row by key",
         detail: """

@@ -42,6 +42,7 @@ final class Session {
         switch arguments.command.name {
         case "convert": return try ConvertCommand(session: self).run()
         case "query": return try QueryCommand(session: self).run()
+        case "sql": return try SQLCommand(session: self).run()
         case "diff": return try DiffCommand(session: self).run()
         case "compact": return try CompactCommand(session: self).run()
         case "info": return try InfoCommand(session: self).run()

@@ -1,0 +1,307 @@
+// The module `firn`: virtual tables over .firn files. What is asked for every row and value is answered here from the arrays that Swift
+// filled; everything else is Swift's (Tools/SQL).
+#include <sqlite3ext.h>
+#include <string.h>
+#include "CSQLite.h"
+
+// What SQLITE_EXTENSION_INIT1 declares, but for this file alone.
+static const sqlite3_api_routines *sqlite3_api;
+
+_Static_assert(FIRN_SQL_EQ == SQLITE_INDEX_CONSTRAINT_EQ && FIRN_SQL_GE == SQLITE_INDEX_CONSTRAINT_GE && FIRN_SQL_LIKE == SQLITE_INDEX_CONSTRAINT_LIKE
+               && FIRN_SQL_GLOB == SQLITE_INDEX_CONSTRAINT_GLOB && FIRN_SQL_NE == SQLITE_INDEX_CONSTRAINT_NE && FIRN_SQL_IS == SQLITE_INDEX_CONSTRAINT_IS
+               && FIRN_SQL_IS_NULL == SQLITE_INDEX_CONSTRAINT_ISNULL && FIRN_SQL_LIMIT == SQLITE_INDEX_CONSTRAINT_LIMIT
+               && FIRN_SQL_OFFSET == SQLITE_INDEX_CONSTRAINT_OFFSET, "the numbers of the header are SQLite's");
+_Static_assert(FIRN_SQL_INT == SQLITE_INTEGER && FIRN_SQL_NULL == SQLITE_NULL && FIRN_SQL_BLOB == SQLITE_BLOB, "the numbers of the header are SQLite's");
+
+typedef struct {
+    sqlite3_vtab base;
+    void *table;
+} firn_table;
+
+typedef struct {
+    sqlite3_vtab_cursor base;
+    firn_sql_rows rows;
+    void *cursor;
+} firn_cursor;
+
+void firn_sql_use(const void *api) {
+    if (!sqlite3_api) sqlite3_api = api;
+}
+
+/// sqlite3_vtab_in, _rhs_value, _distinct and error_offset came with 3.38; an older SQLite has a shorter table of functions.
+static int is_recent(void) { return sqlite3_libversion_number() >= 3038000; }
+
+char *firn_sql_text(const char *bytes, int64_t count) {
+    char *copy = sqlite3_malloc64((sqlite3_uint64)count + 1);
+    if (!copy) return NULL;
+    if (count > 0) memcpy(copy, bytes, (size_t)count);
+    copy[count] = 0;
+    return copy;
+}
+
+// MARK: The module's methods
+
+static int table_failed(sqlite3_vtab *base, char *error, int code) {
+    sqlite3_free(base->zErrMsg);
+    base->zErrMsg = error;
+    return code;
+}
+
+static int connect_table(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out, char **error) {
+    char *declaration = NULL;
+    void *opened = firn_sql_table_open(context, count, arguments, &declaration, error);
+    if (!opened) return SQLITE_ERROR;
+    int code = declaration ? sqlite3_declare_vtab(db, declaration) : SQLITE_NOMEM;
+    sqlite3_free(declaration);
+    firn_table *table = code == SQLITE_OK ? sqlite3_malloc(sizeof *table) : NULL;
+    if (!table) {
+        if (code != SQLITE_OK) *error = sqlite3_mprintf("%s", sqlite3_errmsg(db));
+        firn_sql_table_close(opened);
+        return code == SQLITE_OK ? SQLITE_NOMEM : code;
+    }
+    memset(table, 0, sizeof *table);
+    table->table = opened;
+    *out = &table->base;
+    return SQLITE_OK;
+}
+
+/// Another function than `connect_table`: where both are the same, the module's name would be a table by itself.
+static int create_table(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out, char **error) {
+    return connect_table(db, context, count, arguments, out, error);
+}
+
+static int disconnect_table(sqlite3_vtab *base) {
+    firn_table *table = (firn_table *)base;
+    firn_sql_table_close(table->table);
+    sqlite3_free(table);
+    return SQLITE_OK;
+}
+
+static int best_index(sqlite3_vtab *base, sqlite3_index_info *info) {
+    char *error = NULL;
+    int code = firn_sql_plan(((firn_table *)base)->table, info, &error);
+    return code == SQLITE_OK || code == SQLITE_CONSTRAINT ? code : table_failed(base, error, code);
+}
+
+static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **out) {
+    firn_cursor *cursor = sqlite3_malloc(sizeof *cursor);
+    if (!cursor) return SQLITE_NOMEM;
+    memset(cursor, 0, sizeof *cursor);
+    cursor->rows.ended = true;
+    char *error = NULL;
+    cursor->cursor = firn_sql_cursor_open(((firn_table *)base)->table, &cursor->rows, &error);
+    if (!cursor->cursor) {
+        sqlite3_free(cursor);
+        return table_failed(base, error, SQLITE_ERROR);
+    }
+    *out = &cursor->base;
+    return SQLITE_OK;
+}
+
+static int close_cursor(sqlite3_vtab_cursor *base) {
+    firn_cursor *cursor = (firn_cursor *)base;
+    firn_sql_cursor_close(cursor->cursor);
+    sqlite3_free(cursor);
+    return SQLITE_OK;
+}
+
+static int filter(sqlite3_vtab_cursor *base, int plan, const char *description, int count, sqlite3_value **values) {
+    (void)description;
+    char *error = NULL;
+    int code = firn_sql_filter(((firn_cursor *)base)->cursor, plan, count, values, &error);
+    return code == SQLITE_OK ? code : table_failed(base->pVtab, error, code);
+}
+
+static int next_row(sqlite3_vtab_cursor *base) {
+    firn_cursor *cursor = (firn_cursor *)base;
+    if (++cursor->rows.at < cursor->rows.count) return SQLITE_OK;
+    char *error = NULL;
+    int code = firn_sql_advance(cursor->cursor, &error);
+    return code == SQLITE_OK ? code : table_failed(base->pVtab, error, code);
+}
+
+static int is_at_end(sqlite3_vtab_cursor *base) { return ((firn_cursor *)base)->rows.ended; }
+
+static int loaded(firn_cursor *cursor, int index, const firn_sql_column **out) {
+    const firn_sql_column *column = &cursor->rows.columns[index];
+    *out = column;
+    if (column->stamp == cursor->rows.stamp) return SQLITE_OK;
+    char *error = NULL;
+    int code = firn_sql_load(cursor->cursor, index, &error);
+    return code == SQLITE_OK ? code : table_failed(cursor->base.pVtab, error, code);
+}
+
+static inline int64_t row_of(const firn_sql_rows *rows) { return rows->rows ? rows->rows[rows->at] : rows->at; }
+
+static int value(sqlite3_vtab_cursor *base, sqlite3_context *call, int index) {
+    firn_cursor *cursor = (firn_cursor *)base;
+    if (index < 0 || index >= cursor->rows.column_count) return SQLITE_OK;
+    const firn_sql_column *column;
+    int code = loaded(cursor, index, &column);
+    if (code != SQLITE_OK) return code;
+    int64_t row = row_of(&cursor->rows);
+    if (column->present && !(column->present[row >> 6] >> (row & 63) & 1)) return SQLITE_OK;
+    int form = column->form == FIRN_SQL_MIXED ? column->forms[row] : column->form;
+    switch (form) {
+    case FIRN_SQL_INT: sqlite3_result_int64(call, column->words[row]); break;
+    case FIRN_SQL_REAL: sqlite3_result_double(call, column->reals[row]); break;
+    // The arrays hold other rows soon, while SQLite may hold a value for as long as the statement lives: it takes a copy, into memory
+    // that its register keeps from row to row.
+    case FIRN_SQL_TEXT:
+        sqlite3_result_text64(call, (const char *)column->bytes + column->offsets[row], (sqlite3_uint64)(column->offsets[row + 1] - column->offsets[row]), SQLITE_TRANSIENT, SQLITE_UTF8);
+        break;
+    case FIRN_SQL_BLOB:
+        sqlite3_result_blob64(call, column->bytes + column->offsets[row], (sqlite3_uint64)(column->offsets[row + 1] - column->offsets[row]), SQLITE_TRANSIENT);
+        break;
+    default: break;
+    }
+    return SQLITE_OK;
+}
+
+static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
+    firn_cursor *cursor = (firn_cursor *)base;
+    const firn_sql_column *column;
+    int code = loaded(cursor, cursor->rows.column_count, &column);
+    if (code == SQLITE_OK) *out = column->words[row_of(&cursor->rows)];
+    return code;
+}
+
+static const sqlite3_module module = {
+    .iVersion = 1, .xCreate = create_table, .xConnect = connect_table, .xBestIndex = best_index, .xDisconnect = disconnect_table,
+    .xDestroy = disconnect_table, .xOpen = open_cursor, .xClose = close_cursor, .xFilter = filter, .xNext = next_row, .xEof = is_at_end,
+    .xColumn = value, .xRowid = row_id,
+};
+
+int firn_sql_add_module(sqlite3 *db, const char *name, void *context) {
+    return sqlite3_create_module_v2(db, name, &module, context, firn_sql_context_release);
+}
+
+static void call_open(sqlite3_context *call, int count, sqlite3_value **values) { firn_sql_open_function(sqlite3_user_data(call), call, count, values); }
+
+int firn_sql_add_function(sqlite3 *db, const char *name, int arguments, void *context) {
+    return sqlite3_create_function_v2(db, name, arguments, SQLITE_UTF8 | SQLITE_DIRECTONLY, context, call_open, NULL, NULL, firn_sql_context_release);
+}
+
+/// Where `.load` begins: the name follows from the file's, libfirn_sqlite.so.
+__attribute__((visibility("default"))) int sqlite3_firnsqlite_init(sqlite3 *db, char **error, const sqlite3_api_routines *api) {
+    firn_sql_use(api);
+    return firn_sql_extend(db, error);
+}
+
+// MARK: Plans
+
+int firn_sql_constraint_count(const sqlite3_index_info *info) { return info->nConstraint; }
+
+bool firn_sql_constraint(const sqlite3_index_info *info, int index, int *column, int *comparison) {
+    *column = info->aConstraint[index].iColumn;
+    *comparison = info->aConstraint[index].op;
+    return info->aConstraint[index].usable;
+}
+
+bool firn_sql_is_binary(sqlite3_index_info *info, int index) {
+    if (sqlite3_libversion_number() < 3022000) return false;
+    const char *name = sqlite3_vtab_collation(info, index);
+    return name && sqlite3_stricmp(name, "BINARY") == 0;
+}
+
+sqlite3_value *firn_sql_right_side(sqlite3_index_info *info, int index) {
+    sqlite3_value *found = NULL;
+    if (!is_recent() || sqlite3_vtab_rhs_value(info, index, &found) != SQLITE_OK) return NULL;
+    return found;
+}
+
+bool firn_sql_take_in(sqlite3_index_info *info, int index) { return is_recent() && sqlite3_vtab_in(info, index, -1) && sqlite3_vtab_in(info, index, 1); }
+
+void firn_sql_take(sqlite3_index_info *info, int index, int argument, bool omit) {
+    info->aConstraintUsage[index].argvIndex = argument;
+    info->aConstraintUsage[index].omit = omit;
+}
+
+int firn_sql_order_count(const sqlite3_index_info *info) { return info->nOrderBy; }
+
+int firn_sql_order(const sqlite3_index_info *info, int index, bool *descending) {
+    *descending = info->aOrderBy[index].desc;
+    return info->aOrderBy[index].iColumn;
+}
+
+uint64_t firn_sql_columns_used(const sqlite3_index_info *info) { return info->colUsed; }
+
+void firn_sql_finish_plan(sqlite3_index_info *info, int plan, const char *description, bool ordered, bool unique, double cost, int64_t rows) {
+    info->idxNum = plan;
+    info->idxStr = firn_sql_text(description, (int64_t)strlen(description));
+    info->needToFreeIdxStr = 1;
+    info->orderByConsumed = ordered;
+    info->estimatedCost = cost;
+    info->estimatedRows = rows;
+    if (unique) info->idxFlags |= SQLITE_INDEX_SCAN_UNIQUE;
+}
+
+// MARK: Values
+
+int firn_sql_value_type(sqlite3_value *value) { return sqlite3_value_type(value); }
+int firn_sql_numeric_type(sqlite3_value *value) { return sqlite3_value_numeric_type(value); }
+int64_t firn_sql_value_int(sqlite3_value *value) { return sqlite3_value_int64(value); }
+double firn_sql_value_real(sqlite3_value *value) { return sqlite3_value_double(value); }
+
+const uint8_t *firn_sql_value_bytes(sqlite3_value *value, int64_t *count) {
+    const void *bytes = sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value) : sqlite3_value_text(value);
+    *count = bytes ? sqlite3_value_bytes(value) : 0;
+    return bytes;
+}
+
+sqlite3_value *firn_sql_in_first(sqlite3_value *list) {
+    sqlite3_value *found = NULL;
+    return sqlite3_vtab_in_first(list, &found) == SQLITE_OK ? found : NULL;
+}
+
+sqlite3_value *firn_sql_in_next(sqlite3_value *list) {
+    sqlite3_value *found = NULL;
+    return sqlite3_vtab_in_next(list, &found) == SQLITE_OK ? found : NULL;
+}
+
+sqlite3 *firn_sql_context_db(sqlite3_context *call) { return sqlite3_context_db_handle(call); }
+void firn_sql_result_int(sqlite3_context *call, int64_t value) { sqlite3_result_int64(call, value); }
+void firn_sql_result_error(sqlite3_context *call, const char *message) { sqlite3_result_error(call, message, -1); }
+
+// MARK: A connection
+
+int firn_sql_open(const char *name, sqlite3 **db) { return sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL); }
+void firn_sql_close(sqlite3 *db) { sqlite3_close_v2(db); }
+int firn_sql_execute(sqlite3 *db, const char *sql, char **error) { return sqlite3_exec(db, sql, NULL, NULL, error); }
+void firn_sql_free(void *memory) { sqlite3_free(memory); }
+
+static int authorize(void *guard, int action, const char *first, const char *second, const char *database, const char *inner) {
+    (void)inner;
+    return firn_sql_authorize(guard, action, first, second, database) ? SQLITE_DENY : SQLITE_OK;
+}
+
+void firn_sql_guard(sqlite3 *db, void *guard) { sqlite3_set_authorizer(db, guard ? authorize : NULL, guard); }
+const char *firn_sql_message(sqlite3 *db) { return sqlite3_errmsg(db); }
+int firn_sql_error_offset(sqlite3 *db) { return is_recent() ? sqlite3_error_offset(db) : -1; }
+int firn_sql_prepare(sqlite3 *db, const char *sql, int count, sqlite3_stmt **statement, const char **rest) { return sqlite3_prepare_v2(db, sql, count, statement, rest); }
+int firn_sql_step(sqlite3_stmt *statement) { return sqlite3_step(statement); }
+void firn_sql_finalize(sqlite3_stmt *statement) { sqlite3_finalize(statement); }
+const char *firn_sql_statement_text(sqlite3_stmt *statement) { return sqlite3_sql(statement); }
+int firn_sql_column_count(sqlite3_stmt *statement) { return sqlite3_column_count(statement); }
+const char *firn_sql_column_name(sqlite3_stmt *statement, int column) { return sqlite3_column_name(statement, column); }
+int firn_sql_column_type(sqlite3_stmt *statement, int column) { return sqlite3_column_type(statement, column); }
+int64_t firn_sql_column_int(sqlite3_stmt *statement, int column) { return sqlite3_column_int64(statement, column); }
+double firn_sql_column_real(sqlite3_stmt *statement, int column) { return sqlite3_column_double(statement, column); }
+
+const uint8_t *firn_sql_column_bytes(sqlite3_stmt *statement, int column, int64_t *count) {
+    const void *bytes = sqlite3_column_type(statement, column) == SQLITE_BLOB ? sqlite3_column_blob(statement, column) : sqlite3_column_text(statement, column);
+    *count = bytes ? sqlite3_column_bytes(statement, column) : 0;
+    return bytes;
+}
+
+int firn_sql_parameter_count(sqlite3_stmt *statement) { return sqlite3_bind_parameter_count(statement); }
+const char *firn_sql_parameter_name(sqlite3_stmt *statement, int index) { return sqlite3_bind_parameter_name(statement, index); }
+int firn_sql_bind_int(sqlite3_stmt *statement, int index, int64_t value) { return sqlite3_bind_int64(statement, index, value); }
+int firn_sql_bind_real(sqlite3_stmt *statement, int index, double value) { return sqlite3_bind_double(statement, index, value); }
+int firn_sql_bind_text(sqlite3_stmt *statement, int index, const char *bytes, int64_t count) {
+    return sqlite3_bind_text64(statement, index, bytes, (sqlite3_uint64)count, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+int firn_sql_bind_blob(sqlite3_stmt *statement, int index, const uint8_t *bytes, int64_t count) {
+    return sqlite3_bind_blob64(statement, index, count > 0 ? (const void *)bytes : "", (sqlite3_uint64)count, SQLITE_TRANSIENT);
+}
+const char *firn_sql_version(void) { return sqlite3_libversion(); }

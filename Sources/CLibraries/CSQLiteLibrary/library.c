@@ -1,0 +1,23 @@
+#include <sqlite3.h>
+#include <stddef.h>
+#include "CSQLiteLibrary.h"
+
+static const void *functions;
+
+/// SQLite hands its functions to extensions only: this is one that only takes them.
+static int take(sqlite3 *db, char **error, const void *api) {
+    (void)db, (void)error;
+    functions = api;
+    return SQLITE_OK;
+}
+
+const void *firn_sqlite_functions(void) {
+    if (functions) return functions;
+    void (*entry)(void) = (void (*)(void))take;
+    if (sqlite3_auto_extension(entry) != SQLITE_OK) return NULL;
+    sqlite3 *db = NULL;
+    sqlite3_open_v2(":memory:", &db, SQLITE_OPEN_READWRITE, NULL);
+    sqlite3_close(db);
+    sqlite3_cancel_auto_extension(entry);
+    return functions;
+}

@@ -1,0 +1,20 @@
+import FirnBytes
+import FirnModel
+@testable import FirnQuery
+import Testing
+
+@Suite struct OrderingTests {
+    @Test func `rows without a date keep their order, whatever stands in their places`() {
+        var column = Column(ColumnType(.date, optional: true))
+        for row in 0..<6 { column.append(row % 2 == 0 ? .date(Timestamp(seconds: Int64(row / 4))) : .null) }
+        // Decoders leave there what they like.
+        column.extra[1] = 9
+        column.extra[3] = 5
+        column.words[5] = -1
+        for (ascending, expected) in [(true, [1, 3, 5, 0, 2, 4]), (false, [4, 0, 2, 1, 3, 5])] {
+            var rows: [Int32] = [0, 1, 2, 3, 4, 5]
+            Ordering.sort(&rows, by: column, ascending: ascending)
+            #expect(rows.map { Int($0) } == expected)
+        }
+    }
+}

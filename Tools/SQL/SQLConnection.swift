@@ -1,0 +1,209 @@
+import CSQLite
+import FirnBytes
+import FirnModel
+
+/// A connection to a database in memory whose tables are types of files. For one thread.
+package final class SQLConnection {
+    private var db: OpaquePointer?
+    private let context: SQLContext
+    /// What a statement wanted that was refused.
+    private var refused: String?
+    /// The statement being prepared says CREATE TABLE.
+    private var createsTable = false
+
+    /// `functions`: SQLite's, from the library that the program links.
+    package init(functions: UnsafeRawPointer?, threads: Int = 1) throws(FirnError) {
+        guard let functions else { throw FirnError(.unsupported, "SQLite does not start") }
+        firn_sql_use(functions)
+        context = SQLContext(threads: threads, keepsTables: true)
+        guard firn_sql_open(":memory:", &db) == Int32(FIRN_SQL_OK), context.register(db, modules: ["firn", "firn_table"]) else {
+            firn_sql_close(db)
+            throw FirnError(.unsupported, "SQLite does not start")
+        }
+    }
+
+    deinit { firn_sql_close(db) }
+
+    /// The columns of all tables.
+    package var columnNames: [String] { context.tables.flatMap { $0.columns.map(\.name) } }
+    package static var version: String { String(cString: firn_sql_version()) }
+    /// The tables that were opened.
+    package var tables: [SQLTable] { context.tables }
+
+    /// Makes a type of a file a table.
+    package func add(_ file: SQLFile, type: String, as name: String) throws(FirnError) {
+        context.given.append((file, type))
+        try execute("CREATE VIRTUAL TABLE main.\(SQLSpelling.name(name)) USING firn_table(\(context.given.count - 1))")
+    }
+
+    /// Statements whose rows nobody wants.
+    package func execute(_ sql: String) throws(FirnError) { try context.execute(sql, db) }
+
+    /// From here on statements may read everything, and write what is temporary and in memory.
+    package func refuseWrites() { firn_sql_guard(db, Unmanaged.passUnretained(self).toOpaque()) }
+
+    /// Which actions write, by SQLite's numbers (https://www.sqlite.org/c3ref/c_alter_table.html), and what they are called.
+    fileprivate func refuses(_ action: Int32, _ subject: String, database: String) -> Bool {
+        let isTemporary = database == "temp"
+        let what: String
+        switch action {
+        case 20, 21, 31, 33: return false                                   // READ, SELECT, FUNCTION, RECURSIVE
+        case 3, 4, 5, 6, 7, 12, 13, 14, 15, 16: return false                // temporary indexes, tables, triggers and views
+        case 22, 32: return false                                           // TRANSACTION, SAVEPOINT
+        case 9 where subject == "sqlite_master", 18 where subject == "sqlite_master", 23 where subject == "sqlite_master": return false   // what for is asked next
+        case 2 where subject == "x" && !createsTable: return false          // table-valued functions declare themselves so
+        case 1, 2, 8, 9, 10, 11, 17, 18, 23, 26, 27, 28, 29, 30:            // DELETE, INSERT, UPDATE, and what makes and drops things
+            if isTemporary { return false }
+            what = switch action {
+            case 9: "DELETE FROM \(subject)"
+            case 18: "INSERT INTO \(subject)"
+            case 23: "UPDATE \(subject)"
+            case 1: "CREATE INDEX \(subject)"
+            case 2: "CREATE TABLE \(subject)"
+            case 8: "CREATE VIEW \(subject)"
+            case 11, 30: "DROP TABLE \(subject)"
+            default: "this statement"
+            }
+        case 19:                                                            // PRAGMA
+            if ["table_info", "table_xinfo", "table_list", "database_list", "compile_options", "function_list", "pragma_list", "collation_list", "module_list", "case_sensitive_like"].contains(subject.lowercased()) {
+                return false
+            }
+            what = "PRAGMA \(subject)"
+        case 24: what = "ATTACH"
+        case 25: what = "DETACH"
+        default: what = "this statement"
+        }
+        refused = refused ?? what
+        return true
+    }
+
+    /// The next statement of a text from a place on, which moves behind it; nil: there is none.
+    package func statement(_ sql: [CChar], from start: inout Int) throws(FirnError) -> SQLStatement? {
+        while start < sql.count {
+            context.lastError = nil
+            refused = nil
+            createsTable = SQLWords.first(2, of: sql[start...]) == ["create", "table"]
+            var prepared: OpaquePointer?
+            let begin = start
+            let code = sql.withUnsafeBufferPointer { text in
+                var rest: UnsafePointer<CChar>?
+                let code = firn_sql_prepare(db, text.baseAddress! + begin, Int32(clamping: text.count - begin), &prepared, &rest)
+                start = rest.map { $0 - text.baseAddress! } ?? text.count
+                return code
+            }
+            guard code == Int32(FIRN_SQL_OK) else { throw failure(sql, at: begin) }
+            if let prepared { return SQLStatement(prepared, self) }
+            // White space or a comment; SQLite makes nothing of it.
+            if start == begin { break }
+        }
+        return nil
+    }
+
+    /// How SQLite goes about a statement, as its shell prints it.
+    package func plan(of statement: SQLStatement) throws(FirnError) -> String {
+        var start = 0
+        guard let explained = try self.statement(Array(("EXPLAIN QUERY PLAN " + statement.text).utf8CString.dropLast()), from: &start) else { return "" }
+        var steps: [(id: Int64, parent: Int64, text: String)] = []
+        while try explained.step() {
+            guard case .int(let id) = explained.value(0), case .int(let parent) = explained.value(1), case .string(let text) = explained.value(3) else { continue }
+            steps.append((id, parent, text))
+        }
+        var out = "QUERY PLAN\n"
+        func write(_ parent: Int64, _ indent: String) {
+            let children = steps.filter { $0.parent == parent }
+            for (i, child) in children.enumerated() {
+                let isLast = i == children.count - 1
+                out += indent + (isLast ? "`--" : "|--") + child.text + "\n"
+                write(child.id, indent + (isLast ? "   " : "|  "))
+            }
+        }
+        write(0, "")
+        return out
+    }
+
+    /// What went wrong last, with its place in the text if it is known.
+    func failure(_ sql: [CChar] = [], at start: Int = 0) -> FirnError {
+        if let known = context.lastError { return known }
+        let message = String(cString: firn_sql_message(db))
+        if let what = refused ?? (message.hasSuffix("may not be modified") ? "a change of \(message.dropLast(" may not be modified".count))" : nil) {
+            return FirnError(.usage, "nothing is written to files: \(what) was refused", advice: "results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
+        }
+        let offset = Int(firn_sql_error_offset(db))
+        guard offset >= 0, start + offset <= sql.count else { return FirnError(.usage, message) }
+        let before = sql[..<(start + offset)].map { UInt8(bitPattern: $0) }
+        let line = before.reduce(1) { $0 + ($1 == 10 ? 1 : 0) }, column = String(decoding: before.split(separator: 10, omittingEmptySubsequences: false).last ?? [], as: UTF8.self).count + 1
+        return FirnError(.usage, message, at: .init(file: "SQL", line: line, column: column))
+    }
+}
+
+/// A statement being run. Reset by letting it go.
+package final class SQLStatement {
+    private let statement: OpaquePointer
+    private let connection: SQLConnection
+    private var isDone = false
+    package let columns: [String]
+    /// As it was written.
+    package var text: String { firn_sql_statement_text(statement).map { String(cString: $0) } ?? "" }
+
+    init(_ statement: OpaquePointer, _ connection: SQLConnection) {
+        self.statement = statement
+        self.connection = connection
+        columns = (0..<firn_sql_column_count(statement)).map { firn_sql_column_name(statement, $0).map { String(cString: $0) } ?? "" }
+    }
+
+    deinit { firn_sql_finalize(statement) }
+
+    /// The names of its parameters, `:name`, `?1` and so on; empty where there is none.
+    package var parameters: [String] {
+        (0..<max(0, firn_sql_parameter_count(statement))).map { firn_sql_parameter_name(statement, $0 + 1).map { String(cString: $0) } ?? "?\($0 + 1)" }
+    }
+
+    package func bind(_ value: Value, to index: Int) throws(FirnError) {
+        let at = Int32(index + 1), code: Int32
+        switch value {
+        case .int(let x): code = firn_sql_bind_int(statement, at, x)
+        case .double(let x): code = firn_sql_bind_real(statement, at, x)
+        case .string(var x): code = x.withUTF8 { bytes in bytes.withMemoryRebound(to: CChar.self) { firn_sql_bind_text(statement, at, $0.baseAddress ?? UnsafePointer(bitPattern: 1), Int64($0.count)) } }
+        case .data(let x): code = firn_sql_bind_blob(statement, at, x, Int64(x.count))
+        case .null: return
+        default: preconditionFailure("bind takes ints, doubles, strings and data")
+        }
+        guard code == Int32(FIRN_SQL_OK) else { throw connection.failure() }
+    }
+
+    /// Goes to the next row; false: there is none.
+    package func step() throws(FirnError) -> Bool {
+        // SQLite would begin anew.
+        guard !isDone else { return false }
+        switch Int(firn_sql_step(statement)) {
+        case FIRN_SQL_ROW: return true
+        case FIRN_SQL_DONE:
+            isDone = true
+            return false
+        default: throw connection.failure()
+        }
+    }
+
+    /// A value of the row.
+    package func value(_ column: Int) -> Value {
+        let at = Int32(column)
+        var count: Int64 = 0
+        switch Int(firn_sql_column_type(statement, at)) {
+        case FIRN_SQL_INT: return .int(firn_sql_column_int(statement, at))
+        case FIRN_SQL_REAL: return .double(firn_sql_column_real(statement, at))
+        case FIRN_SQL_TEXT:
+            let base = firn_sql_column_bytes(statement, at, &count)
+            return .string(String(decoding: UnsafeBufferPointer(start: base, count: Int(count)), as: UTF8.self))
+        case FIRN_SQL_BLOB:
+            let base = firn_sql_column_bytes(statement, at, &count)
+            return .data(Array(UnsafeBufferPointer(start: base, count: Int(count))))
+        default: return .null
+        }
+    }
+}
+
+@_cdecl("firn_sql_authorize")
+func authorize(_ connection: UnsafeMutableRawPointer, _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?) -> Int32 {
+    let connection: SQLConnection = Unmanaged.fromOpaque(connection).takeUnretainedValue()
+    return connection.refuses(action, first.map { String(cString: $0) } ?? "", database: database.map { String(cString: $0) } ?? "") ? 1 : 0
+}

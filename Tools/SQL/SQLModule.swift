@@ -1,0 +1,175 @@
+import CSQLite
+import FirnBytes
+import FirnDisk
+
+// What the C side of the module calls. Pointers to Swift objects are retained where SQLite holds them, and released when it lets them go.
+
+private func object<T: AnyObject>(_ pointer: UnsafeMutableRawPointer) -> T { Unmanaged<T>.fromOpaque(pointer).takeUnretainedValue() }
+
+private func release<T: AnyObject>(_ pointer: UnsafeMutableRawPointer?, _ type: T.Type) {
+    if let pointer { Unmanaged<T>.fromOpaque(pointer).release() }
+}
+
+extension SQLContext {
+    /// What SQLite prints of an error: place, words and advice.
+    func report(_ error: FirnError, _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
+        lastError = error
+        out?.pointee = sqlText(error.description + (error.advice.map { " (\($0))" } ?? ""))
+    }
+
+    /// Opens the table that `USING firn('people.firn', 'Person')` or `USING firn_table(3)` names.
+    fileprivate func open(_ arguments: [String]) throws(FirnError) -> SQLTable {
+        let name = arguments.count > 2 ? arguments[2] : "", words = arguments.dropFirst(3).map(SQLContext.word)
+        if arguments.first == "firn_table" {
+            guard let number = words.first.flatMap({ Int($0) }), given.indices.contains(number) else { throw FirnError(.usage, "firn_table has no such table") }
+            return try open(given[number].file, given[number].typeName, as: name)
+        }
+        guard let path = words.first, words.count <= 2 else {
+            throw FirnError(.usage, "firn takes a file, and a type if it holds several", advice: "write USING firn('people.firn', 'Person')")
+        }
+        let file = try file(path: path), types = file.typeNames
+        if words.count == 2 { return try open(file, words[1], as: name) }
+        guard types.count == 1 else {
+            throw FirnError(.usage, types.isEmpty ? "there are no types in it" : "it has several types: \(types.joined(separator: ", "))", at: .init(file: path),
+                            advice: types.first.map { "name one: USING firn('\(path)', '\($0)'), or take them all: SELECT firn_open('\(path)')" })
+        }
+        return try open(file, types[0], as: name)
+    }
+
+    /// An argument of a module as it was meant: without its quotes.
+    private static func word(_ text: String) -> String {
+        var text = text[...]
+        while text.first?.isWhitespace ?? false { text.removeFirst() }
+        while text.last?.isWhitespace ?? false { text.removeLast() }
+        guard text.count > 1, let mark = text.first, "'\"`".contains(mark), text.last == mark else { return String(text) }
+        return text.dropFirst().dropLast().split(separator: "\(mark)\(mark)", omittingEmptySubsequences: false).joined(separator: String(mark))
+    }
+}
+
+/// A copy that SQLite frees.
+func sqlText(_ text: String) -> UnsafeMutablePointer<CChar>? {
+    var text = text
+    return text.withUTF8 { bytes in bytes.withMemoryRebound(to: CChar.self) { firn_sql_text($0.baseAddress, Int64($0.count)) } }
+}
+
+@_cdecl("firn_sql_table_open")
+func tableOpen(_ context: UnsafeMutableRawPointer, _ count: Int32, _ arguments: UnsafePointer<UnsafePointer<CChar>?>, _ declaration: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
+               _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> UnsafeMutableRawPointer? {
+    let context: SQLContext = object(context)
+    do throws(FirnError) {
+        let table = try context.open((0..<Int(count)).map { arguments[$0].map { String(cString: $0) } ?? "" })
+        declaration.pointee = sqlText(table.declaration)
+        return Unmanaged.passRetained(table).toOpaque()
+    } catch let fault {
+        context.report(fault, error)
+        return nil
+    }
+}
+
+@_cdecl("firn_sql_table_close")
+func tableClose(_ table: UnsafeMutableRawPointer?) { release(table, SQLTable.self) }
+
+@_cdecl("firn_sql_plan")
+func tablePlan(_ table: UnsafeMutableRawPointer, _ info: OpaquePointer, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+    (object(table) as SQLTable).plan(info)
+    return Int32(FIRN_SQL_OK)
+}
+
+@_cdecl("firn_sql_cursor_open")
+func cursorOpen(_ table: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<firn_sql_rows>, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> UnsafeMutableRawPointer? {
+    let table: SQLTable = object(table)
+    do throws(FirnError) { return Unmanaged.passRetained(try SQLCursor(table, rows)).toOpaque() } catch let fault {
+        table.context.report(fault, error)
+        return nil
+    }
+}
+
+@_cdecl("firn_sql_cursor_close")
+func cursorClose(_ cursor: UnsafeMutableRawPointer?) { release(cursor, SQLCursor.self) }
+
+@_cdecl("firn_sql_filter")
+func cursorFilter(_ cursor: UnsafeMutableRawPointer, _ plan: Int32, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+                  _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+    let cursor: SQLCursor = object(cursor)
+    return cursor.answer(error) { () throws(FirnError) in try cursor.begin(cursor.table.plans[Int(plan)], Int(plan), values, count: Int(count)) }
+}
+
+@_cdecl("firn_sql_advance")
+func cursorAdvance(_ cursor: UnsafeMutableRawPointer, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+    let cursor: SQLCursor = object(cursor)
+    return cursor.answer(error) { () throws(FirnError) in try cursor.advance() }
+}
+
+@_cdecl("firn_sql_load")
+func cursorLoad(_ cursor: UnsafeMutableRawPointer, _ column: Int32, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+    let cursor: SQLCursor = object(cursor)
+    return cursor.answer(error) { () throws(FirnError) in try cursor.load(Int(column)) }
+}
+
+@_cdecl("firn_sql_context_release")
+func contextRelease(_ context: UnsafeMutableRawPointer?) { release(context, SQLContext.self) }
+
+extension SQLCursor {
+    fileprivate func answer(_ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, _ body: () throws(FirnError) -> Void) -> Int32 {
+        do throws(FirnError) {
+            try body()
+            return Int32(FIRN_SQL_OK)
+        } catch let fault {
+            table.context.report(fault, error)
+            return Int32(FIRN_SQL_ERROR)
+        }
+    }
+}
+
+// MARK: Functions
+
+/// `firn_open('people.firn')` makes a table of every type of a file; `firn_open('people.firn', 'old_')` with something before the names.
+/// They belong to the connection, as temporary tables do. Gives how many there are.
+@_cdecl("firn_sql_open_function")
+func openFunction(_ context: UnsafeMutableRawPointer, _ call: OpaquePointer, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
+    let context: SQLContext = object(context)
+    func text(_ index: Int) -> String? {
+        guard index < Int(count), let value = values?[index], case .text(let bytes) = SQLValue(value) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+    do throws(FirnError) {
+        guard let path = text(0), count == 1 || text(1) != nil else { throw FirnError(.usage, "firn_open takes a file, and perhaps what goes before the names of its tables") }
+        let file = try context.file(path: path)
+        var names = NameTable()
+        for type in file.typeNames {
+            try context.execute("CREATE VIRTUAL TABLE temp.\(SQLSpelling.name(names.unique((text(1) ?? "") + type))) USING firn(\(SQLSpelling.text(path)), \(SQLSpelling.text(type)))", firn_sql_context_db(call))
+        }
+        firn_sql_result_int(call, Int64(file.typeNames.count))
+    } catch {
+        context.report(error, nil)
+        firn_sql_result_error(call, error.description + (error.advice.map { " (\($0))" } ?? ""))
+    }
+}
+
+extension SQLContext {
+    /// Statements whose rows nobody wants.
+    func execute(_ sql: String, _ db: OpaquePointer?) throws(FirnError) {
+        var message: UnsafeMutablePointer<CChar>?
+        lastError = nil
+        guard firn_sql_execute(db, sql, &message) != Int32(FIRN_SQL_OK) else { return }
+        defer { firn_sql_free(message) }
+        throw lastError ?? FirnError(.usage, message.map { String(cString: $0) } ?? "SQLite failed")
+    }
+
+    /// Adds module and functions to a connection.
+    func register(_ db: OpaquePointer?, modules: [String]) -> Bool {
+        var code = Int32(FIRN_SQL_OK)
+        for module in modules { code |= firn_sql_add_module(db, module, Unmanaged.passRetained(self).toOpaque()) }
+        for arguments: Int32 in [1, 2] { code |= firn_sql_add_function(db, "firn_open", arguments, Unmanaged.passRetained(self).toOpaque()) }
+        return code == Int32(FIRN_SQL_OK)
+    }
+}
+
+/// The loadable extension begins.
+@_cdecl("firn_sql_extend")
+func extend(_ db: OpaquePointer?, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
+    let context = SQLContext(threads: Machine.cores, keepsTables: false)
+    if context.register(db, modules: ["firn"]) { return Int32(FIRN_SQL_OK) }
+    error?.pointee = sqlText("firn could not add its functions")
+    return Int32(FIRN_SQL_ERROR)
+}

@@ -1,0 +1,132 @@
+import CSQLite
+import FirnBytes
+import FirnModel
+
+/// Reads columns of a table as SQL has them. For one cursor.
+final class SQLReader {
+    let table: any Table
+    let columns: [SQLColumn]
+    private var segmentIndex = -1
+    private var readers: [(any ColumnReader)?]
+    private var scratch: [Column]
+    /// What stands for the rows that links lead to.
+    private var linked: [LinkedColumn?]
+    private(set) var segment: (any Segment)?
+
+    init(_ table: any Table, _ columns: [SQLColumn]) {
+        self.table = table
+        self.columns = columns
+        readers = Array(repeating: nil, count: columns.count)
+        linked = Array(repeating: nil, count: columns.count)
+        scratch = columns.map { Column($0.schema, in: table.schema) }
+    }
+
+    @discardableResult
+    func move(to index: Int) throws(Damage) -> any Segment {
+        if index == segmentIndex, let segment { return segment }
+        let next = try table.segment(index)
+        for i in readers.indices { readers[i] = nil }
+        segment = next
+        segmentIndex = index
+        return next
+    }
+
+    private func reader(_ index: Int) throws(Damage) -> any ColumnReader {
+        if let reader = readers[index] { return reader }
+        guard let segment else { preconditionFailure("move to a segment first") }
+        let reader = try segment.column(columns[index].position), wanted = columns[index].schema.type
+        guard reader.type.kind == wanted.kind, reader.type.collection == wanted.collection, reader.rowCount >= segment.rowCount else {
+            throw Damage("column of type \(reader.type.name) where the schema has \(wanted.name)")
+        }
+        readers[index] = reader
+        return reader
+    }
+
+    /// A vector of a column of the segment.
+    func fill(_ buffer: ColumnBuffer, column index: Int, vector: Int) throws(Damage) -> firn_sql_column {
+        let reader = try reader(index), rows = segment!.rows(ofVector: vector)
+        try reader.read(vector: vector, into: &scratch[index])
+        guard scratch[index].count == rows.count else { throw Damage("vector of another length than its segment says") }
+        return try fill(buffer, index, scratch[index])
+    }
+
+    /// Rows of the table, in the given order: segment in the high half, row within it in the low half.
+    func fill(_ buffer: ColumnBuffer, column index: Int, positions: ArraySlice<UInt64>) throws(Damage) -> firn_sql_column {
+        var out = Column(columns[index].schema, in: table.schema)
+        out.type.isOptional = true
+        let ascending = positions.indices.sorted { positions[$0] < positions[$1] }
+        var at = 0, vectorRows: [Int] = []
+        while at < ascending.count {
+            let first = positions[ascending[at]], vector = Int(first & 0xFFFF_FFFF) / vectorSize
+            vectorRows.removeAll(keepingCapacity: true)
+            while at < ascending.count, positions[ascending[at]] >> 32 == first >> 32, Int(positions[ascending[at]] & 0xFFFF_FFFF) / vectorSize == vector {
+                vectorRows.append(Int(positions[ascending[at]] & 0xFFFF_FFFF) % vectorSize)
+                at += 1
+            }
+            let range = try move(to: Int(first >> 32)).rows(ofVector: vector), reader = try reader(index)
+            if vectorRows.count <= 2, columns[index].form != .json {
+                for row in vectorRows {
+                    guard out.append(try reader.value(at: range.lowerBound + row)) else { throw Damage("a value of another type than its column") }
+                }
+            } else {
+                try reader.read(vector: vector, into: &scratch[index])
+                guard scratch[index].count == range.count else { throw Damage("vector of another length than its segment says") }
+                out.appendGathered(scratch[index], rows: vectorRows)
+            }
+        }
+        var place = [Int](repeating: 0, count: positions.count)
+        for (i, index) in ascending.enumerated() { place[index - positions.startIndex] = i }
+        if !place.indices.allSatisfy({ place[$0] == $0 }) { out = out.gather(place) }
+        return try fill(buffer, index, out)
+    }
+
+    private func fill(_ buffer: ColumnBuffer, _ index: Int, _ column: Column) throws(Damage) -> firn_sql_column {
+        let description = columns[index].schema
+        guard let target = columns[index].target else { return buffer.fill(column, columns[index].form, description, in: table.schema) }
+        if columns[index].isLink {
+            return buffer.fill(try names(of: column, index, target), columns[index].form, target.keySchema ?? description, in: table.schema)
+        }
+        // The elements of a collection of links.
+        var whole = column, named = description
+        let last = whole.children.count - 1
+        whole.children[last] = try names(of: whole.children[last], index, target)
+        named.type.kind = whole.children[last].type.kind
+        named.type.target = nil
+        if let key = target.keySchema { named.notation = key.notation }
+        return buffer.fill(whole, .json, named, in: table.schema)
+    }
+
+    /// What stands for the rows that links lead to: their keys, or their row ids. Null where there is no such row.
+    private func names(of links: Column, _ index: Int, _ target: SQLColumn.Target) throws(Damage) -> Column {
+        guard let others = try table.related(target.typeName) ?? (target.typeName == table.type.name ? table : nil) else { return Column(ColumnType(.int)).nulls(links.count) }
+        if linked[index] == nil { linked[index] = try LinkedColumn(others, path: target.key.map { [$0] } ?? []) }
+        if target.key != nil { return try linked[index]!.fetch(links.words, present: links.present) }
+        var ids = Column(ColumnType(.int, optional: true))
+        ids.words = links.words
+        ids.count = links.count
+        ids.present = try linked[index]!.live(links.words, present: links.present)
+        return ids
+    }
+
+    func rowIDs(vector: Int) throws(Damage) -> [Int64] {
+        var ids: [Int64] = []
+        for row in segment!.rows(ofVector: vector) { ids.append(try segment!.rowID(at: row)) }
+        return ids
+    }
+
+    func rowIDs(_ positions: ArraySlice<UInt64>) throws(Damage) -> [Int64] {
+        var ids: [Int64] = []
+        for position in positions { ids.append(try move(to: Int(position >> 32)).rowID(at: Int(position & 0xFFFF_FFFF))) }
+        return ids
+    }
+}
+
+extension Column {
+    /// As many rows without a value.
+    fileprivate func nulls(_ count: Int) -> Column {
+        var out = self
+        out.type.isOptional = true
+        for _ in 0..<count { out.appendNull() }
+        return out
+    }
+}

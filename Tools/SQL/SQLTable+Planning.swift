@@ -1,0 +1,158 @@
+import CSQLite
+import FirnBytes
+import FirnModel
+
+extension SQLTable {
+    /// Answers SQLite's question which of its constraints the table takes over, and what that would cost.
+    func plan(_ info: OpaquePointer) {
+        var plan = SQLPlan(), isWhole = true, text: [String] = [], taken: [(index: Int32, choice: Choice)] = []
+        var limit: Int32?, offset: Int32?, costs = SQLCosts(rows: table.rowCount)
+        for index in 0..<firn_sql_constraint_count(info) {
+            var column: Int32 = 0, raw: Int32 = 0
+            let isUsable = firn_sql_constraint(info, index, &column, &raw), comparison = Int(raw)
+            switch comparison {
+            case FIRN_SQL_LIMIT where isUsable: limit = index
+            case FIRN_SQL_OFFSET where isUsable: offset = index
+            case _:
+                guard isUsable, let choice = choice(info, index, Int(column), comparison) else {
+                    isWhole = false
+                    continue
+                }
+                let isList = comparison == FIRN_SQL_EQ && firn_sql_take_in(info, index)
+                plan.terms.append(.init(column: Int(column), comparison: comparison, argument: taken.count, isList: isList, isConstant: firn_sql_right_side(info, index) != nil))
+                taken.append((index, choice))
+                text.append(SQLTable.text(column < 0 ? "rowid" : columns[Int(column)].name, comparison, isList))
+                costs.add(plan.terms[plan.terms.count - 1], isKey: column >= 0 && table.type.key == [columns[Int(column)].position])
+            }
+        }
+        plan.lookup = costs.lookup.flatMap { plan.terms[$0].column < 0 || EqualityIndex.isUseful(columns[plan.terms[$0].column].form) ? $0 : nil }
+        if let lookup = plan.lookup {
+            // What is found is what may be meant: SQLite looks at all of it.
+            isWhole = false
+            text = ["look up " + text[lookup]] + text.enumerated().filter { $0.offset != lookup }.map(\.element)
+        }
+        for (number, (index, choice)) in taken.enumerated() {
+            firn_sql_take(info, index, Int32(number + 1), choice == .exact && plan.lookup == nil)
+            if choice == .more { isWhole = false }
+        }
+
+        let isOrdered = order(info, &plan, &text)
+        // For sorting it helps to know how many rows will do. That is a hint: should SQLite go on, so do the rows. (SQLite up to 3.40 offers a limit where
+        // conditions that it kept to itself are still to be applied.)
+        if isWhole, !plan.order.isEmpty, let limit {
+            var argument = Int32(taken.count)
+            for index in [limit, offset].compactMap(\.self) {
+                argument += 1
+                firn_sql_take(info, index, argument, false)
+            }
+            plan.limit = taken.count
+            if offset != nil { plan.offset = taken.count + 1 }
+            text.append("limit")
+        }
+        plan.description = text.isEmpty ? "all rows" : text.joined(separator: ", ")
+        // The same statement asks for the same plan again and again. What the description does not tell goes into the key.
+        let key = plan.description + plan.terms.map { " \($0.column).\($0.comparison).\($0.isConstant)" }.joined() + " \(plan.offset ?? -1) \(plan.lookup ?? -1)"
+        let number = planNumbers[key] ?? plans.count
+        if number == plans.count {
+            plans.append(plan)
+            planNumbers[key] = number
+        }
+        firn_sql_finish_plan(info, Int32(number), plan.description, isOrdered && firn_sql_order_count(info) > 0, costs.isUnique, costs.cost, Int64(costs.estimate))
+    }
+
+    private enum Choice {
+        /// The engine takes exactly the rows that SQLite would, whatever the value.
+        case exact
+        /// So, or more rows, as the value is.
+        case perhaps
+        /// More rows.
+        case more
+    }
+
+    private func choice(_ info: OpaquePointer, _ index: Int32, _ column: Int, _ comparison: Int) -> Choice? {
+        guard column >= 0 else { return comparison == FIRN_SQL_EQ ? .perhaps : nil }
+        let form = columns[column].form
+        switch comparison {
+        case FIRN_SQL_IS_NULL, FIRN_SQL_IS_NOT_NULL: return form == .any || form == .json ? nil : .exact
+        case FIRN_SQL_LIKE, FIRN_SQL_GLOB: return form == .text && !columns[column].isLink ? .more : nil
+        case FIRN_SQL_EQ, FIRN_SQL_IS, FIRN_SQL_NE, FIRN_SQL_GT, FIRN_SQL_GE, FIRN_SQL_LT, FIRN_SQL_LE: break
+        default: return nil
+        }
+        // Rows that links name by id may be gone, which the engine does not look at.
+        let isNamed = columns[column].isLink && columns[column].target?.key == nil
+        if form.isNumeric { return isNamed ? (comparison == FIRN_SQL_EQ ? .more : nil) : .exact }
+        guard form == .blob || form.isTextual, firn_sql_is_binary(info, index) else { return nil }
+        if comparison == FIRN_SQL_NE, form != .text { return nil }
+        return .perhaps
+    }
+
+    /// The order, if the engine can give all of it.
+    private func order(_ info: OpaquePointer, _ plan: inout SQLPlan, _ text: inout [String]) -> Bool {
+        let count = Int(firn_sql_order_count(info))
+        guard count > 0 else { return true }
+        var order: [SQLPlan.Order] = []
+        for index in 0..<count {
+            var isDescending = false
+            let column = Int(firn_sql_order(info, Int32(index), &isDescending))
+            if column < 0 {
+                // Rows come in the order of their ids; what follows an id decides nothing.
+                guard !isDescending else { return false }
+                break
+            }
+            guard isOrdered(column), plan.lookup == nil else { return false }
+            order.append(.init(column: column, isDescending: isDescending))
+        }
+        plan.order = order
+        if !order.isEmpty { text.append("order by " + order.map { columns[$0.column].name + ($0.isDescending ? " desc" : "") }.joined(separator: ", ")) }
+        return true
+    }
+
+    private static func text(_ name: String, _ comparison: Int, _ isList: Bool) -> String {
+        switch comparison {
+        case FIRN_SQL_IS_NULL: "\(name) is null"
+        case FIRN_SQL_IS_NOT_NULL: "\(name) is not null"
+        case FIRN_SQL_LIKE: "\(name) like ?"
+        case FIRN_SQL_GLOB: "\(name) glob ?"
+        case FIRN_SQL_NE: "\(name) <> ?"
+        case FIRN_SQL_GT: "\(name) > ?"
+        case FIRN_SQL_GE: "\(name) >= ?"
+        case FIRN_SQL_LT: "\(name) < ?"
+        case FIRN_SQL_LE: "\(name) <= ?"
+        case FIRN_SQL_IS: "\(name) is ?"
+        default: isList ? "\(name) in (…)" : "\(name) = ?"
+        }
+    }
+}
+
+/// What SQLite is told of a plan's cost, in rows looked at one by one. The engine looks at about fifty in the time that takes.
+struct SQLCosts {
+    private let rows: Double
+    private(set) var estimate: Double
+    private(set) var lookup: Int?
+    private(set) var isUnique = false
+    private var terms = 0
+
+    init(rows: Int) {
+        self.rows = Double(rows)
+        estimate = Double(max(rows, 1))
+    }
+
+    mutating func add(_ term: SQLPlan.Term, isKey: Bool) {
+        defer { terms += 1 }
+        switch term.comparison {
+        case FIRN_SQL_EQ where term.column < 0 || isKey:
+            estimate = min(estimate, term.isList ? 20 : 1)
+            if term.column < 0 || !term.isConstant { lookup = terms }
+            isUnique = term.column < 0 && !term.isList
+        case FIRN_SQL_EQ, FIRN_SQL_IS:
+            estimate = max(1, estimate / (term.isList ? 10 : 50))
+            // A value from another table: it comes again and again.
+            if !term.isConstant, !term.isList, term.comparison == FIRN_SQL_EQ, lookup == nil { lookup = terms }
+        case FIRN_SQL_IS_NOT_NULL, FIRN_SQL_NE: estimate = max(1, estimate * 0.9)
+        case FIRN_SQL_IS_NULL: estimate = max(1, estimate * 0.1)
+        default: estimate = max(1, estimate / 4)
+        }
+    }
+
+    var cost: Double { lookup != nil || estimate <= 20 && terms > 0 ? 5 + estimate : 50 + rows / 50 + estimate }
+}

@@ -1,0 +1,156 @@
+import CSQLite
+import FirnBytes
+import FirnDisk
+import FirnModel
+import FirnQuery
+
+/// A type of a file as a table of a connection.
+package final class SQLTable {
+    /// As statements know it.
+    package let name: String
+    let file: SQLFile
+    let context: SQLContext
+    let columns: [SQLColumn]
+    private(set) var table: any Table
+    private var generation: Int
+    var plans: [SQLPlan] = []
+    var planNumbers: [String: Int] = [:]
+    private var indexes: [Int: EqualityIndex?] = [:]
+    /// How often rows were looked up by a column.
+    private var lookups: [Int: Int] = [:]
+    private var orderedColumns: [Int: Bool] = [:]
+    /// What was done for statements so far.
+    package internal(set) var work = Work()
+
+    package struct Work {
+        package var plans: [(description: String, runs: Int)] = []
+        package var lookups = 0, segments = 0, segmentsSkipped = 0, vectorsSkipped = 0, rowsGiven = 0
+    }
+
+    init(_ table: any Table, file: SQLFile, name: String, context: SQLContext) {
+        self.table = table
+        self.file = file
+        self.name = name
+        self.context = context
+        generation = file.generation
+        columns = SQLColumn.all(of: table.type, in: table.schema)
+    }
+
+    /// `CREATE TABLE x("name" TEXT, …)`: what SQLite takes names and types from.
+    var declaration: String {
+        "CREATE TABLE x(" + columns.map { "\(SQLSpelling.name($0.name)) \($0.form.declaration)" }.joined(separator: ", ") + ")"
+    }
+
+    /// A cursor begins: on the newest version if nobody reads.
+    func begin() throws(FirnError) {
+        try file.begin()
+        guard generation != file.generation else { return }
+        guard let newest = file.table(table.type.name), newest.type.columns == table.type.columns else {
+            file.end()
+            throw FirnError(.schema, "the columns of \(table.type.name) have changed", at: .init(file: file.name), advice: "drop the table \(name) and create it again")
+        }
+        generation = file.generation
+        table = newest
+        indexes = [:]
+        lookups = [:]
+        orderedColumns = [:]
+    }
+
+    func damaged(_ damage: Damage) -> FirnError { .damaged(file.name, what: damage.what, byte: damage.offset) }
+
+    // MARK: Conditions
+
+    func conditions(_ index: Int) -> SQLConditions {
+        let column = columns[index]
+        var path = PathSyntax([.name(column.schema.name)]), isOptional = column.schema.type.isOptional
+        if column.isLink, let key = column.target?.keySchema {
+            path.steps.append(.name(key.name))
+            isOptional = true
+        }
+        // Links to rows that are gone are null.
+        return SQLConditions(path: path, form: column.form, isOptional: isOptional || column.isLink, isNamed: column.isLink && column.target?.key == nil, datesAreOrdered: isOrdered(index))
+    }
+
+    /// Whether the engine's order of the column's values is SQLite's. Of reals it is not where one is NaN, which SQLite takes for null, of dates
+    /// not outside the years 0 to 9999: what zones do not exclude is taken to be there.
+    func isOrdered(_ index: Int) -> Bool {
+        if let known = orderedColumns[index] { return known }
+        let form = columns[index].form
+        var result = form.isOrdered && !columns[index].isLink
+        switch form {
+        case .real, .float: result = result && zonesSatisfy(index) { if case .reals = $0.bounds { true } else { $0.allNull } }
+        case .date:
+            result = result && zonesSatisfy(index) { zone in
+                if case .words(let low, let high) = zone.bounds { SQLTimes.ordered.contains(low) && SQLTimes.ordered.contains(high) } else { zone.allNull }
+            }
+        default: break
+        }
+        orderedColumns[index] = result
+        return result
+    }
+
+    private func zonesSatisfy(_ index: Int, _ test: (Zone) -> Bool) -> Bool {
+        for number in 0..<table.segmentCount {
+            guard let segment = try? table.segment(number), let reader = try? segment.column(columns[index].position) else { return false }
+            if let zone = reader.zone() {
+                if !test(zone) { return false }
+                continue
+            }
+            // Rows in memory have no zones: their values are there to look at.
+            guard table is MemoryTable, let column = try? reader.whole(), test(column.zone) else { return false }
+        }
+        return true
+    }
+
+    // MARK: Look-ups
+
+    /// The index of a column, once as many look-ups have come as make it worth one; nil before, and where there can be none.
+    func index(_ column: Int) throws(FirnError) -> EqualityIndex? {
+        if let known = indexes[column] { return known }
+        let count = lookups[column, default: 0]
+        lookups[column] = count + 1
+        guard count >= 4 else { return nil }
+        do {
+            let index = try EqualityIndex(table, columns, column: column)
+            indexes[column] = .some(index)
+            return index
+        } catch { throw damaged(error) }
+    }
+
+    /// A query over the rows.
+    func run(_ request: QueryRequest) throws(FirnError) -> QueryRun {
+        let threads = context.threads
+        do throws(QueryError) {
+            return try QueryRun(request, table: table, file: file.name, threads: threads, parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
+        } catch { throw error.asFirnError }
+    }
+}
+
+extension ColumnReader {
+    fileprivate func whole() throws(Damage) -> Column {
+        var all = Column(type), part = Column(type)
+        for vector in 0..<(rowCount + vectorSize - 1) / vectorSize {
+            try read(vector: vector, into: &part)
+            if vector == 0 { all = part } else { all.append(contentsOf: part) }
+        }
+        return all
+    }
+}
+
+extension Column {
+    fileprivate var zone: Zone {
+        var bounds = Zone.Bounds.none, isFirst = true
+        for row in 0..<count where isPresent(row) {
+            if type.kind == .double || type.kind == .float {
+                let x = reals[row]
+                if x.isNaN { return Zone(mayHaveNulls: true, allNull: false, bounds: .none) }
+                if case .reals(let low, let high) = bounds { bounds = .reals(min(low, x), max(high, x)) } else { bounds = .reals(x, x) }
+            } else {
+                let x = words[row]
+                if case .words(let low, let high) = bounds { bounds = .words(min(low, x), max(high, x)) } else { bounds = .words(x, x) }
+            }
+            isFirst = false
+        }
+        return Zone(mayHaveNulls: true, allNull: isFirst, bounds: bounds)
+    }
+}

@@ -1,0 +1,41 @@
+import CSQLite
+
+/// A value of SQLite, held by it for the length of a call.
+enum SQLValue {
+    case null
+    case int(Int64)
+    case real(Double)
+    /// UTF-8; nil where the bytes are none.
+    case text([UInt8])
+    case blob([UInt8])
+
+    init(_ value: OpaquePointer) { self.init(value, type: firn_sql_value_type(value)) }
+
+    /// As a comparison with a numeric column sees it: text that is a number is one.
+    init(numeric value: OpaquePointer) { self.init(value, type: firn_sql_numeric_type(value)) }
+
+    private init(_ value: OpaquePointer, type: Int32) {
+        switch Int(type) {
+        case FIRN_SQL_INT: self = .int(firn_sql_value_int(value))
+        case FIRN_SQL_REAL: self = .real(firn_sql_value_real(value))
+        case FIRN_SQL_TEXT: self = .text(SQLValue.bytes(of: value))
+        case FIRN_SQL_BLOB: self = .blob(SQLValue.bytes(of: value))
+        default: self = .null
+        }
+    }
+
+    private static func bytes(of value: OpaquePointer) -> [UInt8] {
+        var count: Int64 = 0
+        guard let base = firn_sql_value_bytes(value, &count) else { return [] }
+        return Array(UnsafeBufferPointer(start: base, count: Int(count)))
+    }
+}
+
+/// The values of an IN. Each is gone when the next one comes.
+func forEachValue<E: Error>(of list: OpaquePointer, _ body: (OpaquePointer) throws(E) -> Void) throws(E) {
+    var next = firn_sql_in_first(list)
+    while let one = next {
+        try body(one)
+        next = firn_sql_in_next(list)
+    }
+}

@@ -1,0 +1,25 @@
+/// The words that a statement begins with.
+enum SQLWords {
+    /// Up to `count` of them in lower case, comments and white space aside.
+    static func first(_ count: Int, of sql: ArraySlice<CChar>) -> [String] {
+        var words: [String] = [], at = sql.startIndex
+        func byte(_ index: Int) -> UInt8 { index < sql.endIndex ? UInt8(bitPattern: sql[index]) : 0 }
+        while at < sql.endIndex, words.count < count {
+            if byte(at) == UInt8(ascii: "-"), byte(at + 1) == UInt8(ascii: "-") {
+                while at < sql.endIndex, byte(at) != 10 { at += 1 }
+            } else if byte(at) == UInt8(ascii: "/"), byte(at + 1) == UInt8(ascii: "*") {
+                at += 2
+                while at < sql.endIndex, !(byte(at) == UInt8(ascii: "*") && byte(at + 1) == UInt8(ascii: "/")) { at += 1 }
+                at += 2
+            } else if byte(at) <= 32 {
+                at += 1
+            } else {
+                let start = at
+                while at < sql.endIndex, byte(at) | 32 >= 97, byte(at) | 32 <= 122 { at += 1 }
+                guard at > start else { return words }
+                words.append(String(decoding: sql[start..<at].map { UInt8(bitPattern: $0) | 32 }, as: UTF8.self))
+            }
+        }
+        return words
+    }
+}

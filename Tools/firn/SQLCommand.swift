@@ -1,0 +1,159 @@
+import CSQLiteLibrary
+import FirnBytes
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+import FirnModel
+import FirnSQL
+
+/// `firn sql FILE... STATEMENTS`
+struct SQLCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+
+    func run() throws(FirnError) -> ExitCode {
+        let progress = Progress(), display = ProgressDisplay(session, progress)
+        defer { display.end() }
+        let threads = try session.threads(), operands = Array(arguments.operands.dropLast())
+        let parameters = try SQLParameters(arguments.texts("param"))
+        let text = try statements(operands)
+        let connection = try SQLConnection(functions: firn_sqlite_functions(), threads: threads)
+        let options = try ReadingOptions(arguments, threads: threads)
+        let files = try operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
+        try ReadingOptions.check(arguments, for: files)
+        let names = try SQLNames(files).add(to: connection)
+        connection.refuseWrites()
+        display.end()
+
+        let sql = text.utf8.map { CChar(bitPattern: $0) }
+        var place = 0, rows = 0, results = 0, count = 0, bound: Set<String> = []
+        while let statement = try told(names, connection, { () throws(FirnError) in try connection.statement(sql, from: &place) }) {
+            count += 1
+            bound.formUnion(try parameters.bind(to: statement))
+            if arguments.has("explain") {
+                try explain(statement, connection)
+                try session.out.flush()
+            } else if statement.columns.isEmpty {
+                while try statement.step() {}
+                continue
+            } else {
+                rows += try print(statement, isFirst: results == 0)
+                // What a statement before an error found is there to be read.
+                try session.out.flush()
+            }
+            results += 1
+        }
+        guard count > 0 else { throw FirnError(.usage, "there is no statement", advice: "write one, such as 'SELECT * FROM \(names.first ?? "t")'") }
+        try parameters.check(bound)
+        try options.rejected?.finish()
+        if let rejected = options.rejected, rejected.count > 0 {
+            for remark in rejected.remarks { session.remark(remark) }
+            return .rejected
+        }
+        return rows > 0 || results == 0 || arguments.has("explain") ? .done : .no
+    }
+
+    // MARK: What is asked
+
+    /// The last operand, or (`-`) standard input.
+    private func statements(_ files: [String]) throws(FirnError) -> String {
+        let last = arguments.operands.last!
+        guard last == "-" else {
+            if Paths.kind(last) == .file, !last.contains(where: \.isWhitespace) {
+                throw FirnError(.usage, "there is no statement behind the files", advice: "write one as the last operand, or - to read it from standard input")
+            }
+            return last
+        }
+        guard !files.contains("-") else { throw FirnError(.usage, "rows and statements cannot both come from standard input") }
+        let bytes = try Input(path: "-").readToEnd()
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw FirnError(.usage, "the statements are not UTF-8", at: .init(file: "standard input")) }
+        return text
+    }
+
+    /// Errors about names tell which there are.
+    private func told<R>(_ names: [String], _ connection: SQLConnection, _ body: () throws(FirnError) -> R) throws(FirnError) -> R {
+        do throws(FirnError) { return try body() } catch {
+            var told = error
+            if told.advice == nil, let mark = "no such column: ".endIndex(in: told.message) {
+                let wanted = String(told.message[mark...].split(separator: ".").last ?? "")
+                told.advice = Suggestion.nearest(to: wanted, among: connection.columnNames).map { "did you mean \(SQLNames.written($0))?" }
+            } else if told.advice == nil, let mark = "no such table: ".endIndex(in: told.message) {
+                let wanted = String(told.message[mark...]), split = names.filter { $0.hasSuffix("_" + wanted) }
+                let near = split.count > 1 ? nil : Suggestion.nearest(to: wanted, among: names)
+                told.advice = near.map { "did you mean \(SQLNames.written($0))?" } ?? "the tables are \(names.prefix(12).map(SQLNames.written).joined(separator: ", "))\(names.count > 12 ? ", …" : "")"
+            }
+            throw told
+        }
+    }
+
+    // MARK: What is printed
+
+    private func print(_ statement: SQLStatement, isFirst: Bool) throws(FirnError) -> Int {
+        let rows = SQLRows(statement, asText: ["csv", "tsv"].contains(arguments.text("format")) && !arguments.has("json"))
+        guard try rows.fill() else {
+            try begin(rows, isFirst: isFirst) { (writer) throws(FirnError) in _ = writer }
+            return 0
+        }
+        var count = 0
+        try begin(rows, isFirst: isFirst) { (writer) throws(FirnError) in
+            repeat {
+                try writer.write(rows.batch, type: rows.type.name)
+                count += rows.batch.count
+            } while try rows.fill()
+        }
+        return count
+    }
+
+    private func begin(_ rows: SQLRows, isFirst: Bool, _ body: (any BatchWriter) throws(FirnError) -> Void) throws(FirnError) {
+        let name = arguments.has("json") ? "ndjson" : arguments.text("format") ?? "table"
+        let writer: any BatchWriter
+        if let format = FormatName(rawValue: name) {
+            writer = FormatShelf.writer(try Output(path: "-"), format: format, WritingOptions(threads: 1), schema: Schema([rows.type]))
+        } else {
+            if !isFirst { try session.out.write("\n") }
+            writer = TablePrinter(session)
+        }
+        try writer.begin(Schema([name == "table" ? rows.shownType : rows.type]))
+        try body(writer)
+        try writer.finish()
+        for remark in writer.remarks where !remark.hasSuffix("is written as JSON in one cell") { session.remark(remark) }
+        if rows.isEmpty, writer is TablePrinter { session.remark("no rows") }
+    }
+
+    /// SQLite's plan, then what the tables did when it ran.
+    private func explain(_ statement: SQLStatement, _ connection: SQLConnection) throws(FirnError) {
+        try session.out.write(try connection.plan(of: statement))
+        let before = connection.tables.map(\.work)
+        var rows = 0
+        while try statement.step() { rows += 1 }
+        for (table, old) in zip(connection.tables, before) {
+            for line in table.work.lines(since: old, table: table.name) { try session.out.write(line + "\n") }
+        }
+        try session.out.write("\(Quantity.count(rows, "row")) in the result\n")
+    }
+}
+
+extension String {
+    /// Where this ends in a text that it stands in.
+    fileprivate func endIndex(in text: String) -> String.Index? {
+        guard let start = text.indices.first(where: { text[$0...].hasPrefix(self) }) else { return nil }
+        return text.index(start, offsetBy: count)
+    }
+}
+
+extension SQLTable.Work {
+    /// What was done since an earlier state, for people.
+    func lines(since old: SQLTable.Work, table: String) -> [String] {
+        var lines: [String] = []
+        for (i, plan) in plans.enumerated() {
+            let runs = plan.runs - (i < old.plans.count ? old.plans[i].runs : 0)
+            if runs > 0 { lines.append("\(table): \(plan.description)\(runs > 1 ? ", \(Quantity.count(runs)) times" : "")") }
+        }
+        guard !lines.isEmpty else { return [] }
+        let segments = self.segments - old.segments, skipped = segmentsSkipped - old.segmentsSkipped, vectors = vectorsSkipped - old.vectorsSkipped
+        var parts = ["\(Quantity.count(rowsGiven - old.rowsGiven, "row")) handed to SQLite"]
+        if segments > 0 { parts.append("\(Quantity.count(segments, "segment")) searched, \(Quantity.count(skipped)) of them and \(Quantity.count(vectors, "vector")) skipped by zones") }
+        if lookups > old.lookups { parts.append("\(Quantity.count(lookups - old.lookups, "look-up")) through an index") }
+        return lines + ["  " + parts.joined(separator: "; ")]
+    }
+}

@@ -1,0 +1,53 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+import FirnSQL
+
+/// What the tables of `firn sql` are called: a type's own name, and where several inputs have a type of that name `FILE_Type`.
+struct SQLNames {
+    private let files: [OpenedFile]
+
+    init(_ files: [OpenedFile]) { self.files = files }
+
+    /// Adds all types of all files to a connection; the names they got.
+    func add(to connection: SQLConnection) throws(FirnError) -> [String] {
+        var types: [(file: SQLFile, opened: OpenedFile, name: String)] = []
+        for opened in files {
+            let tables = try opened.tables(), file = SQLFile(name: opened.name, tables: tables)
+            for table in tables { types.append((file, opened, table.type.name)) }
+        }
+        var names = NameTable(), given: [String] = []
+        let counts = Dictionary(grouping: types, by: { NameTable.folded($0.name) }).mapValues(\.count)
+        for type in types {
+            let version = type.opened.address.version.map { "@\($0)" } ?? ""
+            let isAlone = counts[NameTable.folded(type.name)] == 1
+            let name = names.unique(isAlone ? type.name : "\(Address.stem(of: type.opened.address.path))\(version)_\(type.name)")
+            try connection.add(type.file, type: type.name, as: name)
+            given.append(name)
+        }
+        return given
+    }
+
+    /// In quotes where SQL needs them.
+    static func written(_ name: String) -> String {
+        let isPlain = name.utf8.enumerated().allSatisfy { at, byte in
+            byte | 32 >= 97 && byte | 32 <= 122 || byte == 95 || byte >= 48 && byte <= 57 && at > 0
+        }
+        return isPlain && !name.isEmpty ? name : SQLSpelling.name(name)
+    }
+}
+
+extension OpenedFile {
+    /// All types with their rows, or the one that the operand names. Rows that come as text are read to the end and held in memory.
+    func tables() throws(FirnError) -> [any Table] {
+        switch content {
+        case .stored(_, let snapshot):
+            if let name = address.type { return [try table(name)] }
+            return snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
+        case .stream(let reader):
+            var batches: [String: [Batch]] = [:]
+            while let (type, batch) = try reader.next() { batches[type, default: []].append(batch) }
+            return reader.schema.roots.map { MemoryTable($0, schema: reader.schema, batches: batches[$0.name] ?? []) }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import FirnBytes
+import FirnExchange
+import FirnModel
+import FirnSQL
+
+/// The rows of a statement as batches. SQL gives each value its own kind, so that the columns are of any; for CSV they are text.
+final class SQLRows {
+    private let statement: SQLStatement
+    private static let batchSize = 1000
+    private(set) var batch = Batch(columns: [])
+    private(set) var isEmpty = true
+    let type: TypeSchema
+    /// For tables: with the kinds that the first rows have, by which columns are aligned.
+    private(set) var shownType: TypeSchema
+
+    private let isText: Bool
+
+    init(_ statement: SQLStatement, asText isText: Bool) {
+        self.statement = statement
+        self.isText = isText
+        type = TypeSchema("result", columns: statement.columns.map { ColumnSchema($0, ColumnType(isText ? .string : .any, optional: true), writesNull: true) })
+        shownType = type
+    }
+
+    /// The next rows into `batch`; false: there are none.
+    func fill() throws(FirnError) -> Bool {
+        batch = Batch(columns: type.columns.map { Column($0.type) })
+        while batch.count < SQLRows.batchSize, try statement.step() {
+            for i in batch.columns.indices { batch.columns[i].append(isText ? statement.value(i).asText : statement.value(i)) }
+            batch.count += 1
+        }
+        guard batch.count > 0 else { return false }
+        if isEmpty {
+            for i in batch.columns.indices where (0..<batch.count).allSatisfy({ batch.columns[i].value(at: $0).isNumberOrNull }) { shownType.columns[i].type.kind = .double }
+        }
+        isEmpty = false
+        return true
+    }
+}
+
+extension Value {
+    /// As a cell of CSV: bytes in base64, as other columns of bytes are written.
+    fileprivate var asText: Value {
+        switch self {
+        case .int(let x): return .string(String(x))
+        case .double(let x):
+            return .string(String(unsafeUninitializedCapacity: NumberText.room) { out in NumberText.writePlain(x, to: out.baseAddress!) })
+        case .data(let x):
+            var text: [UInt8] = []
+            FirnExchange.CellText.appendBase64(x, to: &text)
+            return .string(String(decoding: text, as: UTF8.self))
+        default: return self
+        }
+    }
+
+    fileprivate var isNumberOrNull: Bool {
+        switch self {
+        case .int, .double, .null: true
+        default: false
+        }
+    }
+}
