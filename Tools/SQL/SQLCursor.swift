@@ -31,8 +31,9 @@ final class SQLCursor {
     private var segment = -1, vector = 0
     private var matches: Bits?
     private var seen: QueryStatistics?
-    /// The rows at hand are those of `positions`.
-    private var isSparse = false
+    /// The rows at hand are a chunk of `positions`.
+    private var isFound = false
+    private var found: FoundRows?
 
     // Found rows.
     private var positions: [UInt64] = []
@@ -109,7 +110,7 @@ final class SQLCursor {
         positions = found
         chunk = 0..<0
         chunkSize = 256
-        isSparse = false
+        isFound = true
     }
 
     /// How many rows of the order SQLite means to take; nil: all.
@@ -162,6 +163,7 @@ final class SQLCursor {
         isPartial = false
         if lookups > 32 {
             source = .kept
+            isFound = false
             if vectors == nil { vectors = VectorStore(table.table, width: width + 1) }
         }
         return true
@@ -203,6 +205,7 @@ final class SQLCursor {
         guard start < positions.count else { return false }
         chunk = start..<min(start + chunkSize, positions.count)
         chunkSize = min(chunkSize * 4, segmentSize)
+        found = nil
         rows.pointee.rows = nil
         rows.pointee.count = Int32(chunk.count)
         return true
@@ -245,11 +248,13 @@ final class SQLCursor {
             vector += 1
             if count > 0 {
                 rows.pointee.count = Int32(count)
-                isSparse = count <= 2
-                if isSparse {
+                found = nil
+                isFound = count <= 2
+                if isFound {
                     // Single values are decoded rather than vectors.
                     let first = UInt64(segment) << 32 | UInt64((vector - 1) * vectorSize)
                     positions = (0..<count).map { first + UInt64(rows.pointee.rows![$0]) }
+                    chunk = 0..<count
                     rows.pointee.rows = nil
                 }
                 return true
@@ -299,54 +304,13 @@ final class SQLCursor {
             buffer = ColumnBuffer()
             buffers[index] = buffer
         }
-        var found: ArraySlice<UInt64>?
-        if case .found = source { found = positions[chunk] } else if isSparse { found = positions[...] }
-        if let part = found {
-            return index == width ? buffer.fill(rowIDs: try reader.rowIDs(part)) : try reader.fill(buffer, column: index, positions: part)
+        if isFound {
+            let part = found ?? FoundRows(positions[chunk])
+            found = part
+            return index == width ? buffer.fill(rowIDs: try reader.rowIDs(part)) : try reader.fill(buffer, column: index, part)
         }
         // `vector` is the next one.
         return index == width ? buffer.fill(rowIDs: try reader.rowIDs(vector: vector - 1)) : try reader.fill(buffer, column: index, vector: vector - 1)
-    }
-}
-
-/// Vectors of columns that stay decoded while rows are looked up, up to a number of bytes. Then it begins anew.
-final class VectorStore {
-    private static let most = 256 << 20
-    private let vectors: Int
-    private var columns: [UnsafeMutablePointer<firn_sql_column>?]
-    private var buffers: [ColumnBuffer] = []
-    private var bytes = 0
-
-    init(_ table: any Table, width: Int) {
-        vectors = table.segmentCount * (segmentSize / vectorSize)
-        columns = Array(repeating: nil, count: width)
-    }
-
-    deinit { for column in columns { column?.deallocate() } }
-
-    func column(_ index: Int, segment: Int, vector: Int, _ fill: (ColumnBuffer) throws(Damage) -> firn_sql_column) throws(Damage) -> firn_sql_column {
-        let place = segment * (segmentSize / vectorSize) + vector
-        if let column = columns[index], column[place].form != 0 { return column[place] }
-        let buffer = ColumnBuffer(), filled = try fill(buffer)
-        buffers.append(buffer)
-        bytes += buffer.footprint
-        if columns[index] == nil {
-            columns[index] = .allocate(capacity: vectors)
-            columns[index]!.initialize(repeating: firn_sql_column(), count: vectors)
-        }
-        columns[index]![place] = filled
-        return filled
-    }
-
-    /// Only when no column of the rows at hand is in use.
-    func trim() {
-        guard bytes > VectorStore.most else { return }
-        for i in columns.indices {
-            columns[i]?.deallocate()
-            columns[i] = nil
-        }
-        buffers = []
-        bytes = 0
     }
 }
 

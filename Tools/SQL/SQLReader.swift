@@ -50,20 +50,19 @@ final class SQLReader {
         return try fill(buffer, index, scratch[index])
     }
 
-    /// Rows of the table, in the given order: segment in the high half, row within it in the low half.
-    func fill(_ buffer: ColumnBuffer, column index: Int, positions: ArraySlice<UInt64>) throws(Damage) -> firn_sql_column {
+    /// Rows of the table in the order they were found.
+    func fill(_ buffer: ColumnBuffer, column index: Int, _ found: FoundRows) throws(Damage) -> firn_sql_column {
         var out = Column(columns[index].schema, in: table.schema)
         out.type.isOptional = true
-        let ascending = positions.indices.sorted { positions[$0] < positions[$1] }
         var at = 0, vectorRows: [Int] = []
-        while at < ascending.count {
-            let first = positions[ascending[at]], vector = Int(first & 0xFFFF_FFFF) / vectorSize
+        while at < found.count {
+            let first = found[at], vector = first.row / vectorSize
             vectorRows.removeAll(keepingCapacity: true)
-            while at < ascending.count, positions[ascending[at]] >> 32 == first >> 32, Int(positions[ascending[at]] & 0xFFFF_FFFF) / vectorSize == vector {
-                vectorRows.append(Int(positions[ascending[at]] & 0xFFFF_FFFF) % vectorSize)
+            while at < found.count, case let (segment, row) = found[at], segment == first.segment, row / vectorSize == vector {
+                vectorRows.append(row % vectorSize)
                 at += 1
             }
-            let range = try move(to: Int(first >> 32)).rows(ofVector: vector), reader = try reader(index)
+            let range = try move(to: first.segment).rows(ofVector: vector), reader = try reader(index)
             if vectorRows.count <= 2, columns[index].form != .json {
                 for row in vectorRows {
                     guard out.append(try reader.value(at: range.lowerBound + row)) else { throw Damage("a value of another type than its column") }
@@ -74,10 +73,7 @@ final class SQLReader {
                 out.appendGathered(scratch[index], rows: vectorRows)
             }
         }
-        var place = [Int](repeating: 0, count: positions.count)
-        for (i, index) in ascending.enumerated() { place[index - positions.startIndex] = i }
-        if !place.indices.allSatisfy({ place[$0] == $0 }) { out = out.gather(place) }
-        return try fill(buffer, index, out)
+        return try fill(buffer, index, found.places.map { out.gather($0) } ?? out)
     }
 
     private func fill(_ buffer: ColumnBuffer, _ index: Int, _ column: Column) throws(Damage) -> firn_sql_column {
@@ -114,11 +110,43 @@ final class SQLReader {
         return ids
     }
 
-    func rowIDs(_ positions: ArraySlice<UInt64>) throws(Damage) -> [Int64] {
+    func rowIDs(_ found: FoundRows) throws(Damage) -> [Int64] {
         var ids: [Int64] = []
-        for position in positions { ids.append(try move(to: Int(position >> 32)).rowID(at: Int(position & 0xFFFF_FFFF))) }
-        return ids
+        for at in 0..<found.count {
+            let (segment, row) = found[at]
+            ids.append(try move(to: segment).rowID(at: row))
+        }
+        return found.places.map { places in places.map { ids[$0] } } ?? ids
     }
+}
+
+/// Rows that were found, a chunk of them, sorted by where they stand so that each vector is read once.
+struct FoundRows {
+    /// Place in the table above, and place among those found below (16 bits); ascending.
+    private var keys: [UInt64] = []
+    /// For each row as they were found: where it stands here. Nil: in the same order.
+    private(set) var places: [Int]?
+
+    /// Of positions (segment in the high half, row within it in the low half), 65,536 at most.
+    init(_ positions: ArraySlice<UInt64>) {
+        precondition(positions.count <= 1 << 16, "a chunk of found rows has 65,536 at most")
+        keys.reserveCapacity(positions.count)
+        var isAscending = true, last: UInt64 = 0
+        for (i, position) in positions.enumerated() {
+            let key = (position >> 32) << 32 | (position & 0xFFFF) << 16 | UInt64(i)
+            isAscending = isAscending && key >= last
+            keys.append(key)
+            last = key
+        }
+        guard !isAscending else { return }
+        keys.sort()
+        var places = [Int](repeating: 0, count: keys.count)
+        for (i, key) in keys.enumerated() { places[Int(key & 0xFFFF)] = i }
+        self.places = places
+    }
+
+    var count: Int { keys.count }
+    subscript(_ index: Int) -> (segment: Int, row: Int) { (Int(keys[index] >> 32), Int(keys[index] >> 16 & 0xFFFF)) }
 }
 
 extension Column {

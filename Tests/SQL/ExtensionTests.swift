@@ -1,0 +1,83 @@
+import FirnKit
+import FirnModel
+import Foundation
+import Testing
+
+/// The extension in the sqlite3 shell, where there is one.
+@Suite struct ExtensionTests {
+    /// Built beside the tests.
+    private static let library: String? = {
+        var candidates: [URL] = []
+        for argument in CommandLine.arguments.prefix(3) {
+            var folder = URL(filePath: argument).deletingLastPathComponent()
+            for _ in 0..<4 {
+                candidates.append(folder.appending(path: "libfirn_sqlite.so"))
+                folder = folder.deletingLastPathComponent()
+            }
+        }
+        candidates.append(URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../.build/debug/libfirn_sqlite.so").standardized)
+        return candidates.first { FileManager.default.fileExists(atPath: $0.path) }?.path
+    }()
+
+    private static let shell = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3", "/opt/homebrew/bin/sqlite3"].first { FileManager.default.isExecutableFile(atPath: $0) }
+
+    /// What the shell prints for statements; nil where it or the extension is not there, which is said.
+    private func shell(_ statements: [String], in folder: TemporaryFolder) throws -> (out: String, errors: String, crashed: Bool)? {
+        guard let shell = Self.shell, let library = Self.library else {
+            print("skipped: \(Self.shell == nil ? "there is no sqlite3 shell" : "libfirn_sqlite.so is not built") here")
+            return nil
+        }
+        let process = Process()
+        process.executableURL = URL(filePath: shell)
+        process.arguments = [":memory:", ".load \(library.dropLast(".so".count))"] + statements
+        process.currentDirectoryURL = URL(filePath: folder.path)
+        let out = folder.file("out"), errors = folder.file("errors")
+        for path in [out, errors] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
+        process.standardOutput = FileHandle(forWritingAtPath: out)
+        process.standardError = FileHandle(forWritingAtPath: errors)
+        try process.run()
+        process.waitUntilExit()
+        return (try String(contentsOfFile: out, encoding: .utf8), try String(contentsOfFile: errors, encoding: .utf8), process.terminationReason == .uncaughtSignal)
+    }
+
+    private func sample(_ folder: TemporaryFolder) throws {
+        let person = TypeSchema("Person", columns: [ColumnSchema("id", ColumnType(.int), id: 0), ColumnSchema("name", ColumnType(.string), id: 1)], key: [0])
+        let dog = TypeSchema("Dog", columns: [ColumnSchema("name", ColumnType(.string), id: 0), ColumnSchema("owner", ColumnType(.link, optional: true, target: "Person"), id: 1)])
+        let transaction = try Database.create(path: folder.file("dogs.firn")).begin()
+        try transaction.extendSchema([person, dog])
+        let ada = try transaction.insert("Person", [.int(1), .string("Ada")])
+        _ = try transaction.insert("Dog", [.string("Rex"), .link(ada)])
+        _ = try transaction.insert("Dog", [.string("Bo"), .null])
+        try transaction.commit()
+    }
+
+    @Test func `a table of a file can be made in the shell`() throws {
+        let folder = TemporaryFolder()
+        try sample(folder)
+        guard let run = try shell(["CREATE VIRTUAL TABLE d USING firn('dogs.firn', 'Dog')", "SELECT name, owner FROM d ORDER BY name", "SELECT name FROM d WHERE owner = 1"], in: folder) else { return }
+        #expect(run.out == "Bo|\nRex|1\nRex\n" && run.errors.isEmpty && !run.crashed, "\(run)")
+    }
+
+    @Test func `all types of a file become tables by firn_open`() throws {
+        let folder = TemporaryFolder()
+        try sample(folder)
+        guard let run = try shell(["SELECT firn_open('dogs.firn')", "SELECT d.name, p.name FROM Dog d JOIN Person p ON d.owner = p.id", "SELECT firn_open('dogs.firn@1', 'old_')",
+                                   "SELECT count(*) FROM old_Dog NATURAL JOIN Dog"], in: folder) else { return }
+        #expect(run.out == "2\nRex|Ada\n2\n1\n" && run.errors.isEmpty && !run.crashed, "\(run)")
+    }
+
+    @Test func `what cannot be opened is an error with a reason`() throws {
+        let folder = TemporaryFolder()
+        try sample(folder)
+        try Data("hello".utf8).write(to: URL(filePath: folder.file("text.firn")))
+        for (statement, reason) in [
+            ("CREATE VIRTUAL TABLE x USING firn('none.firn')", "none.firn"), ("CREATE VIRTUAL TABLE x USING firn('dogs.firn')", "several types: Person, Dog"), ("CREATE VIRTUAL TABLE x USING firn()", "firn takes a file"),
+            ("CREATE VIRTUAL TABLE x USING firn('dogs.firn', 'Cat')", "no type \"Cat\""), ("SELECT firn_open('text.firn')", "text.firn"), ("SELECT firn_open(5)", "firn_open takes a file"), ("SELECT * FROM firn", "no such table"),
+        ] {
+            guard let run = try shell([statement], in: folder) else { return }
+            #expect(run.errors.contains(reason) && run.out.isEmpty && !run.crashed, "\(statement): \(run)")
+        }
+        guard let write = try shell(["SELECT firn_open('dogs.firn')", "DELETE FROM Dog"], in: folder) else { return }
+        #expect(write.errors.contains("may not be modified"), "\(write)")
+    }
+}
