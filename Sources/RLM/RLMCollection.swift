@@ -105,14 +105,8 @@ extension RLMCollection {
 
     /// The elements, at most 100 of them.
     public var description: String {
-        let name = Self.kind + (objectClassName.map { "<\($0)>" } ?? "<\(elementType.name)>")
-        if isInvalidated { return "\(name) (invalidated)" }
-        let results = results, count = results.count
-        var lines = (0..<Swift.min(count, 100)).map { place in
-            "\t[\(place)] " + "\(shown(results[place].content) ?? "(null)")".replacingOccurrences(of: "\n", with: "\n\t")
-        }
-        if count > 100 { lines.append("\t... \(count - 100) objects skipped.") }
-        return "\(name) (\n" + lines.joined(separator: ",\n") + "\n)"
+        let name = "\(Self.kind)<\(elementType.name)>"
+        return isInvalidated ? "\(name) (invalidated)" : "\(name) (\n\(results.lines)\n)"
     }
 
     // MARK: Elements
@@ -148,6 +142,18 @@ extension RLMCollection {
         if DynamicElement(nil, as: DynamicType.anything) == DynamicElement(value, as: DynamicType.anything) { preconditionFailure("Invalid nil value for \(noun) of '\(type.name)'.") }
         if let object = value as? DynamicObject { preconditionFailure("Object of type '\(RLMObject(object).className)' does not match \(Self.kind) type '\(type.name)'.") }
         preconditionFailure("Invalid value '\(value.map { "\($0)" } ?? "nil")' of type '\(value.map { "\(Swift.type(of: $0))" } ?? "nil")' for expected type '\(type.name)'.")
+    }
+}
+
+extension Results where Element == DynamicElement {
+    /// The elements as text, at most 100 of them.
+    var lines: String {
+        let count = count
+        var lines = (0..<Swift.min(count, 100)).map { place in
+            "\t[\(place)] " + "\(shown(self[place].content) ?? "(null)")".replacingOccurrences(of: "\n", with: "\n\t")
+        }
+        if count > 100 { lines.append("\t... \(count - 100) objects skipped.") }
+        return lines.joined(separator: ",\n")
     }
 }
 

@@ -40,7 +40,9 @@ public final class RLMSectionedResults<RLMKeyType, RLMObjectType>: Sequence, RLM
         }
     }
 
-    public var description: String { base.description }
+    public var description: String {
+        "RLMSectionedResults (\n" + map { "\t\($0)".replacingOccurrences(of: "\n", with: "\n\t") }.joined(separator: ",\n") + "\n)"
+    }
 }
 
 /// The elements that have one key. It is bound to its key, not to a place: when no element has the key any more the section is invalidated.
@@ -91,7 +93,9 @@ public final class RLMSection<RLMKeyType, RLMObjectType>: Sequence, RLMThreadCon
         }
     }
 
-    public var description: String { base.isInvalidated ? "RLMSection (invalidated)" : base.description }
+    public var description: String {
+        base.isInvalidated ? "RLMSection (invalidated)" : "RLMSection \(base.key) (\n\(Results(untyped: base._makeSource()).lines)\n)"
+    }
 }
 
 /// A section's key as it was given.

@@ -156,6 +156,49 @@ import Testing
         #expect(list.count == 3 && list[0] as? String == "a" && list[2] is NSNull)
     }
 
+    @Test func `sets of any values have objects too`() throws {
+        let ada = try person(), realm = ada.realm!
+        try realm.transaction {
+            let any = realm.createObject("Values")["anySet"] as! RLMSet<Any>
+            any.addObjects([ada, 1, "a", ada, NSNull(), 1.0])
+            #expect(any.count == 4 && any.contains(ada) && any.contains(1) && any.contains(NSNull()) && !any.contains(ada.dogs[0]))
+            #expect(any.contains { ($0 as? RLMObject) == ada })
+            any.remove(ada)
+            #expect(any.count == 3 && !any.contains(ada))
+        }
+    }
+
+    @Test func `embedded objects are not added by themselves`() async {
+        let added = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            realm.beginWriteTransaction()
+            realm.add(RLMObject(objectSchema: kennelSchema()["Address"]!))
+        }
+        #expect(said(added).contains("'Address' is embedded: set it as a property of its owner instead."))
+        let created = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            realm.beginWriteTransaction()
+            realm.createObject("Address")
+        }
+        #expect(said(created).contains("'Address' is embedded: set it as a property of its owner instead."))
+        let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try memoryRealm().allObjects("Wolf") }
+        #expect(said(unknown).contains("Object type 'Wolf' is not managed by the Realm: its schema has [\"Dog\", \"Person\", \"Address\", \"Values\"]."))
+        let nowhere = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            realm.beginWriteTransaction()
+            realm.add(RLMObject(objectSchema: RLMObjectSchema(className: "Wolf", properties: [RLMProperty(name: "age", type: .int)])))
+        }
+        #expect(said(nowhere).contains("Object type 'Wolf' is not managed by the Realm"))
+    }
+
+    @Test func `collections and sections describe themselves`() throws {
+        let ada = try person()
+        #expect(ada.dogs.description.hasPrefix("RLMArray<Dog> (\n\t[0] Dog {\n\t\t\tname = Rex;") || ada.dogs.description.hasPrefix("RLMArray<Dog> (\n\t[0] Dog {\n\t\tname = Rex;"))
+        #expect(try intSet([2, 1]).description == "RLMSet<int> (\n\t[0] 1,\n\t[1] 2\n)" && intSet(Array(0..<102), .unmanaged).description.hasSuffix("... 2 objects skipped.\n)"))
+        let sections = try intSet([2, 1]).sectionedResultsSorted(usingKeyPath: "self", ascending: true) { ($0 as! Int) % 2 }
+        #expect(sections[0].description == "RLMSection 1 (\n\t[0] 1\n)" && sections.description == "RLMSectionedResults (\n\tRLMSection 1 (\n\t\t[0] 1\n\t),\n\tRLMSection 0 (\n\t\t[0] 2\n\t)\n)")
+    }
+
     @Test func `a collection that is assigned and one that is held are the same`() throws {
         let ada = try person(), realm = ada.realm!, dogs = ada.dogs
         try realm.transaction {

@@ -34,6 +34,39 @@ class NestPlace: EmbeddedObject { @Persisted var height = 2 }
         done.wait()
     }
 
+    @Test(arguments: Conformer.live) func `S02 S03 S05 S06 S07 S08 what a collection is may be asked anywhere, and after its realm was invalidated`(_ one: Conformer) throws {
+        nonisolated(unsafe) let dogs = try one.collection()
+        let ask: @Sendable () -> Void = {
+            #expect(dogs.type == .object && !dogs.isOptional && dogs.objectClassName == "Dog" && dogs.realm != nil && !dogs.isFrozen)
+            _ = dogs.isInvalidated
+        }
+        inThreads(1, ask)
+        dogs.realm!.invalidate()
+        ask()
+        #expect(dogs.isInvalidated)
+        inThreads(1, ask)
+    }
+
+    @Test func `S01 S09 elements are read and changed in the right place, while their owner is there`() async {
+        let thread = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            nonisolated(unsafe) let pack = try person().pack
+            let done = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                _ = pack.count
+                done.signal()
+            }
+            done.wait()
+        }
+        #expect(said(thread).contains("Realm accessed from incorrect thread"))
+        let owner = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let ada = try person(), pack = ada.pack, rex = ada.dogs[0]
+            ada.realm!.beginWriteTransaction()
+            ada.realm!.delete(ada)
+            pack.add(rex)
+        }
+        #expect(said(owner).contains("the object that this MutableSet belongs to has been deleted or invalidated"))
+    }
+
     @Test(arguments: 0..<20) func `frozen objects are read by many threads at once, whatever types they lead to`(_ round: Int) throws {
         let ada = try person(owned: true), realm = ada.realm!
         try realm.transaction {

@@ -91,6 +91,9 @@ public struct Realm: Equatable {
         }
         precondition(object._core == nil, "Object is already managed by another Realm. Use create instead to copy it into this Realm.")
         core.requireTransaction("add objects")
+        if let embedded = object.asDynamic, embedded.isEmbedded {
+            preconditionFailure("'\(embedded._typeName)' is embedded: set it as a property of its owner instead.")
+        }
         if update != .error, object.unmanagedContents.map(\.type.key.isEmpty) ?? (ClassSchema.of(type(of: object)).primaryKey == nil) {
             preconditionFailure("'\(object._typeName)' does not have a primary key and can not be updated: add it without update:.")
         }
