@@ -36,6 +36,13 @@ package final class BulkWriter {
             self = runs.count == 1 ? .consecutive(first: runs[0].lowerBound, count: runs[0].count) : .listed(runs.flatMap { Array($0) })
         }
 
+        subscript(_ position: Int) -> Int64 {
+            switch self {
+            case .consecutive(let first, _): first + Int64(position)
+            case .listed(let ids): ids[position]
+            }
+        }
+
         var first: Int64 {
             switch self {
             case .consecutive(let first, _): first
@@ -197,6 +204,7 @@ package final class BulkWriter {
             return encoders.value[column].takeReady()
         }
         for (column, chunks) in ready.enumerated() { try take(chunks, column) }
+        try transaction.enter(columns, type) { rowIDs[$0] }
         if group.count == BulkWriter.groupSize || encoders.value.reduce(0, { $0 + $1.bufferedBytes }) > BulkWriter.groupBytes { try endGroup() }
     }
 

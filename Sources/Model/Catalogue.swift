@@ -25,6 +25,10 @@ struct Catalogue {
         var delta: ExtentRef = .none
         /// Which sealed segments the delta says something about; empty: none.
         var touched: [UInt8] = []
+        /// What stands behind the directory's entries.
+        var indexes: [IndexState] = []
+        /// What is wrong there: rows can be read all the same, and nothing can be written.
+        var indexDamage: Damage?
         /// In a small file of one commit, its one segment: header and all lie in the catalogue itself, and `directory` is none.
         var inner: (entry: DirectoryEntry, header: InnerBytes)?
 

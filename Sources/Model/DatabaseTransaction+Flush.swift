@@ -42,6 +42,7 @@ extension DatabaseTransaction {
         try dropDeltaRows(type)
         table.emptyTail()
         guard !rowIDs.isEmpty else { return }
+        try enter(columns, type) { rowIDs[$0] }
         let core = current()
         try directoryChange(type) { (entries) throws(FirnError) in
             if let final = entries.last, final.rowCount + rowIDs.count <= segmentSize, !states[type].touches(entries.count - 1),
@@ -110,6 +111,7 @@ extension DatabaseTransaction {
         let rows: any StoredRows = edits ?? segment
         var changed = Set(changes.records.flatMap { $0.record.values.map(\.column) })
         if let edits { for column in schema.types[type].columns.indices where edits.hasChanged(column) { changed.insert(schema.types[type].columns[column].id) } }
+        try enterChanges(type, segment, rows, changes, edits)
         var written = 0
         let count = states[type].segmentCount
         try directoryChange(type) { (entries) throws(FirnError) in
@@ -243,8 +245,9 @@ extension DatabaseTransaction {
         if states[type].directory != .none { store.free(states[type].directory) }
         var out = ByteWriter()
         for entry in entries { entry.encode(into: &out) }
+        IndexSection.encode(states[type].indexes, into: &out)
         states[type].segmentCount = entries.count
-        states[type].directory = entries.isEmpty ? .none : try write(out.bytes)
+        states[type].directory = out.count == 0 ? .none : try write(out.bytes)
         forgetReadable()
     }
 

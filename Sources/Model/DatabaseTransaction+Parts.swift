@@ -5,6 +5,7 @@ struct KeptPart {
     var schema: Schema
     var states: [Catalogue.TypeState]
     var schemaIsNew: Bool
+    var entering: [Int: [IndexEntries]]
 }
 
 /// A transaction of several parts, one after the other: each is kept or given up by itself, and those that are kept become one version.
@@ -16,7 +17,7 @@ extension DatabaseTransaction {
         try finishBulk()
         for table in tables.values { table.begin() }
         store.setMark()
-        kept = KeptPart(schema: schema, states: states, schemaIsNew: schemaIsNew)
+        kept = KeptPart(schema: schema, states: states, schemaIsNew: schemaIsNew, entering: entering)
     }
 
     /// Gives up what was changed since `keepPart`.
@@ -26,6 +27,7 @@ extension DatabaseTransaction {
         schema = kept.schema
         states = kept.states
         schemaIsNew = kept.schemaIsNew
+        entering = kept.entering
         // What is known of keys stays: those are candidates, which are looked at before they count.
         bulkWriters = [:]
         tables = tables.filter { $0.key < schema.types.count }

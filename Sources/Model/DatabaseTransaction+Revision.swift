@@ -12,7 +12,7 @@ extension DatabaseTransaction {
         checkOpen()
         try flushAll()
         let index = index(of: wanted.name), old = schema.types[index]
-        let before = SnapshotCore(store, catalogue: Catalogue(schemaRef: .none, types: states), schema: schema, taking: base.openRows(version: 0), counts: database.counts)
+        let before = SnapshotCore(store, catalogue: Catalogue(schemaRef: .none, types: statesToRead), schema: schema, taking: base.openRows(version: 0), counts: database.counts)
         defer { before.close() }
         let sources = wanted.columns.map { column in old.columns.firstIndex { $0.name == column.name && $0.type.takesOver(column.type) } }
 
@@ -27,6 +27,7 @@ extension DatabaseTransaction {
                 type.columns[i].id = kept.id
                 type.columns[i].notation = kept.notation
                 type.columns[i].writesNull = kept.writesNull
+                type.columns[i].indexes.formUnion(kept.indexes)
             } else {
                 next += 1
                 type.columns[i].id = next
@@ -38,6 +39,8 @@ extension DatabaseTransaction {
 
         let state = states[index]
         states[index] = Catalogue.TypeState()
+        states[index].indexes = IndexState.marked(type, like: state.indexes)
+        entering[index] = nil
         schema = whole
         forgetKeys(index)
         schemaIsNew = true
@@ -93,6 +96,7 @@ extension DatabaseTransaction {
             store.free(entry.header)
         }
         for ref in shared { store.free(ref) }
+        for state in state.indexes { for run in state.runs { store.free(run.ref) } }
         if state.directory != .none { store.free(state.directory) }
     }
 }

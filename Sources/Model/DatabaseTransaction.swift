@@ -26,6 +26,8 @@ package final class DatabaseTransaction {
     private var readable: SnapshotCore?
     /// See `DatabaseTransaction+Parts`.
     var kept: KeptPart?
+    /// What is to be entered into indexes, by type and in the order of its indexes: `DatabaseTransaction+Indexes`.
+    var entering: [Int: [IndexEntries]] = [:]
     /// What is known of keys, by type: `DatabaseTransaction+Keys`.
     var keys: [Int: TransactionKeys] = [:]
     /// How often something was written that readers of the transaction see elsewhere than before.
@@ -48,6 +50,10 @@ package final class DatabaseTransaction {
         }
         schema = baseOwner.core.schema
         states = baseOwner.core.catalogue.types
+        if let damage = states.lazy.compactMap(\.indexDamage).first {
+            store.cancel()
+            throw database.failure(damage)
+        }
         if states.contains(where: { $0.inner != nil }) || (store.base.catalogue != .none && base.catalogue.schemaRef == .none) {
             schemaIsNew = true
             try writeOutInner()
@@ -83,6 +89,7 @@ package final class DatabaseTransaction {
                 schemaIsNew = true
             }
         }
+        try markIndexes(wanted: types)
         guard schema.types.count <= Int(UInt16.max) else { throw FirnError(.schema, "a file holds at most \(UInt16.max) types, not \(schema.types.count)") }
         do throws(Damage) { try schema.validate() } catch { throw FirnError(.schema, error.what) }
         if schema != before { forgetReadable() }
@@ -93,7 +100,11 @@ package final class DatabaseTransaction {
     func adopt(_ whole: Schema) throws(FirnError) {
         precondition(schema.types.isEmpty, "only a new file can adopt a schema")
         schema = whole
-        states = Array(repeating: Catalogue.TypeState(), count: whole.types.count)
+        states = whole.types.map { type in
+            var state = Catalogue.TypeState()
+            state.indexes = IndexState.marked(type)
+            return state
+        }
         schemaIsNew = true
     }
 
@@ -200,7 +211,7 @@ package final class DatabaseTransaction {
     func current() -> SnapshotCore {
         if structures == 0 { return base }
         if let readable { return readable }
-        let core = SnapshotCore(store, catalogue: Catalogue(schemaRef: .none, types: states), schema: schema, taking: base.openRows(version: 0), counts: database.counts)
+        let core = SnapshotCore(store, catalogue: Catalogue(schemaRef: .none, types: statesToRead), schema: schema, taking: base.openRows(version: 0), counts: database.counts)
         readable = core
         return core
     }
@@ -223,6 +234,7 @@ package final class DatabaseTransaction {
             for type in tables.keys.sorted() { try writeEdits(type) }
             try finishBulk()
             for type in states.indices { try flush(type) }
+            try writeIndexes()
             if let alone = try aloneCatalogue() {
                 let version = try store.commitAlone(alone)
                 ended = true

@@ -55,9 +55,14 @@ struct KeyScan {
     mutating func rows(_ core: SnapshotCore, type: Int, from: Int = 0, tail: Bool = true, one: Bool) throws(Damage) -> [Int64] {
         let state = core.catalogue.types[type]
         var found: [Int64] = []
-        for index in from..<max(from, state.segmentCount) {
-            try search(try core.rows(type: type, index: index), one: one, &found)
+        if from == 0, shape.columns.count == 1, let index = core.columnIndex(type, shape.columns[0], .values) {
+            try search(index, core, type, &found)
             if one, !found.isEmpty { return found }
+        } else {
+            for index in from..<max(from, state.segmentCount) {
+                try search(try core.rows(type: type, index: index), one: one, &found)
+                if one, !found.isEmpty { return found }
+            }
         }
         guard tail, state.deltaRows > 0 else { return found }
         if !core.isTailOpen(type: type) {
@@ -66,6 +71,17 @@ struct KeyScan {
         }
         if let segment = try core.tail(type: type) { try search(segment, one: one, &found) }
         return found
+    }
+
+    /// Looks at the rows of sealed segments that an index names.
+    private mutating func search(_ index: ColumnIndex, _ core: SnapshotCore, _ type: Int, _ found: inout [Int64]) throws(Damage) {
+        let candidates = try index.sealedRows(IndexProbe(equal: wanted.values[0], shape.types[0].kind))
+        cost += KeyCost.segment * (1 + candidates.count)
+        for (segment, position) in candidates {
+            let rows = try core.rows(type: type, index: segment)
+            guard rows.isLive(position), shape.same(try rows.storedColumn(shape.columns[0]).value(at: position), wanted.values[0]) else { continue }
+            found.append(try rows.rowID(at: position))
+        }
     }
 
     private mutating func search(_ segment: any StoredRows, one: Bool, _ found: inout [Int64]) throws(Damage) {

@@ -15,6 +15,8 @@ struct OpenRows: Sendable {
     var order: [Int]
     /// By type: the rows that exist in the delta alone.
     var tails: [Int: any StoredRows]
+    /// Runs of indexes.
+    var runs: [ExtentRef: IndexRun]
 
     /// Blocks in memory that versions take over in changed segments (8 KiB and more each); segments beyond are read from the file again.
     static let mostBlocks = 4096
@@ -35,6 +37,14 @@ struct OpenRows: Sendable {
         }
         for (type, rows) in unchangedTails(catalogue, schema) { tails[type] = rows }
         return (kept, tails)
+    }
+
+    /// The runs that a version with this catalogue has too.
+    func runs(sharedBy catalogue: Catalogue) -> [ExtentRef: IndexRun] {
+        if runs.isEmpty { return [:] }
+        var kept: [ExtentRef: IndexRun] = [:]
+        for type in catalogue.types { for index in type.indexes { for run in index.runs { kept[run.ref] = runs[run.ref] } } }
+        return kept
     }
 
     mutating func put(_ rows: any StoredRows, _ type: Int, _ segment: Int) {

@@ -31,7 +31,7 @@ package struct Notation: Hashable, Sendable {
     package static let uuidUpper = Notation(code: 9)
 }
 
-/// One column of a type.
+/// One column of a type. What indexes it has is no part of what it is: columns that differ in that alone are the same.
 package struct ColumnSchema: Hashable, Sendable {
     /// Given at creation, never reused within the type; what a file refers to (the name may change).
     package var id: UInt32
@@ -40,13 +40,25 @@ package struct ColumnSchema: Hashable, Sendable {
     package var notation: Notation
     /// JSON: null was written as `null` rather than by leaving the key out.
     package var writesNull: Bool
+    package var indexes: IndexMarks
 
-    package init(_ name: String, _ type: ColumnType, id: UInt32 = 0, notation: Notation = .plain, writesNull: Bool = false) {
+    package init(_ name: String, _ type: ColumnType, id: UInt32 = 0, notation: Notation = .plain, writesNull: Bool = false, indexes: IndexMarks = []) {
         self.id = id
         self.name = name
         self.type = type
         self.notation = notation
         self.writesNull = writesNull
+        self.indexes = indexes
+    }
+
+    package static func == (a: ColumnSchema, b: ColumnSchema) -> Bool {
+        a.id == b.id && a.name == b.name && a.type == b.type && a.notation == b.notation && a.writesNull == b.writesNull
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(name)
+        hasher.combine(type)
     }
 }
 

@@ -16,6 +16,7 @@ final class SnapshotCore: TableHome {
         var order: [Int] = []
         var segments: [Int: TableSegment] = [:]
         var tails: [Int: any StoredRows] = [:]
+        var runs: [ExtentRef: IndexRun] = [:]
         var isOpen = true
     }
 
@@ -38,6 +39,7 @@ final class SnapshotCore: TableHome {
                 first.order.append(key)
             }
             first.tails = same.tails
+            first.runs = old.runs(sharedBy: catalogue)
         }
         caches = Mutex(first)
     }
@@ -49,9 +51,10 @@ final class SnapshotCore: TableHome {
             self.init(store, catalogue: catalogue, schema: schema, taking: old, counts: counts)
             return
         }
-        let catalogue = try bytes.map { (bytes) throws(Damage) in try Catalogue(bytes) } ?? .empty
-        let schema = catalogue.schemaRef == .none ? Schema() : try Schema(encoded: try store.read(catalogue.schemaRef))
+        var catalogue = try bytes.map { (bytes) throws(Damage) in try Catalogue(bytes) } ?? .empty
+        var schema = catalogue.schemaRef == .none ? Schema() : try Schema(encoded: try store.read(catalogue.schemaRef))
         guard schema.types.count == catalogue.types.count else { throw Damage("schema and catalogue disagree") }
+        catalogue.takeIndexes(&schema, store)
         self.init(store, catalogue: catalogue, schema: schema, taking: old, counts: counts)
     }
 
@@ -64,7 +67,7 @@ final class SnapshotCore: TableHome {
 
     /// What is open now, for a version that comes after.
     func openRows(version: UInt64) -> OpenRows {
-        caches.withLock { OpenRows(version: version, catalogue: catalogue, schema: schema, sealed: $0.rows, order: $0.order, tails: $0.tails) }
+        caches.withLock { OpenRows(version: version, catalogue: catalogue, schema: schema, sealed: $0.rows, order: $0.order, tails: $0.tails, runs: $0.runs) }
     }
 
     func directoryEntry(type: Int, index: Int) throws(Damage) -> DirectoryEntry {
@@ -125,6 +128,15 @@ final class SnapshotCore: TableHome {
             caches.tails[type] = tail
             return tail
         }
+    }
+
+    /// A run of an index.
+    func run(_ ref: RunRef) throws(Damage) -> IndexRun {
+        if let run = caches.withLock({ $0.runs[ref.ref] }) { return run }
+        let run = try IndexRun(try store.read(ref.ref), owner: store)
+        guard run.count == ref.count, run.nullCount == ref.nullCount else { throw Damage("a run has other entries than the directory says", at: Int(clamping: ref.ref.offset)) }
+        caches.withLock { $0.runs[ref.ref] = run }
+        return run
     }
 
     /// The delta's rows of a type as the file has them.

@@ -9,6 +9,8 @@ package struct ColumnStatistics: Sendable {
     package var bytes = 0
     /// Bytes of dictionaries that its segments share.
     package var sharedBytes = 0
+    /// Bytes of its indexes.
+    package var indexBytes = 0
     /// Encodings of its value stream and how many segments use each, most first.
     package var encodings: [(name: String, segments: Int)] = []
 }
@@ -28,7 +30,7 @@ package struct TypeStatistics: Sendable {
     package var overheadBytes = 0
     package var columns: [ColumnStatistics] = []
 
-    package var bytes: Int { columns.reduce(overheadBytes) { $0 + $1.bytes + $1.sharedBytes } }
+    package var bytes: Int { columns.reduce(overheadBytes) { $0 + $1.bytes + $1.sharedBytes + $1.indexBytes } }
 }
 
 extension DatabaseSnapshot {
@@ -51,6 +53,9 @@ extension SnapshotCore {
                                  deltaRows: state.deltaRows, deltaChanges: state.deltaChanges)
         out.columns = schema.columns.map { ColumnStatistics(name: $0.name, type: $0.type) }
         out.overheadBytes = Int(state.directory.length) + state.deltaBytes
+        for index in state.indexes {
+            if let place = schema.columns.firstIndex(where: { $0.id == index.column }) { out.columns[place].indexBytes += index.bytes }
+        }
         var counted: Set<ExtentRef> = []
         for index in 0..<state.segmentCount {
             let segment = try segment(type: type, index: index)

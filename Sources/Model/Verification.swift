@@ -64,6 +64,7 @@ private final class Verifier {
             for column in schema.columns.indices { check(segment, schema, column, subject) }
             progress(segment.rowCount)
         }
+        defects += core.verifyIndexes(type, full: full)
         // From the file, whatever versions took over in memory.
         if state.deltaRows > 0, let tail = attempt("\(schema.name), delta", { () throws(Damage) in try DeltaSegment(core, type: type) }) {
             live += tail.rowCount

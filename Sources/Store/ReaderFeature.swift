@@ -6,3 +6,11 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
 
     var bit: UInt64 { 1 << rawValue }
 }
+
+/// What a writer must know so that what it writes fits what is there; readers need not know it. Likewise bits of the root.
+package enum WriterFeature: UInt64, CaseIterable, Sendable {
+    /// Rows that are sealed are entered into indexes.
+    case indexes = 0
+
+    var bit: UInt64 { 1 << rawValue }
+}

@@ -8,7 +8,7 @@ package final class Store: @unchecked Sendable {
     static let writerLock: UInt64 = 1 << 61
     static let pinBase: UInt64 = 1 << 62
     static let knownReaderFeatures: UInt64 = ReaderFeature.allCases.reduce(0) { $0 | $1.bit }
-    static let knownWriterFeatures: UInt64 = 0
+    static let knownWriterFeatures: UInt64 = WriterFeature.allCases.reduce(0) { $0 | $1.bit }
 
     package let path: String
     /// False if opened for reading, or if the file asks of writers what this version does not know.

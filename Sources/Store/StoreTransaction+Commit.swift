@@ -29,6 +29,10 @@ extension Store {
                 throw FirnError(.inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
             }
             let base = try snapshot()
+            // Another process may have begun to use what this program does not know, after it opened the file.
+            guard base.root.writerFeatures & ~Store.knownWriterFeatures == 0 else {
+                throw FirnError(.unsupported, "the file has something that this program cannot keep up when it writes", at: .init(file: path), advice: "use a newer version of Firn")
+            }
             guard base.version < ExtentRef.maximumVersion else { throw FirnError(.unsupported, "no version numbers are left", at: .init(file: path)) }
             if space?.version != base.version { (space, records, checkpoint, logBytes) = try loadSpace(base) }
             let protected = min(base.root.oldestKept, base.version == 0 ? 0 : base.version - 1)
@@ -151,7 +155,7 @@ extension StoreTransaction {
         var root = Root(version: version, end: record.end, oldestKept: oldestKept, time: time, listsExtents: singleBarrier,
                         identity: store.identity, record: recordRef, catalogue: catalogue)
         root.readerFeatures = base.root.readerFeatures | neededFeatures
-        root.writerFeatures = base.root.writerFeatures
+        root.writerFeatures = base.root.writerFeatures | neededWriterFeatures
         root.secondSlot = base.root.secondSlot
         try writeOut(root)
 

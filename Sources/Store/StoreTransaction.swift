@@ -30,6 +30,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     var neededFeatures: UInt64 = 0
     /// What `rollBack` comes back to.
     var mark: Mark?
+    var neededWriterFeatures: UInt64 = 0
     private var bufferedBytes = 0
     /// Buffers that `read` gave out or that were dropped: they live as long as the transaction.
     private var retired: [UnsafeMutableRawBufferPointer] = []
@@ -105,6 +106,11 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     /// From this commit on the file holds something that readers must know of. A file never loses a feature; a new one made of it may.
     package func require(_ feature: ReaderFeature) {
         lock.withLock { neededFeatures |= feature.bit }
+    }
+
+    /// From this commit on only those may write the file who know of the feature.
+    package func require(_ feature: WriterFeature) {
+        lock.withLock { neededWriterFeatures |= feature.bit }
     }
 
     /// The extent is dead from this commit on; what the transaction wrote itself is given back at once.

@@ -1,0 +1,209 @@
+import FirnBytes
+import FirnStore
+
+/// The index of one column at one version, for look-ups. Usable from any thread, while the snapshot is there.
+package final class ColumnIndex: Sendable {
+    private let core: SnapshotCore
+    private let type: Int
+    private let column: Int
+    private let state: IndexState
+
+    init(_ core: SnapshotCore, type: Int, column: Int, _ state: IndexState) {
+        self.core = core
+        self.type = type
+        self.column = column
+        self.state = state
+    }
+
+    package var kind: IndexKind { state.kind }
+
+    /// About how many rows of sealed segments the probe gives: as many as it has entries. Reads a few words of each run.
+    package func estimate(_ probe: IndexProbe) throws(Damage) -> Int {
+        var sum = probe.includesNulls ? state.runs.reduce(0) { $0 + $1.nullCount } : 0
+        for ref in state.runs {
+            var run: IndexRun?
+            for range in probe.ranges where ref.mayHold(range) {
+                if run == nil { run = try core.run(ref) }
+                sum += try run!.entries(range).count
+            }
+        }
+        return sum
+    }
+
+    /// The row ids that the runs give for the probe, in no order, some perhaps more than once.
+    func forEachRow(_ probe: IndexProbe, _ body: (Int64) throws(Damage) -> Void) throws(Damage) {
+        for ref in state.runs {
+            var run: IndexRun?
+            for range in probe.ranges where ref.mayHold(range) {
+                if run == nil { run = try core.run(ref) }
+                try run!.rows(try run!.entries(range), body)
+            }
+            guard probe.includesNulls, ref.nullCount > 0 else { continue }
+            if run == nil { run = try core.run(ref) }
+            try run!.nullRows(body)
+        }
+    }
+
+    /// Every row that may match the probe: those that the runs give, those of sealed segments whose value the delta has, and those of the delta.
+    package func candidates(_ probe: IndexProbe) throws(Damage) -> RowCandidates {
+        var found = RowCandidates()
+        let places = SegmentPlaces(core, type)
+        try forEachRow(probe) { (row) throws(Damage) in
+            if let (segment, position, count) = try places.place(of: row) { found.insert(segment, position, of: count) }
+        }
+        try forEachChange { (segment, position, count) throws(Damage) in found.insert(segment, position, of: count) }
+        let state = core.catalogue.types[type]
+        if state.deltaRows > 0 { found.insert(whole: state.segmentCount) }
+        return found
+    }
+
+    /// The same without the rows of the delta, for probes that give few: ascending.
+    func sealedRows(_ probe: IndexProbe) throws(Damage) -> [(segment: Int, position: Int)] {
+        var found: [(segment: Int, position: Int)] = []
+        let places = SegmentPlaces(core, type)
+        try forEachRow(probe) { (row) throws(Damage) in
+            if let (segment, position, _) = try places.place(of: row) { found.append((segment, position)) }
+        }
+        try forEachChange { (segment, position, _) throws(Damage) in found.append((segment, position)) }
+        if found.count < 2 { return found }
+        found.sort { $0 < $1 }
+        var kept = [found[0]]
+        for place in found where place != kept[kept.count - 1] { kept.append(place) }
+        return kept
+    }
+
+    /// Rows of sealed segments of which the delta has another value than the segment, and perhaps others.
+    func forEachChange(_ body: (_ segment: Int, _ position: Int, _ rowCount: Int) throws(Damage) -> Void) throws(Damage) {
+        let state = core.catalogue.types[type]
+        guard state.deltaChanges > 0 else { return }
+        for segment in 0..<state.segmentCount where state.touches(segment) {
+            let rows = try core.rows(type: type, index: segment), count = rows.rowCount
+            if let working = rows as? WorkingRows {
+                for vector in 0..<rows.vectorCount where working.isHeld(vector: vector, column) {
+                    for position in rows.rows(ofVector: vector) { try body(segment, position, count) }
+                }
+            }
+            for position in rows.sealedBase?.overlay[column]?.positions ?? [] { try body(segment, position, count) }
+        }
+    }
+}
+
+/// Rows of a table that are to be looked at, by segment.
+package struct RowCandidates: Sendable {
+    /// Nil: all rows of the segment.
+    private var rows: [Int: Bits?] = [:]
+
+    package init() {}
+
+    /// Ascending.
+    package var segments: [Int] { rows.keys.sorted() }
+    package func contains(segment: Int) -> Bool { rows[segment] != nil }
+    /// Of a segment that it contains; nil: all rows.
+    package func rows(_ segment: Int) -> Bits? { rows[segment] ?? nil }
+
+    mutating func insert(_ segment: Int, _ position: Int, of rowCount: Int) {
+        if rows[segment] == nil { rows[segment] = .some(Bits(repeating: false, count: rowCount)) }
+        rows[segment]!?[position] = true
+    }
+
+    mutating func insert(whole segment: Int) { rows.updateValue(nil, forKey: segment) }
+
+    package mutating func formUnion(_ other: RowCandidates) {
+        for (segment, more) in other.rows {
+            guard let mine = rows[segment] else {
+                rows.updateValue(more, forKey: segment)
+                continue
+            }
+            guard let mine, let more else {
+                rows.updateValue(nil, forKey: segment)
+                continue
+            }
+            rows[segment] = .some(Bits(words: zip(mine.words, more.words).map { $0 | $1 }, count: mine.count))
+        }
+    }
+
+    package mutating func formIntersection(_ other: RowCandidates) {
+        for (segment, mine) in rows {
+            guard let theirs = other.rows[segment] else {
+                rows.removeValue(forKey: segment)
+                continue
+            }
+            guard let theirs else { continue }
+            guard let mine else {
+                rows.updateValue(theirs, forKey: segment)
+                continue
+            }
+            let both = Bits(words: zip(mine.words, theirs.words).map { $0 & $1 }, count: mine.count)
+            if both.noneSet { rows.removeValue(forKey: segment) } else { rows[segment] = .some(both) }
+        }
+    }
+}
+
+/// Where row ids stand in sealed segments.
+private final class SegmentPlaces {
+    private let core: SnapshotCore
+    private let type: Int
+    private let count: Int
+    private var last: (index: Int, entry: DirectoryEntry)?
+
+    init(_ core: SnapshotCore, _ type: Int) {
+        self.core = core
+        self.type = type
+        count = core.catalogue.types[type].segmentCount
+    }
+
+    /// Nil: not there any more.
+    func place(of row: Int64) throws(Damage) -> (segment: Int, position: Int, rowCount: Int)? {
+        if let last, last.entry.firstRowID <= row, row <= last.entry.lastRowID { return try place(row, last.index, last.entry) }
+        var low = 0, high = count
+        while low < high {
+            let middle = (low + high) / 2, entry = try core.directoryEntry(type: type, index: middle)
+            if entry.lastRowID < row { low = middle + 1 } else if entry.firstRowID <= row {
+                last = (middle, entry)
+                return try place(row, middle, entry)
+            } else { high = middle }
+        }
+        return nil
+    }
+
+    private func place(_ row: Int64, _ segment: Int, _ entry: DirectoryEntry) throws(Damage) -> (segment: Int, position: Int, rowCount: Int)? {
+        if entry.lastRowID - entry.firstRowID == Int64(entry.rowCount - 1) { return (segment, Int(row - entry.firstRowID), entry.rowCount) }
+        return try core.rows(type: type, index: segment).position(of: row).map { (segment, $0, entry.rowCount) }
+    }
+}
+
+extension SnapshotCore {
+    /// The index of a column, by its position; nil if it has none of the kind.
+    func columnIndex(_ type: Int, _ column: Int, _ kind: IndexKind) -> ColumnIndex? {
+        let id = schema.types[type].columns[column].id
+        return catalogue.types[type].indexes.first { $0.column == id && $0.kind == kind }.map { ColumnIndex(self, type: type, column: column, $0) }
+    }
+}
+
+extension StoredTable {
+    /// The index of a column, by its position; nil if it has none of the kind.
+    package func columnIndex(_ column: Int, _ kind: IndexKind) -> ColumnIndex? { core.columnIndex(index, column, kind) }
+}
+
+/// What an index is, for `firn index --list`.
+package struct IndexSummary: Sendable {
+    package var type: String
+    package var column: String
+    package var kind: IndexKind
+    /// Made because the type's key needs it.
+    package var isForKey: Bool
+    package var entries: Int
+    package var runs: Int
+    package var bytes: Int
+}
+
+extension DatabaseSnapshot {
+    package var indexes: [IndexSummary] {
+        zip(core.schema.types, core.catalogue.types).flatMap { type, state in
+            state.indexes.map { index in
+                IndexSummary(type: type.name, column: type.columns.first { $0.id == index.column }?.name ?? "", kind: index.kind, isForKey: index.isForKey,
+                             entries: index.entryCount, runs: index.runs.count, bytes: index.bytes)
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import FirnBytes
+
+/// What stands for a value in an index (`docs/format/indexes.md`, "What stands for a value"): ascends as values do, and is the same for values that are.
+package struct IndexKey: Hashable, Comparable, Sendable {
+    package var word: Int64
+    package var extra: UInt32
+
+    package init(_ word: Int64, _ extra: UInt32) {
+        self.word = word
+        self.extra = extra
+    }
+
+    @inlinable
+    package static func < (a: IndexKey, b: IndexKey) -> Bool { a.word < b.word || a.word == b.word && a.extra < b.extra }
+
+    static let least = IndexKey(.min, 0), greatest = IndexKey(.max, .max)
+
+    init(_ x: Double) { self.init(IndexKey.ordered(x), 0) }
+
+    init(bytes: UnsafeRawBufferPointer) { self.init(IndexKey.word(bytes), UInt32(truncatingIfNeeded: hash64(bytes))) }
+
+    init(pair: (Int64, Int64)) { self.init(pair.0, UInt32(truncatingIfNeeded: pair.1)) }
+
+    /// Of a value as a column of this kind holds it; nil for null.
+    init?(_ value: Value, _ kind: ScalarKind) {
+        switch value {
+        case .null: return nil
+        case .bool(let x): self.init(x ? 1 : 0, 0)
+        case .int(let x): if kind == .int || kind == .link { self.init(x, 0) } else { self.init(Double(x)) }
+        case .link(let x): self.init(x, 0)
+        case .float(let x): self.init(Double(x))
+        case .double(let x): self.init(x)
+        case .decimal(let x): self.init(x.double)
+        case .date(let x): self.init(x.seconds, UInt32(truncatingIfNeeded: x.nanoseconds))
+        case .uuid(let x): self.init(pair: Column.pair(uuid: x))
+        case .objectID(let x): self.init(pair: Column.pair(objectID: x))
+        case .string(let x):
+            var text = x
+            self = text.withUTF8 { IndexKey(bytes: UnsafeRawBufferPointer($0)) }
+        case .data(let x): self = x.withUnsafeBytes { IndexKey(bytes: $0) }
+        case .list, .set, .map, .object: self.init(0, 0)
+        }
+    }
+
+    /// Doubles as numbers that ascend as they do.
+    @inline(__always)
+    static func ordered(_ x: Double) -> Int64 {
+        if x.isNaN { return .max }
+        let bits = Int64(bitPattern: (x == 0 ? 0 : x).bitPattern)
+        return bits < 0 ? bits ^ .max : bits
+    }
+
+    /// The first eight bytes as a number that ascends as they do.
+    @inline(__always)
+    static func word(_ bytes: UnsafeRawBufferPointer) -> Int64 {
+        var word: UInt64 = 0
+        if bytes.count >= 8 {
+            word = UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self))
+        } else {
+            for i in 0..<bytes.count { word |= UInt64(bytes[i]) &<< UInt64(truncatingIfNeeded: 56 &- 8 &* i) }
+        }
+        return Int64(bitPattern: word ^ 1 << 63)
+    }
+}
+
+/// Values that are looked for in an index of values, or words in one of words: all rows with a key in one of the ranges are candidates.
+package struct IndexProbe: Sendable, Equatable {
+    package var ranges: [ClosedRange<IndexKey>]
+    package var includesNulls: Bool
+
+    package init(_ ranges: [ClosedRange<IndexKey>], includesNulls: Bool = false) {
+        self.ranges = ranges
+        self.includesNulls = includesNulls
+    }
+
+    /// Equal to a value that the column's kind can hold.
+    package init(equal value: Value, _ kind: ScalarKind) {
+        let key = IndexKey(value, kind)
+        self.init(key.map { [$0...$0] } ?? [], includesNulls: key == nil)
+    }
+
+    /// Between two words (of ints, dates and other numbers as columns hold them).
+    package static func words(_ low: Int64, _ high: Int64) -> IndexProbe {
+        IndexProbe(low <= high ? [IndexKey(low, 0)...IndexKey(high, .max)] : [])
+    }
+
+    package static func reals(_ low: Double, _ high: Double) -> IndexProbe {
+        low <= high ? words(IndexKey.ordered(low), IndexKey.ordered(high)) : IndexProbe([])
+    }
+
+    /// Text or data between two bounds; nil is open.
+    package static func bytes(_ low: [UInt8]?, _ high: [UInt8]?) -> IndexProbe {
+        let least = low?.withUnsafeBytes(IndexKey.word) ?? .min, most = high?.withUnsafeBytes(IndexKey.word) ?? .max
+        return words(least, most)
+    }
+
+    package static func bytes(equal bytes: [UInt8]) -> IndexProbe {
+        let key = bytes.withUnsafeBytes { IndexKey(bytes: $0) }
+        return IndexProbe([key...key])
+    }
+
+    /// Text that begins so.
+    package static func bytes(prefix: [UInt8]) -> IndexProbe {
+        let low = prefix.prefix(8), high = low + Array(repeating: 0xFF, count: 8 - low.count)
+        return words(Array(low).withUnsafeBytes(IndexKey.word), Array(high).withUnsafeBytes(IndexKey.word))
+    }
+
+    /// All that one of several probes finds.
+    package static func any(_ probes: [IndexProbe]) -> IndexProbe {
+        IndexProbe(probes.flatMap(\.ranges), includesNulls: probes.contains { $0.includesNulls })
+    }
+}

@@ -1,0 +1,32 @@
+/// What an index has of a column. The raw values are written to files and never change.
+package enum IndexKind: UInt8, Hashable, Sendable, CaseIterable {
+    /// Its values: for equality, ranges and beginnings of text.
+    case values = 1
+    /// The words of its text: for `TEXT`.
+    case words = 2
+
+    /// As users read and write it.
+    package var name: String { self == .values ? "values" : "words" }
+}
+
+/// The indexes that a column has.
+package struct IndexMarks: OptionSet, Sendable {
+    package let rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+    package static let values = IndexMarks(rawValue: 1), words = IndexMarks(rawValue: 2)
+
+    package init(_ kind: IndexKind) { self = kind == .values ? .values : .words }
+
+    package func contains(_ kind: IndexKind) -> Bool { contains(IndexMarks(kind)) }
+}
+
+extension ColumnType {
+    /// Why a column of this type cannot have an index; nil if it can.
+    package func refusal(of kind: IndexKind) -> String? {
+        if isCollection { return "it is a \(collection), and indexes are of single values" }
+        if self.kind == .embedded { return "it holds objects: index a column of \(target ?? "theirs")" }
+        if kind == .words, self.kind != .string { return "it is \(name), and words are those of a string" }
+        return nil
+    }
+}

@@ -1,0 +1,125 @@
+import FirnBytes
+import FirnStore
+
+/// Where a run is, and what is known of it without reading it.
+struct RunRef: Hashable, Sendable {
+    var ref: ExtentRef
+    var count: Int
+    var nullCount: Int
+    var lowest = IndexKey.least
+    var highest = IndexKey.least
+
+    var size: Int { count + nullCount }
+    func mayHold(_ range: ClosedRange<IndexKey>) -> Bool { count > 0 && range.lowerBound <= highest && lowest <= range.upperBound }
+}
+
+/// An index of one column at one version.
+struct IndexState: Hashable, Sendable {
+    var column: UInt32
+    var kind: IndexKind
+    /// Made because the type's key needs it.
+    var isForKey = false
+    /// About how many rows were changed or deleted since all was entered.
+    var staleRows = 0
+    var runs: [RunRef] = []
+
+    init(column: UInt32, _ kind: IndexKind, isForKey: Bool = false) {
+        self.column = column
+        self.kind = kind
+        self.isForKey = isForKey
+    }
+
+    var entryCount: Int { runs.reduce(0) { $0 + $1.size } }
+    var bytes: Int { runs.reduce(0) { $0 + Int(clamping: $1.ref.length) } }
+}
+
+/// The indexes of a type as they stand behind its directory (`docs/format/indexes.md`, "Where they are").
+enum IndexSection {
+    private static let magic: [UInt8] = [0x69, 0x78]
+    private static let version: UInt8 = 1
+
+    static func encode(_ indexes: [IndexState], into out: inout ByteWriter) {
+        guard !indexes.isEmpty else { return }
+        out.append(contentsOf: magic)
+        out.append(version)
+        out.append(0 as UInt8)
+        out.appendVarint(indexes.count)
+        for index in indexes.sorted(by: { ($0.column, $0.kind.rawValue) < ($1.column, $1.kind.rawValue) }) {
+            out.appendVarint(Int(index.column))
+            out.append(index.kind.rawValue)
+            out.append(index.isForKey ? 1 : 0 as UInt8)
+            out.appendVarint(index.staleRows)
+            out.appendVarint(index.runs.count)
+            for run in index.runs {
+                run.ref.encode(to: &out)
+                out.append(UInt32(run.count))
+                out.append(UInt32(run.nullCount))
+                guard run.count > 0 else { continue }
+                for key in [run.lowest, run.highest] {
+                    out.append(key.word)
+                    out.append(key.extra)
+                }
+            }
+        }
+    }
+
+    /// What stands behind the entries of a directory. Nothing, or what another version put there: no index.
+    static func decode(_ bytes: UnsafeRawBufferPointer, of type: TypeSchema) throws(Damage) -> [IndexState] {
+        guard bytes.count > 4, bytes[0] == magic[0], bytes[1] == magic[1], bytes[2] == version else { return [] }
+        var reader = ByteReader(bytes, at: 4)
+        var indexes: [IndexState] = [], last: (UInt32, UInt8)?
+        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+            let place = reader.position
+            let column = UInt32(try reader.readCount(limit: Int(UInt32.max))), raw = try reader.read(UInt8.self), flags = try reader.read(UInt8.self)
+            if let last, last >= (column, raw) { throw Damage("indexes are out of order", at: place) }
+            last = (column, raw)
+            var index = IndexState(column: column, IndexKind(rawValue: raw) ?? .values, isForKey: flags & 1 != 0)
+            index.staleRows = try reader.readCount()
+            for _ in 0..<(try reader.readCount(limit: reader.remaining)) { index.runs.append(try RunRef(from: &reader)) }
+            guard IndexKind(rawValue: raw) != nil else { continue }
+            guard let schema = type.columns.first(where: { $0.id == column }), schema.type.refusal(of: index.kind) == nil else {
+                throw Damage("an index of a column that has none", at: place)
+            }
+            indexes.append(index)
+        }
+        guard reader.isAtEnd else { throw Damage("bytes after the indexes", at: reader.position) }
+        return indexes
+    }
+}
+
+extension RunRef {
+    fileprivate init(from reader: inout ByteReader) throws(Damage) {
+        let place = reader.position
+        self.init(ref: try ExtentRef(from: &reader), count: Int(try reader.read(UInt32.self)), nullCount: Int(try reader.read(UInt32.self)))
+        guard !ref.isNone, count <= IndexRun.most, nullCount <= IndexRun.most, size > 0 else { throw Damage("a run of an index contradicts itself", at: place) }
+        if count > 0 {
+            lowest = IndexKey(try reader.read(), try reader.read())
+            highest = IndexKey(try reader.read(), try reader.read())
+            guard lowest <= highest else { throw Damage("a run of an index contradicts itself", at: place) }
+        }
+    }
+}
+
+extension Catalogue {
+    /// Reads the indexes that stand behind directories, and notes them in the schema. Damage there keeps nobody from the rows.
+    mutating func takeIndexes(_ schema: inout Schema, _ store: any ExtentSource) {
+        for i in types.indices where !types[i].directory.isNone {
+            let end = types[i].segmentCount * DirectoryEntry.size
+            guard types[i].directory.length > UInt64(end) else { continue }
+            do throws(Damage) {
+                let bytes = try store.read(types[i].directory)
+                types[i].indexes = try IndexSection.decode(UnsafeRawBufferPointer(rebasing: bytes[end...]), of: schema.types[i])
+                schema.types[i].noteIndexes(types[i].indexes)
+            } catch { types[i].indexDamage = error }
+        }
+    }
+}
+
+extension TypeSchema {
+    mutating func noteIndexes(_ indexes: [IndexState]) {
+        for place in columns.indices {
+            columns[place].indexes = []
+            for index in indexes where index.column == columns[place].id { columns[place].indexes.insert(IndexMarks(index.kind)) }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import FirnBytes
+
+/// Whether indexes hold what they promise.
+extension SnapshotCore {
+    /// Segments whose rows are looked for in the runs at a time: memory for about four million entries.
+    private static let segmentsAtATime = 64
+
+    func verifyIndexes(_ type: Int, full: Bool) -> [Defect] {
+        let state = catalogue.types[type], name = schema.types[type].name
+        var defects: [Defect] = []
+        if let damage = state.indexDamage { defects.append(Defect(subject: "\(name), indexes", damage: damage)) }
+        for index in state.indexes {
+            guard let column = schema.types[type].columns.firstIndex(where: { $0.id == index.column }) else { continue }
+            let subject = "\(name).\(schema.types[type].columns[column].name), index of \(index.kind.name)"
+            do throws(Damage) { try verify(index, type, column, full: full) } catch { defects.append(Defect(subject: subject, damage: error)) }
+        }
+        return defects
+    }
+
+    private func verify(_ index: IndexState, _ type: Int, _ column: Int, full: Bool) throws(Damage) {
+        for ref in index.runs {
+            let run = try self.run(ref)
+            if full { try run.check(ref, nextRowID: catalogue.types[type].nextRowID) }
+        }
+        guard full else { return }
+        let count = catalogue.types[type].segmentCount
+        for start in stride(from: 0, to: count, by: SnapshotCore.segmentsAtATime) {
+            var wanted = IndexEntries(index.kind)
+            for number in start..<min(start + SnapshotCore.segmentsAtATime, count) {
+                let segment = try self.segment(type: type, index: number)
+                try segment.forEachSealed(column) { (values, first) throws(Damage) in
+                    let live = segment.live?.slice(first..<first + values.count)
+                    let rowIDs = segment.rowIDs, firstID = segment.header.firstRowID
+                    wanted.add(values, live: live) { firstID + (rowIDs?[first + $0] ?? Int64(first + $0)) }
+                }
+            }
+            wanted.sort()
+            try verify(index, holds: wanted)
+        }
+    }
+
+    private func verify(_ index: IndexState, holds wanted: IndexEntries) throws(Damage) {
+        var missing = wanted.entries[...], missingNulls = wanted.nulls[...]
+        for ref in index.runs {
+            let (entries, nulls) = try run(ref).all()
+            missing = IndexEntries.without(missing, entries)[...]
+            missingNulls = IndexEntries.without(missingNulls, nulls)[...]
+        }
+        if let row = missing.first?.row ?? missingNulls.first { throw Damage("row \(row) is missing in it") }
+    }
+}
+
+extension IndexEntries {
+    /// Those of ascending elements that are not among others that ascend.
+    fileprivate static func without<T: Comparable>(_ all: ArraySlice<T>, _ others: [T]) -> [T] {
+        var left: [T] = [], at = 0
+        for one in all {
+            while at < others.count, others[at] < one { at += 1 }
+            if at == others.count || others[at] != one { left.append(one) }
+        }
+        return left
+    }
+}
