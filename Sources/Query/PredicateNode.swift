@@ -133,7 +133,7 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     private let describe: @Sendable () -> String
     var text: String { describe() }
     /// The slot whose zones and dictionary speak for the operand.
-    private let plainSlot: Int?
+    let plainSlot: Int?
     /// Its place among the text tests of the plan.
     private let number: Int?
     /// What it looks at lies in other rows: only those of the rows that are candidates are fetched.

@@ -18,17 +18,25 @@ package final class QueryRun {
     /// What was read so far.
     package private(set) var statistics = QueryStatistics()
     let plan: Plan
-    let table: any Table
-    private let scanner: Scanner
+    /// As it was given.
+    private let whole: any Table
+    /// What is gone through: all of it, or the rows that indexes name.
+    private(set) var table: any Table
+    private var scanner: Scanner
+    private var use: IndexUse?
+    /// What wants to look at indexes for each run of the query; false: never.
+    private var mayUseIndexes: Bool
     private let threads: Int
     private let parallel: ParallelLoop
     /// Rows of a batch at most.
     static let batchSize = segmentSize
 
     /// `parallel` is how work is shared among threads; by default all is done on the calling one. `file`: where the table is stored, for errors.
-    package init(_ request: QueryRequest, table: any Table, file: String? = nil, threads: Int = 1, parallel: @escaping ParallelLoop = { for i in 0..<$0 { $1(i) } }) throws(QueryError) {
+    package init(_ request: QueryRequest, table: any Table, file: String? = nil, threads: Int = 1, usingIndexes: Bool = true, parallel: @escaping ParallelLoop = { for i in 0..<$0 { $1(i) } }) throws(QueryError) {
         plan = try Plan(request, table)
         self.table = table
+        whole = table
+        mayUseIndexes = usingIndexes
         self.threads = max(1, min(threads, 256))
         self.parallel = parallel
         scanner = Scanner(plan: plan, table: table, source: DamageSource(typeName: table.type.name, file: file))
@@ -39,9 +47,22 @@ package final class QueryRun {
         }
     }
 
+    /// Before rows are read: if indexes name the rows that may match, only those are gone through.
+    private func narrow() throws(FirnError) {
+        guard mayUseIndexes else { return }
+        mayUseIndexes = false
+        do throws(Damage) {
+            guard let use = try IndexUse(plan.filter, plan.slots, whole) else { return }
+            self.use = use
+            table = ChosenRows(use.candidates, of: whole)
+            scanner = Scanner(plan: plan, table: table, source: scanner.source)
+        } catch { throw scanner.source.error(error) }
+    }
+
     /// Batches of the result, in order, of 1 to 65,536 rows. `body` returns false to stop.
     package func forEachBatch(_ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         statistics = QueryStatistics()
+        try narrow()
         if let group = plan.group { return try forEachGroup(group, body) }
         if let (offset, limit) = streaming { return try stream(offset, limit, body) }
         try materialise(try ordered(), body)
@@ -50,6 +71,7 @@ package final class QueryRun {
     /// How many rows the result has.
     package func count() throws(FirnError) -> Int {
         statistics = QueryStatistics()
+        try narrow()
         if plan.group == nil, let (offset, limit) = streaming {
             let total = try matchCount()
             return min(max(0, total - offset), limit)
@@ -65,6 +87,7 @@ package final class QueryRun {
 
     /// The rows of one segment that the filter matches (descriptors aside): a bit a physical row, deleted ones clear.
     package func matches(ofSegment index: Int) throws(FirnError) -> Bits {
+        let scanner = Scanner(plan: plan, table: whole, source: scanner.source)
         let scan = try scanner.scan(index, reusing: nil)
         var words = [UInt64](repeating: 0, count: scan.segment.vectorCount * 16)
         _ = try scanner.forEachMatch(scan) { (vector, _, _, mask, _) throws(FirnError) in
@@ -78,12 +101,17 @@ package final class QueryRun {
     /// The result's rows in order as (segment, row within it), for requests without groups.
     package func rowPositions() throws(FirnError) -> [(segment: Int, row: Int)] {
         precondition(plan.group == nil, "groups have no row positions: ask forEachBatch")
-        return try ordered().map { (Int($0 >> 32), Int($0 & 0xFFFF_FFFF)) }
+        try narrow()
+        let places = (table as? ChosenRows)?.places
+        return try ordered().map { (places?[Int($0 >> 32)] ?? Int($0 >> 32), Int($0 & 0xFFFF_FFFF)) }
     }
 
     /// What the query does, and after a run what it read.
     package func explain() -> String {
-        var out = "scan \(table.type.name): \(table.segmentCount) segments, \(table.rowCount) rows\n" + plan.filter.outline("  ")
+        var out = "scan \(table.type.name): \(whole.segmentCount) segments, \(whole.rowCount) rows\n" + plan.filter.outline("  ")
+        if let use {
+            out += "index \(use.names.joined(separator: ", ")): \(use.rowCount) \(use.rowCount == 1 ? "row" : "rows") to look at, in \(table.segmentCount) of \(whole.segmentCount) segments\n"
+        }
         for descriptor in plan.descriptors {
             switch descriptor {
             case .sort(let list): out += "sort by \(list.map { name(plan.keys[$0.key]) + ($0.ascending ? " asc" : " desc") }.joined(separator: ", "))\n"

@@ -35,6 +35,7 @@ struct Scanner {
         let mask = scan.takeMask()
         defer { scan.giveBack(mask) }
         for vector in 0..<segment.vectorCount {
+            if let live = segment.live, live.noneSet(ofVector: vector) { continue }
             let verdict = whole == .all ? whole : try plan.filter.verdict(scan, vector)
             if verdict == .none {
                 scan.statistics.vectorsSkipped += 1

@@ -147,6 +147,29 @@ extension Command {
         flags: [.type, .json] + Flag.readingText,
         exit: "0 done")
 
+    static let index = Command(
+        "index", operands: "FILE [TYPE.COLUMN...]", count: 1...Int.max, "makes, drops and lists the indexes of a file",
+        detail: """
+            An index of a column finds rows by value: queries with == < <= > >= IN BETWEEN BEGINSWITH use it where few rows match, and every commit keeps it up. \
+            'firn query --explain' tells whether one was used. With --full-text it is an index of the words of a text, for TEXT.
+
+            A primary key of one column has an index as soon as it needs one: where its values do not ascend in the order of the rows and there are more than 65,536. \
+            Without columns, the indexes that there are.
+            """,
+        examples: [
+            .init("firn index people.firn people.name people.age", "of two columns"),
+            .init("firn index people.firn", "the indexes there are"),
+            .init("firn index --drop people.firn people.age", "without it again"),
+        ],
+        flags: [
+            .type,
+            Flag("full-text", nil, in: .working, "index the words of a text"),
+            Flag("drop", nil, in: .working, "drop the indexes of these columns"),
+            Flag("list", nil, in: .working, "list the indexes"),
+            .json,
+        ],
+        exit: "0 done, 1 there was no such index to drop")
+
     static let verify = Command(
         "verify", operands: "FILE...", count: 1...Int.max, "checks that files are intact",
         detail: "Quickly by default: headers, structure and hashes. With --full every value is decoded, and indexes, order and links are checked.",

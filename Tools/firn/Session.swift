@@ -48,6 +48,7 @@ final class Session {
         case "info": return try InfoCommand(session: self).run()
         case "verify": return try VerifyCommand(session: self).run()
         case "schema": return try SchemaCommand(session: self).run()
+        case "index": return try IndexCommand(session: self).run()
         case "completions":
             guard let text = Program.firn.completions(for: arguments.operands[0]) else {
                 throw FirnError(.usage, "there are no completions for \"\(arguments.operands[0])\"", advice: "the shells are bash, zsh and fish")

@@ -95,7 +95,11 @@ final class ClassSchema: @unchecked Sendable {
                 type.target = target.className()
                 if target is EmbeddedObject.Type { type.kind = .embedded }
             }
-            return ColumnSchema(property.name, type)
+            var indexes: IndexMarks = []
+            // A key has an index where it needs one, without being asked.
+            if property.options.contains(.indexed), !property.options.contains(.primaryKey), type.refusal(of: .values) == nil { indexes.insert(.values) }
+            if property.options.contains(.fullText), type.refusal(of: .words) == nil { indexes.insert(.words) }
+            return ColumnSchema(property.name, type, indexes: indexes)
         }
         let key = stored.firstIndex { $0.options.contains(.primaryKey) }.map { [$0] } ?? []
         return TypeSchema(name, columns: columns, key: key, isEmbedded: isEmbedded)

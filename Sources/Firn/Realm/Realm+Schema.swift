@@ -55,7 +55,7 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
         var found = type.columns.enumerated().map { place, column in
             let known = schema?.properties.first { $0.name == column.name }
             return Property(name: known?.codeName ?? column.name, columnName: column.name, column.type, isPrimaryKey: type.key.contains(place),
-                            isIndexed: known.map { !$0.options.isDisjoint(with: [.indexed, .fullText]) } ?? type.key.contains(place))
+                            isIndexed: known.map { !$0.options.isDisjoint(with: [.indexed, .fullText]) } ?? (type.key.contains(place) || !column.indexes.isEmpty))
         }
         for property in schema?.properties ?? [] where property.shape.isLinking { found.append(Property(linking: property)) }
         properties = found

@@ -13,7 +13,7 @@ extension RealmCore {
             throw Realm.Error(.schemaMismatch, "Migration is required due to the following errors:" + problems.map { "\n- " + $0 }.joined()
                               + "\nCount up the configuration's schemaVersion, and list the classes in its objectTypes.")
         }
-        let missing = wanted.filter { schema[$0.name] == nil }
+        let missing = wanted.filter { schema[$0.name] == nil || lacksIndexes($0) }
         guard !missing.isEmpty else { return }
         guard !configuration.readOnly, !isFrozen else { return }
         do throws(FirnError) {
@@ -22,8 +22,8 @@ extension RealmCore {
                 noteChange()
             } else {
                 let own = try file.database.begin()
-                // Another process may have been first.
-                try own.extendSchema(missing.filter { own.schema[$0.name] == nil })
+                // Another process may have been first: what is there already changes nothing.
+                try own.extendSchema(missing)
                 try own.commit()
                 install(try file.database.snapshot())
             }
@@ -45,7 +45,7 @@ extension RealmCore {
     /// The position of a class's type in the file; traps where it cannot be.
     func adopt(_ schema: ClassSchema) -> Int {
         if let index = self.schema.types.firstIndex(where: { $0.name == schema.name }), mismatches(schema).isEmpty,
-           schema.reachable().allSatisfy({ self.schema[$0.name] != nil }) { return index }
+           isFrozen || configuration.readOnly || !lacksIndexes(schema.typeSchema), schema.reachable().allSatisfy({ self.schema[$0.name] != nil }) { return index }
         if let types = configuration.objectTypes, !types.contains(where: { $0 == schema.objectClass }),
            !types.contains(where: { ClassSchema.of($0).reachable().contains { $0 === schema } }) {
             preconditionFailure("Object type '\(schema.name)' is not managed by the Realm: add \(schema.name).self to the configuration's objectTypes.")
@@ -55,6 +55,14 @@ extension RealmCore {
             preconditionFailure("The file has no type '\(schema.name)', and a \(isFrozen ? "frozen" : "read-only") realm adds none.")
         }
         return index
+    }
+
+    /// Whether a class marks a property as indexed that has no index in the file. Indexes that the file has and the class does not mention stay.
+    func lacksIndexes(_ wanted: TypeSchema) -> Bool {
+        guard let stored = schema[wanted.name] else { return false }
+        return wanted.columns.contains { column in
+            stored.index(of: column.name).map { !stored.columns[$0].indexes.isSuperset(of: column.indexes) } ?? false
+        }
     }
 
     /// In what a class and the file's type of the same name differ, a sentence each.

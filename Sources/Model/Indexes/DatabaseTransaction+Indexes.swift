@@ -48,6 +48,7 @@ extension DatabaseTransaction {
             for column in type.columns {
                 for kind in IndexKind.allCases where column.indexes.contains(kind) && column.type.refusal(of: kind) == nil { try addIndex(type.name, column.name, kind) }
             }
+            schema.types[index(of: type.name)].noteIndexes(states[index(of: type.name)].indexes)
         }
     }
 

@@ -84,6 +84,12 @@ package struct IndexProbe: Sendable, Equatable {
         IndexProbe(low <= high ? [IndexKey(low, 0)...IndexKey(high, .max)] : [])
     }
 
+    /// Equal to a value of two words (a date, UUID or object id as columns hold them).
+    package static func pair(_ word: Int64, _ extra: Int64) -> IndexProbe {
+        let key = IndexKey(pair: (word, extra))
+        return IndexProbe([key...key])
+    }
+
     package static func reals(_ low: Double, _ high: Double) -> IndexProbe {
         low <= high ? words(IndexKey.ordered(low), IndexKey.ordered(high)) : IndexProbe([])
     }
@@ -103,6 +109,17 @@ package struct IndexProbe: Sendable, Equatable {
     package static func bytes(prefix: [UInt8]) -> IndexProbe {
         let low = prefix.prefix(8), high = low + Array(repeating: 0xFF, count: 8 - low.count)
         return words(Array(low).withUnsafeBytes(IndexKey.word), Array(high).withUnsafeBytes(IndexKey.word))
+    }
+
+    /// What both find.
+    package func intersection(_ other: IndexProbe) -> IndexProbe {
+        // Many ranges with many: one of them is as right, and the rows tell.
+        guard ranges.count * other.ranges.count <= 1 << 16 else { return ranges.count < other.ranges.count ? self : other }
+        var both: [ClosedRange<IndexKey>] = []
+        for range in ranges {
+            for more in other.ranges where range.overlaps(more) { both.append(range.clamped(to: more)) }
+        }
+        return IndexProbe(both, includesNulls: includesNulls && other.includesNulls)
     }
 
     /// All that one of several probes finds.

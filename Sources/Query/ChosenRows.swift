@@ -1,0 +1,57 @@
+import FirnBytes
+import FirnModel
+
+/// Some rows of another table in their order: those that an index names. Segments without any are left out; of the others the rest is not live.
+final class ChosenRows: Table {
+    let base: any Table
+    /// The segments of the base that are here, in order.
+    let places: [Int]
+    private let candidates: RowCandidates
+
+    init(_ candidates: RowCandidates, of base: any Table) {
+        self.base = base
+        self.candidates = candidates
+        places = candidates.segments
+    }
+
+    var type: TypeSchema { base.type }
+    var schema: Schema { base.schema }
+    /// At most.
+    var rowCount: Int { base.rowCount }
+    var segmentCount: Int { places.count }
+
+    func segment(_ index: Int) throws(Damage) -> any Segment {
+        let segment = try base.segment(places[index])
+        guard let rows = candidates.rows(places[index]) else { return segment }
+        guard rows.count == segment.rowCount else { throw Damage("a segment has other rows than its directory says") }
+        return ChosenSegment(segment, rows)
+    }
+
+    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { try base.segmentIndex(of: rowID).flatMap { places.firstIndex(of: $0) } }
+    func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) }
+}
+
+private final class ChosenSegment: Segment {
+    private let base: any Segment
+    let live: Bits?
+
+    init(_ base: any Segment, _ rows: Bits) {
+        self.base = base
+        live = base.live.map { Bits(words: zip($0.words, rows.words).map { $0 & $1 }, count: rows.count) } ?? rows
+    }
+
+    var rowCount: Int { base.rowCount }
+    func rowID(at position: Int) throws(Damage) -> Int64 { try base.rowID(at: position) }
+    func position(of rowID: Int64) throws(Damage) -> Int? { try base.position(of: rowID) }
+    func column(_ index: Int) throws(Damage) -> any ColumnReader { try base.column(index) }
+    func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { try base.storedColumn(index) }
+    func column(path: [Int]) throws(Damage) -> any ColumnReader { try base.column(path: path) }
+}
+
+extension Bits {
+    /// Whether no row of a vector has its bit.
+    func noneSet(ofVector vector: Int) -> Bool {
+        for w in vector &* 16..<min(vector &* 16 &+ 16, words.count) where words[w] != 0 { return false }
+        return true
+    }
+}

@@ -1,0 +1,154 @@
+import FirnBytes
+import FirnModel
+
+/// What a table's indexes say of a filter: the rows that may match. The filter itself is asked of each of them, so that answers are the same as without.
+struct IndexUse {
+    /// Of the columns, as they were used: `Dog.name`.
+    let names: [String]
+    /// Rows that the indexes name, about.
+    let rowCount: Int
+    let candidates: RowCandidates
+
+    /// More than one row in so many is not looked up: going through the column is as good.
+    private static let share = 16
+
+    /// Nil if no index helps.
+    init?(_ filter: PredicateNode, _ slots: SlotTable, _ table: any Table) throws(Damage) {
+        guard let table = table as? StoredTable, let way = try IndexUse.way(filter, slots, table) else { return nil }
+        guard way.estimate <= max(64, table.rowCount / IndexUse.share) else { return nil }
+        candidates = try way.candidates()
+        names = way.names
+        rowCount = way.estimate
+    }
+
+    /// A way to the rows, and how many there are about.
+    private indirect enum Way {
+        case look(ColumnIndex, IndexProbe, column: Int, name: String, estimate: Int)
+        case all([Way])
+        case any([Way])
+
+        var estimate: Int {
+            switch self {
+            case .look(_, _, _, _, let estimate): estimate
+            case .all(let ways): ways.map(\.estimate).min() ?? .max
+            case .any(let ways): ways.reduce(0) { $0 + $1.estimate }
+            }
+        }
+
+        var names: [String] {
+            switch self {
+            case .look(_, _, _, let name, _): return [name]
+            case .all(let ways), .any(let ways):
+                var all: [String] = []
+                for name in ways.flatMap(\.names) where !all.contains(name) { all.append(name) }
+                return all
+            }
+        }
+
+        func candidates() throws(Damage) -> RowCandidates {
+            switch self {
+            case .look(let index, let probe, _, _, _): return try index.candidates(probe)
+            case .all(let ways):
+                var found = try ways[0].candidates()
+                for way in ways.dropFirst() { found.formIntersection(try way.candidates()) }
+                return found
+            case .any(let ways):
+                var found = RowCandidates()
+                for way in ways { found.formUnion(try way.candidates()) }
+                return found
+            }
+        }
+    }
+
+    private static func way(_ node: PredicateNode, _ slots: SlotTable, _ table: StoredTable) throws(Damage) -> Way? {
+        switch node {
+        case let node as TestNode:
+            guard let (index, column, probe) = look(node, slots, table) else { return nil }
+            return try way(index, column, probe, table)
+        case let node as AndNode: return try way(all: node, slots, table)
+        case let node as OrNode:
+            var ways: [Way] = []
+            for part in node.parts {
+                guard let way = try way(part, slots, table) else { return nil }
+                ways.append(way)
+            }
+            return ways.isEmpty ? nil : .any(ways)
+        default: return nil
+        }
+    }
+
+    private static func way(_ index: ColumnIndex, _ column: Int, _ probe: IndexProbe, _ table: StoredTable) throws(Damage) -> Way {
+        .look(index, probe, column: column, name: "\(table.type.name).\(table.type.columns[column].name)", estimate: try index.estimate(probe))
+    }
+
+    /// The best of the parts, and those that are not much worse. Ranges of one column are one range.
+    private static func way(all node: AndNode, _ slots: SlotTable, _ table: StoredTable) throws(Damage) -> Way? {
+        var looks: [(index: ColumnIndex, column: Int, probe: IndexProbe)] = [], ways: [Way] = []
+        for part in flat(node) {
+            guard let test = part as? TestNode else {
+                if let way = try way(part, slots, table) { ways.append(way) }
+                continue
+            }
+            guard let look = look(test, slots, table) else { continue }
+            if let known = looks.firstIndex(where: { $0.column == look.column && $0.index.kind == .values }) , look.index.kind == .values {
+                looks[known].probe = looks[known].probe.intersection(look.probe)
+            } else {
+                looks.append(look)
+            }
+        }
+        for look in looks { ways.append(try way(look.index, look.column, look.probe, table)) }
+        guard let best = ways.map(\.estimate).min() else { return nil }
+        let chosen = ways.filter { $0.estimate <= max(8 * best, 1024) }.sorted { $0.estimate < $1.estimate }
+        return chosen.count == 1 ? chosen[0] : .all(chosen)
+    }
+
+    private static func flat(_ node: AndNode) -> [PredicateNode] { node.parts.flatMap { part in (part as? AndNode).map(flat) ?? [part] } }
+
+    private static func look(_ node: TestNode, _ slots: SlotTable, _ table: StoredTable) -> (index: ColumnIndex, column: Int, probe: IndexProbe)? {
+        guard let slot = node.plainSlot, slots.paths[slot].count == 1, let column = slots.paths[slot].first,
+              let index = table.columnIndex(column, .values), let probe = node.test.probe(slots.types[slot].kind) else { return nil }
+        return (index, column, probe)
+    }
+}
+
+extension ElementTest {
+    /// What an index of values is asked for the values that pass; nil where it cannot tell.
+    func probe(_ kind: ScalarKind) -> IndexProbe? {
+        var probe: IndexProbe
+        switch form {
+        case .never: probe = IndexProbe([])
+        case .words(let low, let high, inverted: false): probe = .words(low, high)
+        case .wordSet(let words, inverted: false): probe = .any(words.map { .words($0, $0) })
+        case .reals(let low, let high, inverted: false): probe = .reals(low, high)
+        case .pairs(let low, let high, inverted: false): probe = low == high ? .pair(low.word, low.extra) : .words(low.word, high.word)
+        case .text(let test, inverted: false):
+            guard !test.folding.isNeeded else { return nil }
+            switch test.form {
+            case .equal(let bytes): probe = .bytes(equal: bytes)
+            case .oneOf(let values): probe = .any(values.map { .bytes(equal: $0) })
+            case .prefix(let bytes): probe = .bytes(prefix: bytes)
+            case .range(let low, _, let high, _): probe = .bytes(low, high)
+            default: return nil
+            }
+        case .value(let comparator, let wanted, let folding):
+            guard !folding.isNeeded, comparator == .equal || kind == .decimal, let found = ElementTest.probe(comparator, wanted, kind) else { return nil }
+            probe = found
+        case .valueSet(let values, inverted: false, let folding):
+            guard !folding.isNeeded else { return nil }
+            probe = .any(values.map { IndexProbe(equal: $0, kind) })
+        default: return nil
+        }
+        if matchesNull { probe.includesNulls = true }
+        return probe
+    }
+
+    private static func probe(_ comparator: Comparator, _ wanted: Value, _ kind: ScalarKind) -> IndexProbe? {
+        if comparator == .equal { return IndexProbe(equal: wanted, kind) }
+        guard let word = IndexProbe(equal: wanted, kind).ranges.first?.lowerBound.word else { return nil }
+        switch comparator {
+        case .less, .lessOrEqual: return .words(.min, word)
+        case .greater, .greaterOrEqual: return .words(word, .max)
+        default: return nil
+        }
+    }
+}

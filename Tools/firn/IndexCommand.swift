@@ -1,0 +1,97 @@
+import FirnBytes
+import FirnCommandLine
+import FirnExchange
+import FirnModel
+
+/// `firn index FILE [TYPE.COLUMN...]`
+struct IndexCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+    private var kind: IndexKind { arguments.has("full-text") ? .words : .values }
+
+    func run() throws(FirnError) -> ExitCode {
+        let wanted = Array(arguments.operands.dropFirst()), isDrop = arguments.has("drop")
+        guard !wanted.isEmpty else {
+            if isDrop || arguments.has("full-text") { throw FirnError(.usage, "name the columns: TYPE.COLUMN", advice: "'firn index FILE' lists the indexes that there are") }
+            return try list()
+        }
+        if arguments.has("list") { throw FirnError(.usage, "--list takes no columns", advice: "leave it out to make indexes of them") }
+        let file = try OpenedFile(stored: arguments.operands[0])
+        if file.address.version != nil { throw FirnError(.usage, "an old version cannot be changed", at: .init(file: arguments.operands[0])) }
+        let columns = try wanted.map { (text) throws(FirnError) in try column(text, file) }
+        let database = try Database.open(path: file.address.path, writable: true), transaction = try database.begin(threads: try session.threads())
+        var missing: [String] = []
+        for (type, column) in columns {
+            if isDrop {
+                if try !transaction.dropIndex(type, column, kind) { missing.append("\(type).\(column)") }
+            } else {
+                try transaction.addIndex(type, column, kind)
+            }
+        }
+        if missing.count == columns.count, isDrop { transaction.cancel() } else { try transaction.commit() }
+        for name in missing { session.remark("\(name) has no index of \(kind.name)") }
+        if !isDrop, !session.isQuiet {
+            let made = try database.snapshot().indexes.filter { index in index.kind == kind && columns.contains { $0.type == index.type && $0.column == index.column } }
+            try print(made)
+        }
+        return missing.isEmpty ? .done : .no
+    }
+
+    /// What `Type.column` or `column` names.
+    private func column(_ text: String, _ file: OpenedFile) throws(FirnError) -> (type: String, column: String) {
+        let schema = file.schema
+        for type in schema.types where text.hasPrefix(type.name + ".") && type.index(of: String(text.dropFirst(type.name.count + 1))) != nil {
+            return (type.name, String(text.dropFirst(type.name.count + 1)))
+        }
+        if let given = arguments.text("type") ?? file.address.type ?? (schema.roots.count == 1 ? schema.roots[0].name : nil), let type = schema[given] {
+            if type.index(of: text) != nil { return (given, text) }
+            let name = text.hasPrefix(given + ".") ? String(text.dropFirst(given.count + 1)) : text
+            throw FirnError(.usage, "type \"\(given)\" has no column \"\(name)\"", at: .init(file: file.name),
+                            advice: Suggestion.nearest(to: name, among: type.columns.map(\.name)).map { "did you mean \"\($0)\"?" }
+                                ?? "its columns are \(type.columns.map(\.name).joined(separator: ", "))")
+        }
+        guard let dot = text.firstIndex(of: ".") else {
+            throw FirnError(.usage, "\"\(text)\" names no type, and there are several", at: .init(file: file.name), advice: "write TYPE.\(text)")
+        }
+        let name = String(text[..<dot])
+        guard let type = schema[name] else { throw unknownType(name, in: schema, of: file.name) }
+        let column = String(text[text.index(after: dot)...])
+        throw FirnError(.usage, "type \"\(name)\" has no column \"\(column)\"", at: .init(file: file.name),
+                        advice: Suggestion.nearest(to: column, among: type.columns.map(\.name)).map { "did you mean \"\($0)\"?" }
+                            ?? "its columns are \(type.columns.map(\.name).joined(separator: ", "))")
+    }
+
+    private func list() throws(FirnError) -> ExitCode {
+        let file = try OpenedFile(stored: arguments.operands[0])
+        guard case .stored(_, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        let indexes = snapshot.indexes.filter { index in (arguments.text("type") ?? file.address.type).map { $0 == index.type } ?? true }
+        try print(indexes)
+        if indexes.isEmpty, !arguments.has("json") { session.remark("no indexes") }
+        return .done
+    }
+
+    private func print(_ indexes: [IndexSummary]) throws(FirnError) {
+        if arguments.has("json") {
+            for index in indexes {
+                var line = JSONLine()
+                line.add("v", 1)
+                line.add("type", index.type)
+                line.add("column", index.column)
+                line.add("kind", index.kind.name)
+                line.add("forKey", index.isForKey)
+                line.add("entries", index.entries)
+                line.add("runs", index.runs)
+                line.add("bytes", index.bytes)
+                try session.out.write(line.object + "\n")
+            }
+            return
+        }
+        guard !indexes.isEmpty else { return }
+        var table = TextTable([.init("index"), .init("of"), .init("entries", isNumber: true), .init("runs", isNumber: true), .init("bytes", isNumber: true), .init("")])
+        for index in indexes {
+            table.append(["\(index.type).\(index.column)", index.kind.name, Quantity.count(index.entries), Quantity.count(index.runs), Quantity.bytes(index.bytes),
+                          index.isForKey ? "made for the key" : ""])
+        }
+        for line in table.lines(style: session.outStyle) { try session.out.write(line) }
+    }
+}
