@@ -40,6 +40,14 @@ private func readEverything(_ source: HostileSource, _ catalogue: ExtentRef) {
             for column in table.type.columns.indices { readColumn(segment, column, table) }
         }
         for id in [0, 1, 7, 500, Int64.max] { _ = try? table.row(id) }
+        for column in table.type.columns.indices {
+            guard let index = table.columnIndex(column, .values) else { continue }
+            let value = (try? table.row(1))??[column] ?? .null
+            for probe in [IndexProbe(equal: value, table.type.columns[column].type.kind), .words(.min, .max), .bytes(prefix: [0x61]), .words(0, 100)] {
+                _ = try? index.estimate(probe)
+                _ = try? index.candidates(probe)
+            }
+        }
         findKeys(core, type)
     }
 }
@@ -99,6 +107,9 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
         let database = try Database.create(path: path)
         let first = try database.begin()
         try first.extendSchema(schema.types)
+        for (i, column) in type.columns.enumerated() where (i + Int(seed)) % 3 != 0 && column.type.refusal(of: .values) == nil {
+            try first.addIndex("Thing", column.name, .values)
+        }
         let count = seed % 3 == 0 ? 3000 : random.number(20...400)
         try first.bulkWriter("Thing").append(RandomTables.batch(random.rows(count, of: type, in: schema), of: type, in: schema))
         try first.commit()

@@ -8,6 +8,7 @@ case "codecs": try benchCodecs(Array(arguments.dropFirst()))
 case "objects": try ObjectFigures.run(arguments.count > 1 ? arguments[1] : "/tmp", rows: arguments.count > 2 ? Int(arguments[2]) ?? 1_000_000 : 1_000_000)
 case "csv": try benchCSV(Array(arguments.dropFirst()))
 case "rows": try RowFigures.run(arguments.dropFirst().first)
+case "lookups": try LookupFigures.run(arguments.count > 1 ? arguments[1] : nil, rows: arguments.count > 2 ? Int(arguments[2]) ?? 1_000_000 : 1_000_000)
 case "open", "commit":
     do {
         if arguments[0] == "open", arguments.count > 1 { try StoreFigures.open(arguments[1]) } else { try StoreFigures.commit(arguments.dropFirst().first) }
@@ -18,6 +19,6 @@ case "open", "commit":
 default:
     print("usage: firn-bench csv FILE.csv…")
     print("usage: firn-bench text FILE… [--profile fast|standard|small]")
-    print("       firn-bench open FILE | commit [FOLDER] | rows [FOLDER] | objects [FOLDER [ROWS]]")
+    print("       firn-bench open FILE | commit [FOLDER] | rows [FOLDER] | objects [FOLDER [ROWS]] | lookups [FOLDER [ROWS]]")
     print("       firn-bench codecs [--profile fast|standard|small] FILE.i64|FILE.f64…")
 }

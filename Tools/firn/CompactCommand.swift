@@ -62,7 +62,7 @@ struct CompactCommand {
         var changes: [ColumnChange] = []
         for (old, new) in zip(before, after) {
             for (a, b) in zip(old.columns, new.columns) {
-                changes.append(ColumnChange(type: old.name, column: a.name, before: a.bytes + a.sharedBytes, after: b.bytes + b.sharedBytes))
+                changes.append(ColumnChange(type: old.name, column: a.name, before: a.bytes + a.sharedBytes + a.indexBytes, after: b.bytes + b.sharedBytes + b.indexBytes))
             }
             changes.append(ColumnChange(type: old.name, column: "(structure)", before: old.overheadBytes, after: new.overheadBytes))
         }

@@ -51,9 +51,9 @@ struct InfoCommand {
         guard !type.columns.isEmpty else { return }
         var table = TextTable([.init("column"), .init("type"), .init("bytes", isNumber: true), .init("share", isNumber: true), .init("encodings")])
         for column in type.columns {
-            let bytes = column.bytes + column.sharedBytes
+            let bytes = column.bytes + column.sharedBytes + column.indexBytes
             table.append([column.name, column.type.name, Quantity.bytes(bytes), type.bytes > 0 ? "\(Quantity.decimal(100 * Double(bytes) / Double(type.bytes), 1)) %" : "",
-                          encodings(column, segments: type.segments)])
+                          encodings(column, segments: type.segments) + (column.indexBytes > 0 ? ", index \(Quantity.bytes(column.indexBytes))" : "")])
         }
         table.append(["(structure)", "", Quantity.bytes(type.overheadBytes), type.bytes > 0 ? "\(Quantity.decimal(100 * Double(type.overheadBytes) / Double(type.bytes), 1)) %" : "", ""])
         for line in table.lines(width: Machine.terminalWidth(1), style: style) { try out.write(line) }
@@ -95,8 +95,9 @@ struct InfoCommand {
                 var cell = JSONLine()
                 cell.add("name", column.name)
                 cell.add("type", column.type.name)
-                cell.add("bytes", column.bytes + column.sharedBytes)
+                cell.add("bytes", column.bytes + column.sharedBytes + column.indexBytes)
                 cell.add("sharedBytes", column.sharedBytes)
+                cell.add("indexBytes", column.indexBytes)
                 cell.add("encodings", column.encodings.map { encoding in
                     var part = JSONLine()
                     part.add("name", encoding.name)

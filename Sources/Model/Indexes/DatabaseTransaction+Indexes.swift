@@ -210,9 +210,13 @@ extension DatabaseTransaction {
         let schema = schema.types[type], state = states[type]
         guard state.segmentCount > 1, schema.key.count == 1, !schema.isEmbedded, let column = schema.key.first.map({ schema.columns[$0] }),
               column.type.refusal(of: .values) == nil, !column.indexes.contains(.values) else { return false }
-        // What was there before was looked at by the commit that wrote it.
+        // What was there before was looked at by the commit that sealed it.
         let old = base.schema.types.firstIndex { $0.id == schema.id }.map { base.catalogue.types[$0] }
-        guard old?.directory != state.directory else { return false }
+        if let old, old.segmentCount > 0 {
+            guard old.directory != state.directory else { return false }
+            let before = try reading { () throws(Damage) in try DirectoryEntry(try store.read(old.directory), old.segmentCount - 1).lastRowID }
+            guard try lastSealedRowID(type) > before else { return false }
+        }
         let ascends = try reading { () throws(Damage) in try zonesAscend(type, column.id, from: max(0, (old?.segmentCount ?? 0) - 1)) }
         if ascends { return false }
         try make(IndexState(column: column.id, .values, isForKey: true), type)

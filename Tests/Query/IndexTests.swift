@@ -1,0 +1,125 @@
+import FirnBytes
+import FirnKit
+import FirnModel
+@testable import FirnQuery
+import Testing
+
+@Suite struct IndexTests {
+    private static let kinds: [ScalarKind] = [.int, .string, .double, .date, .decimal, .bool, .uuid, .any, .float, .data, .objectID]
+    private let type = TypeSchema("T", columns: kinds.enumerated().map { ColumnSchema("c\($0.offset)", ColumnType($0.element, optional: true), indexes: .values) })
+
+    private func value(_ kind: ScalarKind, _ random: inout RandomTables) -> Value {
+        if random.chance(8) { return .null }
+        let n = random.number(0...200)
+        switch kind {
+        case .int: return .int(Int64(n - 100))
+        case .string: return .string(random.chance(60) ? "word\(n)" : random.chance(10) ? "" : "the same beginning \(n)")
+        case .double: return .double(random.chance(4) ? .nan : random.chance(4) ? -0.0 : Double(n - 100) / 4)
+        case .float: return .float(Float(n - 100) / 8)
+        case .date: return .date(Timestamp(seconds: Int64(n - 100) * 50_000, nanoseconds: Int32(n % 3)))
+        case .decimal: return .decimal(random.chance(4) ? Decimal("nan")! : Decimal("\(n - 100).\(n % 4)0")!)
+        case .bool: return .bool(n % 2 == 0)
+        case .uuid: return .uuid(Identifier(high: UInt64(n) << 56, low: UInt64(n % 5)))
+        case .objectID: return .objectID(Identifier(high: UInt64(n / 7) << 56, low: UInt64(n)))
+        case .data: return .data([UInt8(n % 250), UInt8(n % 3)])
+        default: return n % 3 == 0 ? .int(Int64(n)) : n % 3 == 1 ? .double(Double(n - 1)) : .string("word\(n)")
+        }
+    }
+
+    private func condition(_ column: Int, _ arguments: inout [Value], _ random: inout RandomTables) -> String {
+        let kind = IndexTests.kinds[column]
+        func argument() -> String {
+            arguments.append(value(kind, &random))
+            return "$\(arguments.count - 1)"
+        }
+        let name = "c\(column)"
+        switch random.number(0...7) {
+        case 0, 1: return "\(name) == \(argument())"
+        case 2: return "\(name) IN {\((0..<random.number(0...4)).map { _ in argument() }.joined(separator: ", "))}"
+        case 3 where kind != .any: return "\(name) >= \(argument()) AND \(name) < \(argument())"
+        case 4 where kind != .any: return "\(name) BETWEEN {\(argument()), \(argument())}"
+        case 5 where kind == .string: return "\(name) BEGINSWITH '\(["word1", "word", "the same beginning 1", "x", ""][random.number(0...4)])'"
+        case 6: return "\(name) != \(argument())"
+        case 7 where kind == .string: return "\(name) ==[c] 'WORD5'"
+        default: return "\(name) \(["<", ">", "<=", ">=", "=="][random.number(0...(kind == .any ? 0 : 4))].replacingOccurrences(kind)) \(argument())"
+        }
+    }
+
+    private func query(_ arguments: inout [Value], _ random: inout RandomTables) -> String {
+        func one() -> String { "(" + condition(random.number(0...IndexTests.kinds.count - 1), &arguments, &random) + ")" }
+        switch random.number(0...5) {
+        case 0: return "\(one()) AND \(one())"
+        case 1: return "\(one()) OR \(one())"
+        case 2: return "NOT \(one()) AND \(one())"
+        case 3: return "(\(one()) OR \(one())) AND \(one())"
+        default: return one()
+        }
+    }
+
+    @Test(arguments: 1...4 as ClosedRange<UInt64>)
+    func `answers are the same with indexes and without`(seed: UInt64) throws {
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
+        var random = RandomTables(seed: seed), used = 0, ids: [Int64] = []
+        func row() -> [Value] { IndexTests.kinds.map { value($0, &random) } }
+        for round in 0..<6 {
+            let transaction = try database.begin()
+            if round == 0 { try transaction.extendSchema([type]) }
+            if round % 2 == 0 {
+                let rows = (0..<3000).map { _ in row() }
+                let first = try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
+                ids += (first..<first + 3000).map { $0 }
+            }
+            for _ in 0..<20 { ids.append(try transaction.insert("T", row())) }
+            for _ in 0..<(round == 3 ? 400 : 20) {
+                let column = random.number(0...IndexTests.kinds.count - 1)
+                try transaction.update("T", rowID: ids[random.number(0...ids.count - 1)], column: "c\(column)", value(IndexTests.kinds[column], &random))
+            }
+            for _ in 0..<5 { try transaction.delete("T", rowID: ids.remove(at: random.number(0...ids.count - 1))) }
+            if round == 4 { try transaction.flushAll() }
+            try transaction.commit()
+            let table = try database.snapshot().table(named: "T")!
+            for _ in 0..<150 {
+                var arguments: [Value] = []
+                let text = query(&arguments, &random)
+                let request = QueryRequest(filter: text, arguments: arguments)
+                let with = try QueryRun(request, table: table), without = try QueryRun(request, table: table, usingIndexes: false)
+                let a = try with.rowPositions(), b = try without.rowPositions()
+                #expect(a.elementsEqual(b) { $0 == $1 }, "seed \(seed), round \(round): \(text) \(arguments)")
+                #expect(try QueryRun(request, table: table, threads: 2).count() == b.count, "seed \(seed): \(text) \(arguments)")
+                if with.explain().contains("index T.") { used += 1 }
+            }
+        }
+        #expect(used > 200, "seed \(seed): indexes were used \(used) times")
+    }
+
+    @Test func `the plan tells which index led to how many rows, and what was read`() throws {
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
+        let type = TypeSchema("Dog", columns: [ColumnSchema("name", ColumnType(.string), indexes: .values), ColumnSchema("age", ColumnType(.int))])
+        let transaction = try database.begin()
+        try transaction.extendSchema([type])
+        let rows = (0..<200_000).map { [Value.string("name \(($0 * 7919) % 200_000)"), .int(Int64($0 % 20))] }
+        try transaction.bulkWriter("Dog").append(RandomTables.batch(rows, of: type, in: Schema([type])))
+        try transaction.commit()
+        let table = try database.snapshot().table(named: "Dog")!
+        let run = try QueryRun(QueryRequest(filter: "name == 'name 77' AND age < 50"), table: table)
+        #expect(try run.count() == 1)
+        let plan = run.explain()
+        #expect(plan.contains("index Dog.name: 1 row to look at, in 1 of 4 segments"), "\(plan)")
+        #expect(run.statistics.vectorsDecoded + run.statistics.codeVectorsDecoded <= 2, "\(plan)")
+        let many = try QueryRun(QueryRequest(filter: "name BEGINSWITH 'name '"), table: table)
+        #expect(try many.count() == 200_000 && !many.explain().contains("index"))
+        let groups = try QueryRun(QueryRequest(filter: "name IN {'name 5', 'name 6', 'no name'}", aggregates: [Aggregate(.count)]), table: table)
+        var total: Value?
+        try groups.forEachBatch { batch in
+            total = batch.columns[0].value(at: 0)
+            return true
+        }
+        #expect(total == .int(2) && groups.explain().contains("index Dog.name: 2 rows"))
+        #expect(try QueryRun(QueryRequest(filter: "name IN {'name 5', 'name 6'} SORT(name DESC) LIMIT(1)", select: ["name"]), table: table).count() == 1)
+    }
+}
+
+extension String {
+    /// Bools have no order.
+    fileprivate func replacingOccurrences(_ kind: ScalarKind) -> String { kind == .bool || kind == .any ? "==" : self }
+}

@@ -1,0 +1,48 @@
+import Foundation
+import Testing
+
+@Suite struct IndexTests {
+    private func sample() throws -> Scratch {
+        let scratch = try Scratch()
+        var text = "id,name,age\n"
+        for i in 0..<3000 { text += "\(i),person \((i * 7919) % 3000),\(i % 90)\n" }
+        try scratch.write("people.csv", text)
+        #expect(try scratch.firn("convert", "people.csv", "people.firn", "--key", "id").code == 0)
+        return scratch
+    }
+
+    @Test func `indexes are made, used, listed and dropped`() throws {
+        let scratch = try sample()
+        #expect(try scratch.firn("index", "people.firn").errors.contains("no indexes"))
+        #expect(!(try scratch.firn("query", "people.firn", "name == 'person 5'", "--explain").out.contains("index people.name")))
+        let before = try scratch.firn("query", "people.firn", "name == 'person 5'", "--format", "csv").out
+        let made = try scratch.firn("index", "people.firn", "people.name", "age")
+        #expect(made.code == 0 && made.out.contains("people.name") && made.out.contains("people.age") && made.out.contains("3,000"), "\(made.out)\(made.errors)")
+        let plan = try scratch.firn("query", "people.firn", "name == 'person 5'", "--explain").out
+        #expect(plan.contains("index people.name: 1 row to look at"), "\(plan)")
+        #expect(try scratch.firn("query", "people.firn", "name == 'person 5'", "--format", "csv").out == before)
+        #expect(try scratch.firn("verify", "--full", "people.firn").code == 0)
+        let listed = try scratch.firn("index", "people.firn", "--json").out
+        #expect(listed.contains(#""column":"name","kind":"values","forKey":false,"entries":3000,"runs":1"#), "\(listed)")
+        #expect(try scratch.firn("compact", "people.firn").code == 0)
+        #expect(try scratch.firn("convert", "people.firn", "copy.firn").code == 0)
+        for file in ["people.firn", "copy.firn"] {
+            let all = try scratch.firn("index", file, "--json").out
+            #expect(all.contains(#""column":"name""#) && all.contains(#""column":"age""#), "\(file): \(all)")
+            #expect(try scratch.firn("verify", "--full", file).code == 0)
+        }
+        #expect(try scratch.firn("diff", "people.firn", "people.csv", "--key", "id").code == 0)
+        #expect(try scratch.firn("index", "people.firn", "people.age", "--drop").code == 0)
+        #expect(try scratch.firn("index", "people.firn", "people.age", "--drop").code == 1)
+        #expect(!(try scratch.firn("index", "people.firn", "--json").out.contains(#""column":"age""#)))
+    }
+
+    @Test func `what is not there is told, with what is near`() throws {
+        let scratch = try sample()
+        #expect(try scratch.firn("index", "people.firn", "people.nam").errors.contains("did you mean \"name\"?"))
+        #expect(try scratch.firn("index", "people.firn", "peple.name").errors.contains("peple"))
+        #expect(try scratch.firn("index", "people.firn", "--drop").code == 2)
+        #expect(try scratch.firn("index", "people.csv", "people.name").code != 0)
+        #expect(try scratch.firn("index", "people.firn", "people.age", "--full-text").errors.contains("words are those of a string"))
+    }
+}
