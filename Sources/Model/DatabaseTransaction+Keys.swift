@@ -158,15 +158,3 @@ extension DatabaseTransaction {
         return settled
     }
 }
-
-extension SnapshotCore {
-    /// The first segment that does not lie before a row id.
-    func firstSegment(type: Int, endingAtOrAfter rowID: Int64) throws(Damage) -> Int {
-        var low = 0, high = catalogue.types[type].segmentCount
-        while low < high {
-            let middle = (low + high) / 2
-            if try directoryEntry(type: type, index: middle).lastRowID < rowID { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
-}

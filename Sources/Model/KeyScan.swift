@@ -53,21 +53,20 @@ struct KeyScan {
 
     /// The rows with the key among segments `from`… of a type and the rows of its delta, ascending. `one`: the first is enough.
     mutating func rows(_ core: SnapshotCore, type: Int, from: Int = 0, tail: Bool = true, one: Bool) throws(Damage) -> [Int64] {
-        let state = core.catalogue.types[type]
         var found: [Int64] = []
         if from == 0, shape.columns.count == 1, let index = core.columnIndex(type, shape.columns[0], .values) {
             try search(index, core, type, &found)
             if one, !found.isEmpty { return found }
         } else {
-            for index in from..<max(from, state.segmentCount) {
+            for index in from..<max(from, core.catalogue.types[type].segmentCount) {
                 try search(try core.rows(type: type, index: index), one: one, &found)
                 if one, !found.isEmpty { return found }
             }
         }
-        guard tail, state.deltaRows > 0 else { return found }
+        guard tail, core.catalogue.types[type].deltaRows > 0 else { return found }
         if !core.isTailOpen(type: type) {
-            cost += state.deltaRows * KeyCost.record
-            work?.add(records: state.deltaRows)
+            cost += core.catalogue.types[type].deltaRows * KeyCost.record
+            work?.add(records: core.catalogue.types[type].deltaRows)
         }
         if let segment = try core.tail(type: type) { try search(segment, one: one, &found) }
         return found

@@ -71,12 +71,27 @@ final class SnapshotCore: TableHome {
     }
 
     func directoryEntry(type: Int, index: Int) throws(Damage) -> DirectoryEntry {
-        let state = catalogue.types[type]
-        guard index < state.segmentCount else { throw Damage("segment outside the directory") }
-        if let inner = state.inner { return inner.entry }
-        let entry = try DirectoryEntry(try store.read(state.directory), index)
-        guard entry.lastRowID < state.nextRowID else { throw Damage("a segment holds row ids that were never given") }
+        // Field by field: a copy of a type's state counts references for each of its arrays.
+        guard index < catalogue.types[type].segmentCount else { throw Damage("segment outside the directory") }
+        if catalogue.types[type].inner != nil { return catalogue.types[type].inner!.entry }
+        let entry = try DirectoryEntry(try store.read(catalogue.types[type].directory), index)
+        guard entry.lastRowID < catalogue.types[type].nextRowID else { throw Damage("a segment holds row ids that were never given") }
         return entry
+    }
+
+    /// The first sealed segment that does not end before a row id; as many as there are if all do. Whether the row is there is not said.
+    func firstSegment(type: Int, endingAtOrAfter rowID: Int64) throws(Damage) -> Int {
+        let count = catalogue.types[type].segmentCount
+        if count == 0 { return 0 }
+        if catalogue.types[type].inner != nil { return catalogue.types[type].inner!.entry.lastRowID < rowID ? count : 0 }
+        let bytes = try store.read(catalogue.types[type].directory)
+        var low = 0, high = count
+        while low < high {
+            let middle = (low &+ high) >> 1
+            let last = Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: middle &* DirectoryEntry.size &+ 8, as: Int64.self))
+            if last < rowID { low = middle &+ 1 } else { high = middle }
+        }
+        return low
     }
 
     /// The bytes of a segment's header, and what keeps them where they are.

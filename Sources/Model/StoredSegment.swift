@@ -17,7 +17,7 @@ final class StoredSegment: StoredRows {
     /// Row ids less the first, where they are not consecutive.
     let rowIDs: [Int64]?
     let overlay: [Int: Patch]
-    private let raws: Mutex<[Int: RawColumn]> = Mutex([:])
+    private let raws: Mutex<[RawColumn?]>
 
     private init(_ source: SegmentSource, _ headerRef: ExtentRef, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer, headerOwner: any AnyObject & Sendable,
                  rowIDs: [Int64]?, overlay: [Int: Patch], live: Bits?) {
@@ -31,6 +31,7 @@ final class StoredSegment: StoredRows {
         self.overlay = overlay
         self.live = live
         rowCount = header.rowCount
+        raws = Mutex(Array(repeating: nil, count: type.columns.count))
     }
 
     /// Not an initialiser: one that throws between its fields was measured to release what it had not yet set (Swift 6.3, a `Mutex` among the fields).

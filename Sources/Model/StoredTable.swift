@@ -22,10 +22,9 @@ package final class StoredTable: Table {
     /// The file's, as far as it is known.
     var path: String { keeper?.path ?? "" }
     func rows(_ segment: Int) throws(Damage) -> any StoredRows { try core.rows(type: index, index: segment) }
-    private var state: Catalogue.TypeState { core.catalogue.types[index] }
     package var schema: Schema { core.schema }
-    package var rowCount: Int { state.liveRows }
-    package var segmentCount: Int { state.segmentCount + (state.deltaRows > 0 ? 1 : 0) }
+    package var rowCount: Int { core.catalogue.types[index].liveRows }
+    package var segmentCount: Int { core.catalogue.types[index].segmentCount + (core.catalogue.types[index].deltaRows > 0 ? 1 : 0) }
 
     package func segment(_ position: Int) throws(Damage) -> any Segment {
         precondition(position >= 0 && position < segmentCount, "segment outside the table: ask segmentCount first")
@@ -33,16 +32,12 @@ package final class StoredTable: Table {
     }
 
     package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
-        guard rowID >= 0, rowID < state.nextRowID else { return nil }
-        var low = 0, high = state.segmentCount
-        while low < high {
-            let middle = (low + high) / 2
-            if try core.directoryEntry(type: index, index: middle).lastRowID < rowID { low = middle + 1 } else { high = middle }
+        guard rowID >= 0, rowID < core.catalogue.types[index].nextRowID else { return nil }
+        let place = try core.firstSegment(type: index, endingAtOrAfter: rowID)
+        if place < core.catalogue.types[index].segmentCount {
+            return try core.directoryEntry(type: index, index: place).firstRowID <= rowID ? place : nil
         }
-        if low < state.segmentCount {
-            return try core.directoryEntry(type: index, index: low).firstRowID <= rowID ? low : nil
-        }
-        return state.deltaRows > 0 ? low : nil
+        return core.catalogue.types[index].deltaRows > 0 ? place : nil
     }
 
     package func related(_ typeName: String) throws(Damage) -> (any Table)? {

@@ -16,12 +16,15 @@ final class TableSegment: Segment {
     private let home: any TableHome
     private let hasEmbedded: Bool
     private let readers: Mutex<[[Int]: any ColumnReader]> = Mutex([:])
+    /// Of the columns themselves, by position: what nearly all ask for.
+    private let columns: Mutex<[(any ColumnReader)?]>
 
     init(_ rows: any StoredRows, type: TypeSchema, home: any TableHome) {
         self.rows = rows
         self.type = type
         self.home = home
         hasEmbedded = type.columns.contains { $0.type.kind == .embedded }
+        columns = Mutex(Array(repeating: nil, count: type.columns.count))
     }
 
     var rowCount: Int { rows.rowCount }
@@ -29,9 +32,16 @@ final class TableSegment: Segment {
     func rowID(at position: Int) throws(Damage) -> Int64 { try rows.rowID(at: position) }
     func position(of rowID: Int64) throws(Damage) -> Int? { try rows.position(of: rowID) }
     func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { try rows.storedColumn(index) }
-    func column(_ index: Int) throws(Damage) -> any ColumnReader { try column(path: [index]) }
+
+    func column(_ index: Int) throws(Damage) -> any ColumnReader {
+        if let reader = columns.withLock({ $0[index] }) { return reader }
+        let reader = try open([index])
+        columns.withLock { $0[index] = reader }
+        return reader
+    }
 
     func column(path: [Int]) throws(Damage) -> any ColumnReader {
+        if path.count == 1 { return try column(path[0]) }
         if let reader = readers.withLock({ $0[path] }) { return reader }
         let reader = try open(path)
         readers.withLock { $0[path] = reader }

@@ -61,9 +61,9 @@ enum LookupFigures {
         try take("row-id", count) { (i) throws(Damage) in if case .int(let x) = try table.value(rowID: Int64(i), column: 1) { sum &+= x } }
         start = processorSeconds()
         for _ in 0..<1000 {
-            do throws(QueryError) {
-                sum &+= Int64(try QueryRun(QueryRequest(filter: "id == $0", arguments: [key(next(), kind)]), table: table).count())
-            } catch let error as QueryError { throw error.asFirnError } catch { throw FirnError(.inputOutput, "\(error)") }
+            let run: QueryRun
+            do throws(QueryError) { run = try QueryRun(QueryRequest(filter: "id == $0", arguments: [key(next(), kind)]), table: table) } catch { throw error.asFirnError }
+            sum &+= Int64(try run.count())
         }
         print("lookups.\(kind).query \((processorSeconds() - start) * 1e9 / 1000) ns (\(sum & 1))")
     }

@@ -47,7 +47,7 @@ package final class ColumnIndex: Sendable {
     /// Every row that may match the probe: those that the runs give, those of sealed segments whose value the delta has, and those of the delta.
     package func candidates(_ probe: IndexProbe) throws(Damage) -> RowCandidates {
         var found = RowCandidates()
-        let places = SegmentPlaces(core, type)
+        var places = SegmentPlaces(core, type)
         try forEachRow(probe) { (row) throws(Damage) in
             if let (segment, position, count) = try places.place(of: row) { found.insert(segment, position, of: count) }
         }
@@ -60,7 +60,7 @@ package final class ColumnIndex: Sendable {
     /// The same without the rows of the delta, for probes that give few: ascending.
     func sealedRows(_ probe: IndexProbe) throws(Damage) -> [(segment: Int, position: Int)] {
         var found: [(segment: Int, position: Int)] = []
-        let places = SegmentPlaces(core, type)
+        var places = SegmentPlaces(core, type)
         try forEachRow(probe) { (row) throws(Damage) in
             if let (segment, position, _) = try places.place(of: row) { found.append((segment, position)) }
         }
@@ -74,8 +74,8 @@ package final class ColumnIndex: Sendable {
 
     /// Rows of sealed segments of which the delta has another value than the segment, and perhaps others.
     func forEachChange(_ body: (_ segment: Int, _ position: Int, _ rowCount: Int) throws(Damage) -> Void) throws(Damage) {
+        guard core.catalogue.types[type].deltaChanges > 0 else { return }
         let state = core.catalogue.types[type]
-        guard state.deltaChanges > 0 else { return }
         for segment in 0..<state.segmentCount where state.touches(segment) {
             let rows = try core.rows(type: type, index: segment), count = rows.rowCount
             if let working = rows as? WorkingRows {
@@ -140,30 +140,24 @@ package struct RowCandidates: Sendable {
 }
 
 /// Where row ids stand in sealed segments.
-private final class SegmentPlaces {
+private struct SegmentPlaces {
     private let core: SnapshotCore
     private let type: Int
-    private let count: Int
     private var last: (index: Int, entry: DirectoryEntry)?
 
     init(_ core: SnapshotCore, _ type: Int) {
         self.core = core
         self.type = type
-        count = core.catalogue.types[type].segmentCount
     }
 
     /// Nil: not there any more.
-    func place(of row: Int64) throws(Damage) -> (segment: Int, position: Int, rowCount: Int)? {
+    mutating func place(of row: Int64) throws(Damage) -> (segment: Int, position: Int, rowCount: Int)? {
         if let last, last.entry.firstRowID <= row, row <= last.entry.lastRowID { return try place(row, last.index, last.entry) }
-        var low = 0, high = count
-        while low < high {
-            let middle = (low + high) / 2, entry = try core.directoryEntry(type: type, index: middle)
-            if entry.lastRowID < row { low = middle + 1 } else if entry.firstRowID <= row {
-                last = (middle, entry)
-                return try place(row, middle, entry)
-            } else { high = middle }
-        }
-        return nil
+        let index = try core.firstSegment(type: type, endingAtOrAfter: row)
+        guard index < core.catalogue.types[type].segmentCount else { return nil }
+        let entry = try core.directoryEntry(type: type, index: index)
+        last = (index, entry)
+        return entry.firstRowID <= row && row <= entry.lastRowID ? try place(row, index, entry) : nil
     }
 
     private func place(_ row: Int64, _ segment: Int, _ entry: DirectoryEntry) throws(Damage) -> (segment: Int, position: Int, rowCount: Int)? {

@@ -214,7 +214,10 @@ extension DatabaseTransaction {
         let old = base.schema.types.firstIndex { $0.id == schema.id }.map { base.catalogue.types[$0] }
         if let old, old.segmentCount > 0 {
             guard old.directory != state.directory else { return false }
-            let before = try reading { () throws(Damage) in try old.inner?.entry.lastRowID ?? DirectoryEntry(try store.read(old.directory), old.segmentCount - 1).lastRowID }
+            let before = try reading { () throws(Damage) -> Int64 in
+                if let inner = old.inner { return inner.entry.lastRowID }
+                return try DirectoryEntry(try store.read(old.directory), old.segmentCount - 1).lastRowID
+            }
             guard try lastSealedRowID(type) > before else { return false }
         }
         let ascends = try reading { () throws(Damage) in try zonesAscend(type, column.id, from: max(0, (old?.segmentCount ?? 0) - 1)) }

@@ -1,0 +1,53 @@
+import Firn
+import FirnModel
+import Foundation
+import Testing
+
+private class Seeker: Object {
+    @Persisted(primaryKey: true) var id = 0
+    @Persisted(indexed: true) var name = ""
+    @Persisted var age = 0
+}
+
+/// The same type before it had an index.
+private class PlainSeeker: Object {
+    override class func _realmObjectName() -> String? { "Seeker" }
+    @Persisted(primaryKey: true) var id = 0
+    @Persisted var name = ""
+    @Persisted var age = 0
+}
+
+@Suite struct IndexedTests {
+    private func indexed(_ place: Place) throws -> [String] { try Database.open(path: place.file().path).snapshot().indexes.map { "\($0.type).\($0.column)" } }
+
+    @Test func `classes make indexes of the properties that they mark, also in files that are there already`() throws {
+        let place = try Place()
+        do {
+            let realm = try Realm(configuration: place.configuration([PlainSeeker.self]))
+            try realm.write { for i in 0..<3000 { realm.create(PlainSeeker.self, value: ["id": i, "name": "hound \(i % 1000)", "age": i % 9]) } }
+            #expect(try indexed(place).isEmpty)
+        }
+        do {
+            let realm = try Realm(configuration: place.configuration([Seeker.self]))
+            #expect(try indexed(place) == ["Seeker.name"])
+            #expect(realm.objects(Seeker.self).where { $0.name == "hound 7" && $0.age == 7 }.map(\.id) == [7])
+            #expect(realm.objects(Seeker.self).filter("name == 'hound 8'").map(\.id) == [8, 1008, 2008])
+            try realm.write {
+                realm.objects(Seeker.self)[0].name = "hound 8"
+                realm.delete(realm.objects(Seeker.self)[8])
+                realm.create(Seeker.self, value: ["id": 5000, "name": "hound 8"])
+                #expect(realm.objects(Seeker.self).filter("name == 'hound 8'").map(\.id) == [0, 1008, 2008, 5000])
+            }
+            #expect(realm.objects(Seeker.self).filter("name == 'hound 8'").map(\.id) == [0, 1008, 2008, 5000])
+            #expect(realm.object(ofType: Seeker.self, forPrimaryKey: 5000)?.name == "hound 8")
+        }
+        // A class that does not mention it keeps it up all the same.
+        let realm = try Realm(configuration: place.configuration([PlainSeeker.self]))
+        try realm.write { for i in 6000..<9000 { realm.create(PlainSeeker.self, value: ["id": i, "name": "later \(i)"]) } }
+        #expect(try indexed(place) == ["Seeker.name"])
+        #expect(realm.objects(PlainSeeker.self).filter("name == 'later 7000'").map(\.id) == [7000])
+        #expect(try Database.open(path: place.file().path).snapshot().verify(full: true).isEmpty)
+        try realm.writeCopy(toFile: place.file("copy.firn"))
+        #expect(try Database.open(path: place.file("copy.firn").path).snapshot().indexes.map(\.entries) == [6000])
+    }
+}
