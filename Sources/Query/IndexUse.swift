@@ -63,8 +63,9 @@ struct IndexUse {
     private static func way(_ node: PredicateNode, _ slots: SlotTable, _ table: StoredTable) throws(Damage) -> Way? {
         switch node {
         case let node as TestNode:
-            guard let (index, column, probe) = look(node, slots, table) else { return nil }
-            return try way(index, column, probe, table)
+            var ways: [Way] = []
+            for look in looks(node, slots, table) { ways.append(try way(look.index, look.column, look.probe, table)) }
+            return joined(ways)
         case let node as AndNode: return try way(all: node, slots, table)
         case let node as OrNode:
             var ways: [Way] = []
@@ -81,7 +82,7 @@ struct IndexUse {
         .look(index, probe, column: column, name: "\(table.type.name).\(table.type.columns[column].name)", estimate: try index.estimate(probe))
     }
 
-    /// The best of the parts, and those that are not much worse. Ranges of one column are one range.
+    /// Ranges of one column are one range.
     private static func way(all node: AndNode, _ slots: SlotTable, _ table: StoredTable) throws(Damage) -> Way? {
         var looks: [(index: ColumnIndex, column: Int, probe: IndexProbe)] = [], ways: [Way] = []
         for part in flat(node) {
@@ -89,14 +90,20 @@ struct IndexUse {
                 if let way = try way(part, slots, table) { ways.append(way) }
                 continue
             }
-            guard let look = look(test, slots, table) else { continue }
-            if let known = looks.firstIndex(where: { $0.column == look.column && $0.index.kind == .values }) , look.index.kind == .values {
-                looks[known].probe = looks[known].probe.intersection(look.probe)
-            } else {
-                looks.append(look)
+            for look in self.looks(test, slots, table) {
+                if look.index.kind == .values, let known = looks.firstIndex(where: { $0.column == look.column && $0.index.kind == .values }) {
+                    looks[known].probe = looks[known].probe.intersection(look.probe)
+                } else {
+                    looks.append(look)
+                }
             }
         }
         for look in looks { ways.append(try way(look.index, look.column, look.probe, table)) }
+        return joined(ways)
+    }
+
+    /// Ways that all lead to what is wanted: the best, and those that are not much worse.
+    private static func joined(_ ways: [Way]) -> Way? {
         guard let best = ways.map(\.estimate).min() else { return nil }
         let chosen = ways.filter { $0.estimate <= max(8 * best, 1024) }.sorted { $0.estimate < $1.estimate }
         return chosen.count == 1 ? chosen[0] : .all(chosen)
@@ -104,10 +111,15 @@ struct IndexUse {
 
     private static func flat(_ node: AndNode) -> [PredicateNode] { node.parts.flatMap { part in (part as? AndNode).map(flat) ?? [part] } }
 
-    private static func look(_ node: TestNode, _ slots: SlotTable, _ table: StoredTable) -> (index: ColumnIndex, column: Int, probe: IndexProbe)? {
-        guard let slot = node.plainSlot, slots.paths[slot].count == 1, let column = slots.paths[slot].first,
-              let index = table.columnIndex(column, .values), let probe = node.test.probe(slots.types[slot].kind) else { return nil }
-        return (index, column, probe)
+    /// What indexes are asked for one condition: of words, one look for each that must occur.
+    private static func looks(_ node: TestNode, _ slots: SlotTable, _ table: StoredTable) -> [(index: ColumnIndex, column: Int, probe: IndexProbe)] {
+        guard let slot = node.plainSlot, slots.paths[slot].count == 1, let column = slots.paths[slot].first else { return [] }
+        if case .text(let test, inverted: false) = node.test.form, case .words(let search) = test.form {
+            guard let index = table.columnIndex(column, .words) else { return [] }
+            return search.wanted.map { (index, column, $0.isPrefix ? .bytes(prefix: $0.word) : .bytes(equal: $0.word)) }
+        }
+        guard let index = table.columnIndex(column, .values), let probe = node.test.probe(slots.types[slot].kind) else { return [] }
+        return [(index, column, probe)]
     }
 }
 

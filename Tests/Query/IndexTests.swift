@@ -92,6 +92,45 @@ import Testing
         #expect(used > 200, "seed \(seed): indexes were used \(used) times")
     }
 
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    func `TEXT gives the same with an index of words and without`(seed: UInt64) throws {
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
+        let type = TypeSchema("T", columns: [ColumnSchema("t", ColumnType(.string, optional: true), indexes: [.words, .values]), ColumnSchema("n", ColumnType(.int))])
+        let words = ["snow", "Snö", "ice", "icecream", "İstanbul", "Zürich", "zurich", "42", "extraordinarily", "extraordinary", "the", "THE", "日本", "e\u{301}clair", "Éclair"]
+        var random = RandomTables(seed: seed), used = 0
+        func text() -> Value {
+            if random.chance(10) { return .null }
+            var text = ""
+            for _ in 0..<random.number(0...6) {
+                let word = random.chance(60) ? "w\(random.number(0...400))" : words[random.number(0...words.count - 1)]
+                text += word + [" ", ", ", "-", "\n", ".", "_"][random.number(0...5)]
+            }
+            return .string(text)
+        }
+        for round in 0..<4 {
+            let transaction = try database.begin()
+            if round == 0 { try transaction.extendSchema([type]) }
+            let rows = (0..<2500).map { [text(), .int(Int64($0))] }
+            try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
+            for _ in 0..<30 { try transaction.insert("T", [text(), .int(0)]) }
+            for _ in 0..<(round == 2 ? 300 : 10) { try transaction.update("T", rowID: Int64(random.number(0...2499)), column: "t", text()) }
+            try transaction.commit()
+            #expect(try database.snapshot().verify(full: true).isEmpty)
+            let table = try database.snapshot().table(named: "T")!
+            for _ in 0..<60 {
+                let terms = (0..<random.number(1...3)).map { _ in
+                    let word = random.chance(50) ? "w\(random.number(0...400))" : words[random.number(0...words.count - 1)]
+                    return (random.chance(20) ? "-" : "") + (random.chance(30) ? String(word.prefix(random.number(1...12))) + "*" : word)
+                }
+                let request = QueryRequest(filter: random.chance(30) ? "t TEXT $0 AND n < 900" : "t TEXT $0", arguments: [.string(terms.joined(separator: " "))])
+                let with = try QueryRun(request, table: table), without = try QueryRun(request, table: table, usingIndexes: false)
+                #expect(try with.rowPositions().elementsEqual(without.rowPositions()) { $0 == $1 }, "seed \(seed): \(terms)")
+                if with.explain().contains("index T.t") { used += 1 }
+            }
+        }
+        #expect(used > 60, "seed \(seed): the index was used \(used) times")
+    }
+
     @Test func `the plan tells which index led to how many rows, and what was read`() throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         let type = TypeSchema("Dog", columns: [ColumnSchema("name", ColumnType(.string), indexes: .values), ColumnSchema("age", ColumnType(.int))])

@@ -37,6 +37,22 @@ import Testing
         #expect(!(try scratch.firn("index", "people.firn", "--json").out.contains(#""column":"age""#)))
     }
 
+    @Test func `words of a text are found by an index of them`() throws {
+        let scratch = try Scratch()
+        var text = "id,title\n"
+        for i in 0..<2000 { text += "\(i),\"The \(i % 400)th Étude, opus \(i)\"\n" }
+        try scratch.write("music.csv", text)
+        #expect(try scratch.firn("convert", "music.csv", "music.firn").code == 0)
+        let words = ["query", "music.firn", "title TEXT 'etude 17th -opus'", "--format", "csv"], some = ["query", "music.firn", "title TEXT 'ETUDE 17th'"]
+        #expect(try scratch.firn(some[0], some[1], some[2], "--format", "csv").out.split(separator: "\n").count == 6)
+        let before = try scratch.firn(some[0], some[1], some[2], "--format", "csv").out
+        #expect(try scratch.firn("index", "music.firn", "title", "--full-text").out.contains("words"))
+        #expect(try scratch.firn(some[0], some[1], some[2], "--format", "csv").out == before)
+        #expect(try scratch.firn(some[0], some[1], some[2], "--explain").out.contains("index music.title: 5 rows to look at"))
+        #expect(try FirnRun(words, in: scratch.folder).code == 1)
+        #expect(try scratch.firn("verify", "--full", "music.firn").code == 0)
+    }
+
     @Test func `what is not there is told, with what is near`() throws {
         let scratch = try sample()
         #expect(try scratch.firn("index", "people.firn", "people.nam").errors.contains("did you mean \"name\"?"))

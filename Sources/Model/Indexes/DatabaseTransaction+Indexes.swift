@@ -75,8 +75,14 @@ extension DatabaseTransaction {
         prepareEntering(type)
         for i in states[type].indexes.indices {
             guard let place = place(of: i, type), place < columns.count else { continue }
-            entering[type]![i].add(columns[place], rowID: rowID)
-            if entering[type]![i].count > IndexRun.most { try writeRuns(type, i) }
+            // Long texts have many words: a vector at a time, so that what waits stays small.
+            let step = states[type].indexes[i].kind == .words ? vectorSize : max(columns[place].count, 1)
+            for start in stride(from: 0, to: columns[place].count, by: step) {
+                let end = min(start + step, columns[place].count)
+                let part = step < columns[place].count ? columns[place].slice(start..<end) : columns[place]
+                entering[type]![i].add(part) { rowID(start + $0) }
+                if entering[type]![i].count > IndexRun.most { try writeRuns(type, i) }
+            }
         }
     }
 

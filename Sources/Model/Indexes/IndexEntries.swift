@@ -40,8 +40,8 @@ struct IndexEntries {
 
     /// Enters the rows of a column, all or those whose bit is set; `rowID` says which they are.
     mutating func add(_ column: Column, live: Bits? = nil, rowID: (Int) -> Int64) {
-        entries.reserveCapacity(entries.count + column.count)
         if kind == .words { return addWords(column, live, rowID) }
+        reserve(column.count)
         switch column.type.kind {
         case .int, .bool, .link: column.words.withUnsafeBufferPointer { words in add(column, live, rowID) { IndexKey(words[$0], 0) } }
         case .float, .double: column.reals.withUnsafeBufferPointer { reals in add(column, live, rowID) { IndexKey(reals[$0]) } }
@@ -68,7 +68,25 @@ struct IndexEntries {
     }
 
     private mutating func addWords(_ column: Column, _ live: Bits?, _ rowID: (Int) -> Int64) {
-        preconditionFailure("words are cut in IndexWords")
+        var cutter = WordCutter(), found: [IndexEntry] = []
+        for i in 0..<column.count where (live?[i] ?? true) && column.isPresent(i) {
+            let row = rowID(i)
+            found.removeAll(keepingCapacity: true)
+            column.text.withBytes(i) { text in
+                cutter.forEachWord(of: text) { word in
+                    found.append(IndexEntry(IndexKey(bytes: word), row))
+                    return true
+                }
+            }
+            // A text repeats its words: each is entered once.
+            found.sort()
+            for (i, entry) in found.enumerated() where i == 0 || found[i - 1] != entry { entries.append(entry) }
+        }
+    }
+
+    /// Twice as much at a time: exact room for each addition would be moved each time.
+    private mutating func reserve(_ more: Int) {
+        if entries.count + more > entries.capacity { entries.reserveCapacity(max(entries.count + more, 2 * entries.capacity)) }
     }
 
     mutating func append(_ entry: IndexEntry) { entries.append(entry) }

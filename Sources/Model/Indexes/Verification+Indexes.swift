@@ -24,9 +24,11 @@ extension SnapshotCore {
         }
         guard full else { return }
         let count = catalogue.types[type].segmentCount
-        for start in stride(from: 0, to: count, by: SnapshotCore.segmentsAtATime) {
+        // A text has many words.
+        let step = index.kind == .words ? 1 : SnapshotCore.segmentsAtATime
+        for start in stride(from: 0, to: count, by: step) {
             var wanted = IndexEntries(index.kind)
-            for number in start..<min(start + SnapshotCore.segmentsAtATime, count) {
+            for number in start..<min(start + step, count) {
                 let segment = try self.segment(type: type, index: number)
                 try segment.forEachSealed(column) { (values, first) throws(Damage) in
                     let live = segment.live?.slice(first..<first + values.count)
