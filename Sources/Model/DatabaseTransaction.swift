@@ -21,7 +21,7 @@ package final class DatabaseTransaction {
     package var profile = Profile.standard
     private let threads: Int
     var schemaIsNew = false
-    internal(set) var tables: [Int: WorkingTable] = [:]
+    var tables: [Int: WorkingTable] = [:]
     var bulkWriters: [Int: BulkWriter] = [:]
     private var readable: SnapshotCore?
     /// See `DatabaseTransaction+Parts`.
