@@ -105,6 +105,19 @@ package enum GeoShape: Hashable, Sendable {
     }
 }
 
+extension GeoSyntax {
+    /// The shape as text says it.
+    package init(_ shape: GeoShape) {
+        func number(_ x: Double) -> ExpressionSyntax { .constant(ConstantSyntax(.double(x), digits: "\(x)")) }
+        func point(_ place: GeoPlace) -> [ExpressionSyntax] { [number(place.longitude), number(place.latitude)] }
+        switch shape {
+        case .box(let a, let b): self.init(.box, [[point(a), point(b)]])
+        case .circle(let centre, let radius): self.init(.circle, [[point(centre)]], radius: radius.isFinite ? number(radius) : .constant(ConstantSyntax(.double(radius))))
+        case .polygon(let rings): self.init(.polygon, rings.map { $0.map(point) })
+        }
+    }
+}
+
 /// A shape made ready to be asked about many places.
 struct GeoTest: Sendable {
     private let shape: GeoShape

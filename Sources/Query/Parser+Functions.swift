@@ -16,7 +16,8 @@ extension Parser {
         try expect(",", "',' and a predicate")
         variables.append(variable)
         let place = position
-        let predicate = try predicate(try or(), from: place)
+        let node = try or()
+        let predicate = try predicate(node, from: place)
         variables.removeLast()
         try expect(")", "')'")
         try expect(".", "'.@count'")

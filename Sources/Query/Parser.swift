@@ -22,6 +22,8 @@ package struct Parser {
     var at = 0
     private var depth = 0
     private var nextArgument = 0
+    /// How often it went on: never back, so no more often than there are tokens.
+    private var advances = 0
     /// Of the subqueries around, the innermost last.
     var variables: [String] = []
 
@@ -52,12 +54,22 @@ package struct Parser {
         } catch { throw error.placed(in: text) }
     }
 
+    /// What reading a query took.
+    static func steps(of text: String) throws(QueryError) -> (tokens: Int, advances: Int) {
+        var parser = try Parser(text)
+        _ = try parser.query()
+        return (parser.tokens.count, parser.advances)
+    }
+
     // MARK: Tokens
 
     var peek: Token.Kind { tokens[at].kind }
     var position: Int { tokens[at].position }
     func peek(_ ahead: Int) -> Token.Kind { at + ahead < tokens.count ? tokens[at + ahead].kind : .end }
-    mutating func advance() { if at < tokens.count - 1 { at += 1 } }
+    mutating func advance() {
+        advances += 1
+        if at < tokens.count - 1 { at += 1 }
+    }
 
     mutating func take(_ symbol: String) -> Bool {
         guard peek == .symbol(symbol) else { return false }
@@ -119,7 +131,9 @@ package struct Parser {
 
     private mutating func query() throws(QueryError) -> QuerySyntax {
         let start = position
-        let predicate = try predicate(try or(), from: start)
+        // First the node, then the call: its receiver is taken before its arguments are.
+        let node = try or()
+        let predicate = try predicate(node, from: start)
         var descriptors: [DescriptorSyntax] = []
         while let word = loose, peek(1) == .symbol("("), ["sort", "distinct", "limit"].contains(word) { descriptors.append(try descriptor(word)) }
         guard peek == .end else { throw unexpected("AND, OR, SORT, DISTINCT, LIMIT or the end of the query", among: Parser.descriptorWords + ["AND", "OR"]) }
@@ -142,7 +156,8 @@ package struct Parser {
         var parts = [try predicate(first, from: start)]
         while peek == .symbol("||") || keyword == "or" {
             advance()
-            parts.append(try predicate(try and(), from: position))
+            let node = try and()
+            parts.append(try predicate(node, from: position))
         }
         return .predicate(.or(parts))
     }
@@ -154,7 +169,8 @@ package struct Parser {
         var parts = [try predicate(first, from: start)]
         while peek == .symbol("&&") || keyword == "and" {
             advance()
-            parts.append(try predicate(try unary(), from: position))
+            let node = try unary()
+            parts.append(try predicate(node, from: position))
         }
         return .predicate(.and(parts))
     }
@@ -165,7 +181,8 @@ package struct Parser {
             try enter()
             defer { depth -= 1 }
             let start = position
-            return .predicate(.not(try predicate(try unary(), from: start)))
+            let node = try unary()
+            return .predicate(.not(try predicate(node, from: start)))
         }
         return try comparison()
     }
