@@ -61,6 +61,12 @@ extension Map {
         do { return try valueResults.filtered(predicateFormat, args) } catch { preconditionFailure("\(error)") }
     }
 
+    /// As `filter`; throws `Realm.Error` of code `.invalidInput` that tells what is wrong and where.
+    public func filtered(_ predicateFormat: String, _ args: [Any?] = []) throws -> Results<Value> { try valueResults.filtered(predicateFormat, args) }
+
+    /// The values that a query holds for, in the order of their keys: `` scores.where { $0 > 3 } ``.
+    public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> { valueResults.where(isIncluded) }
+
     /// The values by several keys.
     public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Value> where S.Element == SortDescriptor { valueResults.sorted(by: sortDescriptors) }
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> where Value: KeypathSortable {

@@ -177,8 +177,8 @@ extension PredicateExpressions.SequenceContainsWhere: LowerableExpression {
         lowering.variables[variable.key] = path
         let condition = try lowering.condition(test)
         // ANY element holds one of several conditions if ANY holds the first or ANY holds the second; for "and" it would be different elements.
-        guard condition.disjuncts.allSatisfy({ $0.isComparison(with: path) }) else { throw lowering.unsupported(self, "with more than one condition on the same element (&&, !) has no counterpart in queries") }
-        return .condition(condition)
+        if condition.disjuncts.allSatisfy({ $0.isComparison(with: path) }) { return .condition(condition) }
+        return .condition(.comparison(ComparisonSyntax(try lowering.count(of: path, variable.key, self) { try lowering.condition(test) }, .greater, .constant(ConstantSyntax(.int(0))))))
     }
 }
 
@@ -188,8 +188,29 @@ extension PredicateExpressions.SequenceAllSatisfy: LowerableExpression {
         path.quantifier = .all
         lowering.variables[variable.key] = path
         let condition = try lowering.condition(test)
-        guard condition.conjuncts.allSatisfy({ $0.isComparison(with: path) }) else { throw lowering.unsupported(self, "with alternative conditions (||, !) has no counterpart in queries") }
-        return .condition(condition)
+        if condition.conjuncts.allSatisfy({ $0.isComparison(with: path) }) { return .condition(condition) }
+        path.quantifier = nil
+        let others = try lowering.count(of: path, variable.key, self) { .not(try lowering.condition(test)) }
+        return .condition(.comparison(ComparisonSyntax(others, .equal, .constant(ConstantSyntax(.int(0))))))
+    }
+}
+
+extension PredicateExpressions.Filter: LowerableExpression {
+    func lowered(_ lowering: PredicateLowering) throws -> Lowered {
+        .filtered(try lowering.count(of: try lowering.path(sequence), variable.key, self) { try lowering.condition(filter) })
+    }
+}
+
+extension PredicateLowering {
+    /// How many elements of a collection of objects a condition on the variable holds for.
+    func count(of path: PathSyntax, _ key: PredicateExpressions.VariableID, _ origin: any PredicateExpression, _ condition: () throws -> PredicateSyntax) throws -> ExpressionSyntax {
+        let variable = "$x\(depth > 0 ? "\(depth)" : "")"
+        depth += 1
+        defer { depth -= 1 }
+        variables[key] = PathSyntax([.variable(variable)])
+        let condition = try condition()
+        guard condition.paths.allSatisfy({ $0.steps.first == .variable(variable) }) else { throw unsupported(origin, "with several conditions on one element sees that element only, and") }
+        return .subquery(SubquerySyntax(path, variable, condition))
     }
 }
 

@@ -26,6 +26,11 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
             guard let owner = value as? Root.Output else { throw lowering.unsupported(self) }
             return .value(owner[keyPath: keyPath])
         }
+        if case .filtered(let count) = try lowering.lower(root) {
+            if Output.self == Int.self { return .computed(count) }
+            guard Output.self == Bool.self else { throw lowering.unsupported(self) }
+            return .condition(.comparison(ComparisonSyntax(count, .equal, .constant(ConstantSyntax(.int(0))))))
+        }
         var path = try lowering.path(root)
         if Root.Output.self is ObjectBase.Type {
             path.steps += KeyPathRecorder.path(keyPath, root: Root.Output.self).split(separator: ".").map { .name(String($0)) }

@@ -5,6 +5,8 @@ import Foundation
 /// Turns Foundation's `#Predicate` into the tree that text and `where` make. What Swift traps on (`!` of nil) is null there.
 final class PredicateLowering {
     private let source: _CollectionSource
+    /// How many conditions on single elements there are around.
+    var depth = 0
     private(set) var arguments: [Value] = []
     var variables: [PredicateExpressions.VariableID: PathSyntax] = [:]
 
@@ -48,12 +50,12 @@ final class PredicateLowering {
 
     private func constant(_ value: Value) -> ExpressionSyntax {
         switch value {
-        case .link:
+        case .list(let values) where !values.contains(where: \.isNested): return .list(nil, values.map(constant), .init())
+        case .set(let values): return .list(nil, values.map(constant), .init())
+        case .link, .map, .object, .list:
             arguments.append(value)
             return .argument(arguments.count - 1, .init())
-        case .list(let values), .set(let values): return .list(nil, values.map(constant), .init())
-        case .double(let x) where x.isFinite: return .constant(ConstantSyntax(value, digits: "\(x)"))
-        default: return .constant(ConstantSyntax(value))
+        default: return .constant(ConstantSyntax(literal: value))
         }
     }
 
@@ -75,6 +77,8 @@ enum Lowered {
     case optional(present: PredicateSyntax, PredicateSyntax)
     /// `x ?? value`.
     case either(ExpressionSyntax, Any?)
+    /// The elements of a collection that a condition holds for: how many there are.
+    case filtered(ExpressionSyntax)
 }
 
 protocol LowerableExpression {

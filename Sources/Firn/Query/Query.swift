@@ -52,6 +52,8 @@ final class QueryContext {
     /// Nil: the tree is made without a realm.
     let core: RealmCore?
     private(set) var arguments: [Value] = []
+    /// The collections of objects that paths went through, as their steps.
+    var entered: Set<[PathStep]> = []
 
     init(_ core: RealmCore?) { self.core = core }
 
@@ -65,10 +67,11 @@ final class QueryContext {
 
     func constant(_ value: Value) -> ExpressionSyntax {
         switch value {
-        case .link: argument(value)
+        // No text stands for these.
+        case .link, .map, .object: argument(value)
+        case .list(let values) where values.contains(where: \.isNested): argument(value)
         case .list(let values), .set(let values): .list(nil, values.map(constant), .init())
-        case .double(let x) where x.isFinite: .constant(ConstantSyntax(value, digits: "\(x)"))
-        default: .constant(ConstantSyntax(value))
+        default: .constant(ConstantSyntax(literal: value))
         }
     }
 
@@ -78,6 +81,27 @@ final class QueryContext {
     }
 
     func list<V: _Element>(_ values: some Sequence<V>) -> ExpressionSyntax { .list(nil, values.map { constant($0) }, .init()) }
+}
+
+extension Value {
+    /// A collection, which no list of constants holds.
+    var isNested: Bool {
+        switch self {
+        case .list, .set, .map, .object: true
+        default: false
+        }
+    }
+}
+
+extension ConstantSyntax {
+    /// As text says it: what is no number has no kind of its own there.
+    init(literal value: Value) {
+        switch value {
+        case .double(let x): self = x.isFinite ? ConstantSyntax(value, digits: "\(x)") : ConstantSyntax(.double(x.isNaN ? .nan : x))
+        case .float(let x) where !x.isFinite: self = ConstantSyntax(.double(x.isNaN ? .nan : Double(x)))
+        default: self = ConstantSyntax(value)
+        }
+    }
 }
 
 extension ObjectBase {
@@ -98,6 +122,7 @@ extension Query {
     /// The elements of the collection that the path leads to.
     func entering() -> Query {
         guard case .path(let path, _) = node else { preconditionFailure("only properties have elements") }
+        context.entered.insert(path.steps)
         return Query(.path(path, entered: path.steps.count), context)
     }
 

@@ -15,6 +15,7 @@ extension _CollectionSource {
         switch unwrapped(value) {
         case nil: return .null
         case let object as ObjectBase: return .link(try object.linked(for: core))
+        case let region as any GeoShaped: return region.shape.value
         case let keyPath as AnyKeyPath: return .string(KeyPathRecorder.path(keyPath, root: type(of: keyPath).rootType))
         case let collection as any _AnyCollection: return .list(try collection._untypedElements.map { try argument($0, number: number) })
         case let collection as any RealmCollection: return .list(try elements(of: collection, number))

@@ -60,11 +60,26 @@ import Testing
         holds(kennel, "ALL toys.price > 1.0", #Predicate { $0.toys.allSatisfy { $0.price > 1 } }) { $0.toys.allSatisfy { $0.price > 1 } }
     }
 
+    @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate asks one element for several things`(seed: UInt64) throws {
+        let kennel = try Kennel(seed: seed)
+        holds(kennel, "SUBQUERY(toys, $x, $x.brand == 'Kong' && $x.price > 1.0).@count > 0", #Predicate { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } }) {
+            $0.toys.contains { $0.brand == "Kong" && $0.price > 1 }
+        }
+        holds(kennel, "SUBQUERY(toys, $x, !($x.brand == 'Kong' || $x.price > 1.0)).@count == 0", #Predicate { $0.toys.allSatisfy { $0.brand == "Kong" || $0.price > 1 } }) {
+            $0.toys.allSatisfy { $0.brand == "Kong" || $0.price > 1 }
+        }
+        holds(kennel, "SUBQUERY(toys, $x, $x.price > 1.0).@count > 1", #Predicate { $0.toys.filter { $0.price > 1 }.count > 1 }) { $0.toys.filter { $0.price > 1 }.count > 1 }
+        holds(kennel, "SUBQUERY(friends, $x, SUBQUERY($x.toys, $x1, $x1.brand == 'Kong' && $x1.price > 1.0).@count > 0 && $x.age > 1).@count > 0",
+              #Predicate { $0.friends.contains { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } && $0.age > 1 } }) {
+            $0.friends.contains { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } && $0.age > 1 }
+        }
+    }
+
     @Test func `R13 what of #Predicate has no counterpart throws its name`() throws {
         let kennel = try Kennel(seed: 1, count: 3)
         let cases: [(Predicate<Hound>, String)] = [
             (#Predicate { $0.age % 2 == 0 }, "IntRemainder"),
-            (#Predicate { $0.toys.contains { $0.brand == "Kong" && $0.price > 1 } }, "SequenceContainsWhere"),
+            (#Predicate { hound in hound.toys.contains { $0.brand == hound.name && $0.price > 1 } }, "SequenceContainsWhere"),
             (#Predicate { $0.name.count > 3 }, "KeyPath"),
         ]
         for (predicate, name) in cases {
