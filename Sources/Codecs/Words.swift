@@ -78,6 +78,12 @@ package final class WordsReader: Sendable {
         try body.decode(from: start, count: min(vectorLength, count &- start), into: into)
     }
 
+    /// Writes `n` values from one on, at most 1,024; `into` has room for them. Cheap where `start` is a multiple of 64.
+    package func decode(from start: Int, count n: Int, into: UnsafeMutablePointer<Int64>) throws(Damage) {
+        precondition(start >= 0 && n >= 0 && n <= vectorLength && start <= count &- n, "values outside the stream")
+        try body.decode(from: start, count: n, into: into)
+    }
+
     /// One value: decodes one page at most.
     package func value(at index: Int) throws(Damage) -> Int64 {
         precondition(index >= 0 && index < count, "index outside the stream")

@@ -57,32 +57,63 @@ final class IndexRun: Sendable {
         return extra < key.extra ? -1 : extra == key.extra ? 0 : 1
     }
 
+    /// Entries that are decoded at a time when one is looked for: what lies between two anchors of a delta.
+    private static let groupSize = 64
+
     /// How many entries are below the key, or (`through`) not above it.
-    private func place(_ key: IndexKey, through: Bool) throws(Damage) -> Int {
+    private func place(_ key: IndexKey, through: Bool) throws(Damage) -> Int { try search(key, through: through).place }
+
+    /// The same, and, where that was seen on the way, how many entries from there on have the key.
+    private func search(_ key: IndexKey, through: Bool) throws(Damage) -> (place: Int, equal: Int?) {
         var low = 0, high = fenceExtras.count / 4
         while low < high {
             let middle = (low &+ high) >> 1, fence = fence(middle)
             if fence < key || through && fence == key { low = middle &+ 1 } else { high = middle }
         }
-        if low == 0 { return 0 }
-        // The first entry of the vector before is below; the place is in that vector or right behind it.
-        var first = (low &- 1) &* vectorSize &+ 1, last = min(low &* vectorSize, count)
+        if low == 0 { return (0, nil) }
+        // The first entry of the vector before is below; the place is in that vector or right behind it. So it is with groups, then with entries.
+        let end = min(low &* vectorSize, count), size = IndexRun.groupSize
+        var first = (low &- 1) &* (vectorSize / size) &+ 1, last = (end &+ size &- 1) / size
         while first < last {
-            let middle = (first &+ last) >> 1, order = try self.key(middle, than: key)
+            let middle = (first &+ last) >> 1, order = try self.key(middle &* size, than: key)
             if order < 0 || through && order == 0 { first = middle &+ 1 } else { last = middle }
         }
-        return first
+        let start = (first &- 1) &* size
+        return try search(key, through: through, start..<min(first &* size, end))
+    }
+
+    private func search(_ key: IndexKey, through: Bool, _ group: Range<Int>) throws(Damage) -> (place: Int, equal: Int?) {
+        var fault: Damage?, place = group.upperBound, equal: Int?
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: IndexRun.groupSize) { values in
+            do throws(Damage) {
+                try words!.decode(from: group.lowerBound, count: group.count, into: values.baseAddress!)
+                func compared(_ i: Int) throws(Damage) -> Int {
+                    if values[i] != key.word { return values[i] < key.word ? -1 : 1 }
+                    let extra = UInt32(truncatingIfNeeded: try extras!.value(at: group.lowerBound &+ i))
+                    return extra < key.extra ? -1 : extra == key.extra ? 0 : 1
+                }
+                var first = 1, last = group.count
+                while first < last {
+                    let middle = (first &+ last) >> 1, order = try compared(middle)
+                    if order < 0 || through && order == 0 { first = middle &+ 1 } else { last = middle }
+                }
+                place = group.lowerBound &+ first
+                var same = first
+                while same < group.count, try compared(same) == 0 { same &+= 1 }
+                if same < group.count { equal = same &- first }
+            } catch { fault = error }
+        }
+        if let fault { throw fault }
+        return (place, equal)
     }
 
     /// The entries with a key in the range.
     func entries(_ range: ClosedRange<IndexKey>) throws(Damage) -> Range<Int> {
-        let low = try place(range.lowerBound, through: false)
+        let (low, equal) = try search(range.lowerBound, through: false)
         if low == count { return low..<low }
         if range.lowerBound == range.upperBound {
-            // Mostly there is one.
+            if let equal { return low..<low &+ equal }
             if try key(low, than: range.upperBound) != 0 { return low..<low }
-            if low &+ 1 == count { return low..<count }
-            if try key(low &+ 1, than: range.upperBound) != 0 { return low..<low &+ 1 }
         }
         return low..<max(low, try place(range.upperBound, through: true))
     }
