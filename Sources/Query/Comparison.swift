@@ -28,6 +28,10 @@ enum Comparison {
             return Value.order(.data(folding.folded(Array(x.utf8))), .data(folding.folded(Array(y.utf8))))
         case (.data(let x), .data(let y)) where folding.isNeeded: return Value.order(.data(folding.folded(x)), .data(folding.folded(y)))
         // Whole collections are equal or not: element by element, by the same rules.
+        case (.map(let x), .map(let y)):
+            guard x.count == y.count else { return nil }
+            let p = x.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }, q = y.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            return zip(p, q).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && order($0.value, $1.value, folding: folding) == 0 } ? 0 : nil
         case (.list, .list), (.set, .set), (.list, .set), (.set, .list): return elements(a).elementsEqual(elements(b)) { order($0, $1, folding: folding) == 0 } ? 0 : nil
         default: break
         }

@@ -207,6 +207,18 @@ import Testing
         #expect(try QueryRun(QueryRequest(filter: "list.@min == 3"), table: numbers(.decimal, [.decimal(Decimal("nan")!), .decimal(Decimal("3")!)])).count() == 2)
     }
 
+    @Test func `whole maps are equal where their keys and values are`() throws {
+        let type = TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.double, collection: .map, elementOptional: true)), ColumnSchema("b", ColumnType(.double, collection: .map, elementOptional: true))])
+        func entry(_ key: String, _ value: Value) -> Value { .map([.init(key, value)]) }
+        let rows: [[Value]] = [[.map([]), entry("k", .null)], [entry("k", .double(.nan)), entry("k", .double(.nan))], [entry("k", .null), entry("k", .null)], [entry("k", .double(1)), entry("z", .double(1))], [.map([]), .map([])]]
+        var batch = Batch(type, in: Schema([type]))
+        for row in rows { precondition(batch.columns[0].append(row[0]) && batch.columns[1].append(row[1])) }
+        batch.count = rows.count
+        let table = MemoryTable(type, schema: Schema([type]), batches: [batch])
+        #expect(try QueryRun(QueryRequest(filter: "a == b"), table: table).rowPositions().map(\.row) == [2, 4])
+        #expect(try QueryRun(QueryRequest(filter: "a != b"), table: table).rowPositions().map(\.row) == [0, 1, 3])
+    }
+
     @Test func `a constant beyond the range of floats is no infinity`() throws {
         let floats = numbers(.float, [.float(.infinity), .float(1)])
         #expect(try QueryRun(QueryRequest(filter: "x == 1e300"), table: floats).count() == 0)
