@@ -80,6 +80,8 @@ import Testing
         let scratch = try sample()
         let column = try scratch.firn("sql", "people.firn", "SELECT 1;\nSELECT nam FROM people", "--format", "csv")
         #expect(column.code == 2 && column.out == "1\n1\n" && column.errors.contains("SQL:2:8: no such column: nam") && column.errors.contains("did you mean name?"), "\(column.out)\(column.errors)")
+        let quotes = try scratch.firn("sql", "people.firn", "SELECT id FROM people WHERE name = \"Xerxes\"")
+        #expect(quotes.code == 2 && quotes.errors.contains("no such column: Xerxes") && quotes.errors.contains("single"), "\(quotes.errors)")
         for sql in ["SELEC", "SELECT * FROM", "SELECT '", "", "  -- nothing", "SELECT \u{0}", "SELECT * FROM peple", String(repeating: "(", count: 5000), "SELECT x'6", ";;"] {
             let run = try scratch.firn("sql", "people.firn", sql)
             #expect(run.code == 2 && run.out.isEmpty && !run.isCrash && run.errors.hasPrefix("firn: "), "\(sql): \(run.code) \(run.errors)")

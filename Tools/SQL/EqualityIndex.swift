@@ -5,9 +5,15 @@ import FirnModel
 /// Where the rows with a value stand, for joins: candidates, by a hash of the value as SQL has it, in the order of the table. SQLite compares
 /// them itself.
 final class EqualityIndex {
-    /// Row of the table (segment << 16 | row) for each live row with a value; chained.
-    private var positions: [UInt32] = []
-    private var next: [Int32] = []
+    /// For each live row with a value; chained. What a look-up needs of one lies together.
+    private struct Entry {
+        /// Row of the table: segment << 16 | row.
+        var position: UInt32
+        var next: Int32
+        /// High bits of the hash: few others than the rows meant get past it.
+        var tag: UInt32
+    }
+    private var entries: [Entry] = []
     private var heads: [Int32]
     private let mask: UInt64
 
@@ -19,8 +25,7 @@ final class EqualityIndex {
         while size < rows { size *= 2 }
         heads = Array(repeating: -1, count: size)
         mask = UInt64(size - 1)
-        positions.reserveCapacity(rows)
-        next.reserveCapacity(rows)
+        entries.reserveCapacity(rows)
         let reader = SQLReader(table, columns), buffer = ColumnBuffer(), form = columns[index].form
         // Backwards, as each row goes before those that are there.
         for number in (0..<table.segmentCount).reversed() {
@@ -30,10 +35,9 @@ final class EqualityIndex {
                 let column = try reader.fill(buffer, column: index, vector: vector), range = segment.rows(ofVector: vector)
                 for row in (0..<range.count).reversed() where segment.live?[range.lowerBound + row] ?? true {
                     guard column.present.map({ $0[row >> 6] >> UInt64(row & 63) & 1 == 1 }) ?? true else { continue }
-                    let slot = Int(EqualityIndex.hash(column, row, form) & mask)
-                    positions.append(UInt32(number << 16 | (range.lowerBound + row)))
-                    next.append(heads[slot])
-                    heads[slot] = Int32(positions.count - 1)
+                    let hash = EqualityIndex.hash(column, row, form), slot = Int(hash & mask)
+                    entries.append(Entry(position: UInt32(number << 16 | (range.lowerBound + row)), next: heads[slot], tag: UInt32(truncatingIfNeeded: hash >> 32)))
+                    heads[slot] = Int32(entries.count - 1)
                 }
             }
         }
@@ -43,11 +47,12 @@ final class EqualityIndex {
     func candidates(_ value: OpaquePointer, _ form: SQLForm, into out: inout [UInt64]) -> Bool {
         guard let hash = EqualityIndex.hash(value, form) else { return false }
         guard let hash = hash.known else { return true }
+        let tag = UInt32(truncatingIfNeeded: hash >> 32)
         var at = heads[Int(hash & mask)]
         while at >= 0 {
-            let position = positions[Int(at)]
-            out.append(UInt64(position >> 16) << 32 | UInt64(position & 0xFFFF))
-            at = next[Int(at)]
+            let entry = entries[Int(at)]
+            if entry.tag == tag { out.append(UInt64(entry.position >> 16) << 32 | UInt64(entry.position & 0xFFFF)) }
+            at = entry.next
         }
         return true
     }

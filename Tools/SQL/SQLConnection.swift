@@ -22,7 +22,10 @@ package final class SQLConnection {
         }
     }
 
-    deinit { firn_sql_close(db) }
+    deinit {
+        firn_sql_close(db)
+        context.forgetTables()
+    }
 
     /// The columns of all tables.
     package var columnNames: [String] { context.tables.flatMap { $0.columns.map(\.name) } }
@@ -132,7 +135,9 @@ package final class SQLConnection {
         guard offset >= 0, start + offset <= sql.count else { return FirnError(.usage, message) }
         let before = sql[..<(start + offset)].map { UInt8(bitPattern: $0) }
         let line = before.reduce(1) { $0 + ($1 == 10 ? 1 : 0) }, column = String(decoding: before.split(separator: 10, omittingEmptySubsequences: false).last ?? [], as: UTF8.self).count + 1
-        return FirnError(.usage, message, at: .init(file: "SQL", line: line, column: column))
+        // A name in double quotes that nothing has: SQLite would by itself take it for a text.
+        let isQuoted = start + offset < sql.count && sql[start + offset] == CChar(bitPattern: UInt8(ascii: "\""))
+        return FirnError(.usage, message, at: .init(file: "SQL", line: line, column: column), advice: isQuoted ? "double quotes are for names; text stands in single ones" : nil)
     }
 }
 

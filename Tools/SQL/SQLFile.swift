@@ -86,6 +86,9 @@ package final class SQLContext {
         return file
     }
 
+    /// Tables know their context: whoever ends it parts them.
+    func forgetTables() { tables = [] }
+
     func open(_ file: SQLFile, _ typeName: String, as name: String) throws(FirnError) -> SQLTable {
         guard let table = file.table(typeName) else {
             throw FirnError(.usage, "there is no type \"\(typeName)\"", at: .init(file: file.name), advice: "its types are \(file.typeNames.joined(separator: ", "))")

@@ -74,9 +74,9 @@ struct SQLCommand {
     private func told<R>(_ names: [String], _ connection: SQLConnection, _ body: () throws(FirnError) -> R) throws(FirnError) -> R {
         do throws(FirnError) { return try body() } catch {
             var told = error
-            if told.advice == nil, let mark = "no such column: ".endIndex(in: told.message) {
+            if let mark = "no such column: ".endIndex(in: told.message) {
                 let wanted = String(told.message[mark...].split(separator: ".").last ?? "")
-                told.advice = Suggestion.nearest(to: wanted, among: connection.columnNames).map { "did you mean \(SQLNames.written($0))?" }
+                told.advice = Suggestion.nearest(to: wanted, among: connection.columnNames).map { "did you mean \(SQLNames.written($0))?" } ?? told.advice
             } else if told.advice == nil, let mark = "no such table: ".endIndex(in: told.message) {
                 let wanted = String(told.message[mark...]), split = names.filter { $0.hasSuffix("_" + wanted) }
                 let near = split.count > 1 ? nil : Suggestion.nearest(to: wanted, among: names)

@@ -265,7 +265,16 @@ void firn_sql_result_error(sqlite3_context *call, const char *message) { sqlite3
 
 // MARK: A connection
 
-int firn_sql_open(const char *name, sqlite3 **db) { return sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL); }
+int firn_sql_open(const char *name, sqlite3 **db) {
+    int code = sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    // A misspelt name in double quotes is an error, not a text; and what SQLite keeps of its own is not to be written by statements.
+    if (code == SQLITE_OK) {
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+        sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    }
+    return code;
+}
 void firn_sql_close(sqlite3 *db) { sqlite3_close_v2(db); }
 int firn_sql_execute(sqlite3 *db, const char *sql, char **error) { return sqlite3_exec(db, sql, NULL, NULL, error); }
 void firn_sql_free(void *memory) { sqlite3_free(memory); }
