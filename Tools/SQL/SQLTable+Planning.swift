@@ -142,7 +142,8 @@ struct SQLCosts {
         switch term.comparison {
         case FIRN_SQL_EQ where term.column < 0 || isKey:
             estimate = min(estimate, term.isList ? 20 : 1)
-            if term.column < 0 || !term.isConstant { lookup = terms }
+            // A list of values is searched for, not looked up; row ids are quick to find either way.
+            if term.column < 0 || !term.isConstant && !term.isList { lookup = terms }
             isUnique = term.column < 0 && !term.isList
         case FIRN_SQL_EQ, FIRN_SQL_IS:
             estimate = max(1, estimate / (term.isList ? 10 : 50))
