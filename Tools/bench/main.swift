@@ -5,7 +5,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "text": TextCodecs.run(Array(arguments.dropFirst()))
 case "codecs": try benchCodecs(Array(arguments.dropFirst()))
-case "objects": try ObjectFigures.run(arguments.count > 1 ? arguments[1] : "/tmp", rows: arguments.count > 2 ? Int(arguments[2]) ?? 1_000_000 : 1_000_000)
+case "objects": try ObjectFigures(Array(arguments.dropFirst())).run()
 case "csv": try benchCSV(Array(arguments.dropFirst()))
 case "rows": try RowFigures.run(arguments.dropFirst().first)
 case "lookups": try LookupFigures.run(arguments.count > 1 ? arguments[1] : nil, rows: arguments.count > 2 ? Int(arguments[2]) ?? 1_000_000 : 1_000_000)
@@ -19,6 +19,6 @@ case "open", "commit":
 default:
     print("usage: firn-bench csv FILE.csv…")
     print("usage: firn-bench text FILE… [--profile fast|standard|small]")
-    print("       firn-bench open FILE | commit [FOLDER] | rows [FOLDER] | objects [FOLDER [ROWS]] | lookups [FOLDER [ROWS]]")
+    print("       firn-bench open FILE | commit [FOLDER] | rows [FOLDER] | objects [--cpu] [FOLDER [ROWS [FIGURES…]]] | lookups [FOLDER [ROWS]]")
     print("       firn-bench codecs [--profile fast|standard|small] FILE.i64|FILE.f64…")
 }

@@ -3,7 +3,8 @@ import FirnModel
 
 /// Goes through a collection as it was when the iteration began: elements that are removed or deleted meanwhile are left out, new ones not visited.
 ///
-/// An object that nobody holds any more when the next one is asked for is used again for it: iterating a million objects makes one.
+/// An object that nobody refers to any more, strongly or weakly, when the next one is asked for is used again for it: iterating a million objects makes
+/// one.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     private let source: _CollectionSource
     private let access: TypeAccess?
@@ -12,7 +13,9 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     private var values: [Element] = []
     private var index = 0
     private let end: Int
-    @usableFromInline var last: ObjectBase?
+    /// The object that was given last: held, and by its address, which can be looked at without another reference to it.
+    private var last: ObjectBase?
+    private var given: Unmanaged<ObjectBase>?
     @usableFromInline var run = RowRun()
 
     init(_ source: _CollectionSource) {
@@ -38,13 +41,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
     @inlinable
     public mutating func next() -> Element? {
-        if let state = run.state, run.position &+ 1 < run.end, state.pointee.generation == run.generation, isKnownUniquelyReferenced(&last) {
-            run.position &+= 1
-            let object = last.unsafelyUnwrapped
-            object._rowID = run.base &+ Int64(truncatingIfNeeded: run.position)
-            object._position = Int32(truncatingIfNeeded: run.position)
-            return unsafeBitCast(object, to: Element.self)
-        }
+        if run.goesOn { return run.next() }
         return step()
     }
 
@@ -54,10 +51,12 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         if let access {
             if walk != nil {
                 if run.state != nil { walk!.go(to: run.position, rowID: run.base &+ Int64(run.position)) }
-                run.state = nil
+                run = RowRun()
                 guard walk!.advance() else { return nil }
                 if let (base, end) = walk!.run {
-                    run = RowRun(state: access.state, generation: access.state.pointee.generation, position: walk!.position, end: end, base: base)
+                    let object = object(access, walk!.rowID, walk!.segment, walk!.position)
+                    run = RowRun(given!, access.state, position: walk!.position, end: end, base: base)
+                    return object
                 }
                 return object(access, walk!.rowID, walk!.segment, walk!.position)
             }
@@ -73,7 +72,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
 
     private mutating func object(_ access: TypeAccess, _ rowID: Int64, _ segment: Int, _ position: Int) -> Element {
-        if last != nil, isKnownUniquelyReferenced(&last), let object = last {
+        if let given, ReferenceWord.isAlone(given) {
+            let object = given.takeUnretainedValue()
             object._rowID = rowID
             object._segment = Int32(truncatingIfNeeded: segment)
             object._position = Int32(truncatingIfNeeded: position)
@@ -82,20 +82,62 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         }
         let object = access.object(rowID, segment: segment, position: position)
         last = object
+        given = Unmanaged.passUnretained(object)
         return unsafeBitCast(object, to: Element.self)
     }
 }
 
-/// Rows of one vector, one after the other: all there, their ids consecutive. What is left of them is gone through without asking anyone.
+/// Rows of one vector, one after the other: all there, their ids consecutive. What is left of them is gone through without asking anyone, while
+/// nobody holds the object that was given last.
 @usableFromInline
 struct RowRun {
     @usableFromInline var state: UnsafeMutablePointer<AccessState>?
+    /// The object that was given last. Held by the iterator.
+    @usableFromInline var object: Unmanaged<ObjectBase>?
+    /// See `ReferenceWord`.
+    @usableFromInline var references: UnsafeMutablePointer<UInt>?
+    @usableFromInline var alone: UInt = 0
+    @usableFromInline var shared: UInt = 0
     @usableFromInline var generation: UInt32 = 0
     /// Of the row that was given last.
     @usableFromInline var position = 0
     @usableFromInline var end = 0
     /// Row ids less the position.
     @usableFromInline var base: Int64 = 0
+
+    init() {}
+
+    init(_ object: Unmanaged<ObjectBase>, _ state: UnsafeMutablePointer<AccessState>, position: Int, end: Int, base: Int64) {
+        self.state = state
+        self.object = object
+        references = ReferenceWord.of(object.toOpaque())
+        alone = ReferenceWord.observed.alone
+        shared = ReferenceWord.observed.shared
+        generation = state.pointee.generation
+        self.position = position
+        self.end = ReferenceWord.observed.isKnown ? end : position
+        self.base = base
+    }
+
+    /// There is another row, the rows stand where they did, and the object may be used for it.
+    @inlinable @inline(__always)
+    var goesOn: Bool {
+        position &+ 1 < end && state.unsafelyUnwrapped.pointee.generation == generation && references.unsafelyUnwrapped.pointee == alone
+    }
+
+    @inlinable @inline(__always)
+    mutating func next<Element>() -> Element {
+        position &+= 1
+        let object = object.unsafelyUnwrapped
+        object._withUnsafeGuaranteedRef {
+            $0._rowID = base &+ Int64(truncatingIfNeeded: position)
+            $0._position = Int32(truncatingIfNeeded: position)
+        }
+        // A second reference, which the caller takes.
+        references.unsafelyUnwrapped.pointee = shared
+        var reference = object.toOpaque()
+        return withUnsafeMutablePointer(to: &reference) { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Element.self).move() }
+    }
 }
 
 /// The live rows of a type in table order.

@@ -157,6 +157,8 @@ extension String: _Scalar, SortableType, _PrimaryKey, _Indexable, _FullTextIndex
     public static func _zero() -> String { "" }
     public static func _element(_ stored: _Stored) -> String? { if case .string(let value) = stored.value { value } else { nil } }
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.string(self)) }
+    public static func _read(_ object: ObjectBase, _ column: Int) -> String { object._text(column) ?? "" }
+    public static func _readOptional(_ object: ObjectBase, _ column: Int) -> String? { object._text(column) }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<String>(at: offset) }
     public static func _optionalProperty(at offset: Int) -> _PropertyAccess { PersistedProperty<String?>(at: offset) }
     public func _appendPresent(to sink: _Sink) { sink.append(text: self) }
@@ -168,6 +170,8 @@ extension Data: _Scalar {
     public static func _zero() -> Data { Data() }
     public static func _element(_ stored: _Stored) -> Data? { if case .data(let bytes) = stored.value { Data(bytes) } else { nil } }
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.data([UInt8](self))) }
+    public static func _read(_ object: ObjectBase, _ column: Int) -> Data { object._bytes(column) ?? Data() }
+    public static func _readOptional(_ object: ObjectBase, _ column: Int) -> Data? { object._bytes(column) }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Data>(at: offset) }
 }
 
@@ -179,6 +183,10 @@ extension Date: _Scalar, MinMaxType, SortableType, _Indexable {
     public static func _zero() -> Date { Date(timeIntervalSince1970: 0) }
     public static func _element(_ stored: _Stored) -> Date? { if case .date(let time) = stored.value { Date(time) } else { nil } }
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.date(Timestamp(self))) }
+    public static func _read(_ object: ObjectBase, _ column: Int) -> Date { _readOptional(object, column) ?? _zero() }
+    public static func _readOptional(_ object: ObjectBase, _ column: Int) -> Date? {
+        object._pair(column).map { Date(Timestamp(seconds: $0.0, nanoseconds: Int32(truncatingIfNeeded: $0.1))) } ?? _element(_Stored(object._value(column)))
+    }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Date>(at: offset) }
 }
 
@@ -188,6 +196,10 @@ extension UUID: _Scalar, SortableType, _PrimaryKey, _Indexable {
     public static func _zero() -> UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
     public static func _element(_ stored: _Stored) -> UUID? { if case .uuid(let id) = stored.value { UUID(id) } else { nil } }
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.uuid(Identifier(self))) }
+    public static func _read(_ object: ObjectBase, _ column: Int) -> UUID { _readOptional(object, column) ?? _zero() }
+    public static func _readOptional(_ object: ObjectBase, _ column: Int) -> UUID? {
+        object._pair(column).map { UUID(Column.uuid($0.0, $0.1)) } ?? _element(_Stored(object._value(column)))
+    }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<UUID>(at: offset) }
 }
 
@@ -199,6 +211,10 @@ extension ObjectId: _Scalar, SortableType, _PrimaryKey, _Indexable {
     public static func _initial() -> ObjectId { ObjectId.generate() }
     public static func _element(_ stored: _Stored) -> ObjectId? { if case .objectID(let id) = stored.value { ObjectId(id) } else { nil } }
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.objectID(identifier)) }
+    public static func _read(_ object: ObjectBase, _ column: Int) -> ObjectId { _readOptional(object, column) ?? _zero() }
+    public static func _readOptional(_ object: ObjectBase, _ column: Int) -> ObjectId? {
+        object._pair(column).map { ObjectId(Column.objectID($0.0, $0.1)) } ?? _element(_Stored(object._value(column)))
+    }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<ObjectId>(at: offset) }
 }
 
@@ -208,6 +224,10 @@ extension Decimal128: _Scalar, MinMaxType, AddableType, SortableType {
     public static func _zero() -> Decimal128 { 0 }
     public static func _element(_ stored: _Stored) -> Decimal128? { if case .decimal(let value) = stored.value { Decimal128(value) } else { nil } }
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.decimal(modelDecimal)) }
+    public static func _read(_ object: ObjectBase, _ column: Int) -> Decimal128 { _readOptional(object, column) ?? _zero() }
+    public static func _readOptional(_ object: ObjectBase, _ column: Int) -> Decimal128? {
+        object._pair(column).map { Decimal128(FirnModel.Decimal(high: UInt64(bitPattern: $0.0), low: UInt64(bitPattern: $0.1))) } ?? _element(_Stored(object._value(column)))
+    }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Decimal128>(at: offset) }
     public static func _sum(_ value: _Stored) -> Decimal128 {
         switch value.value {

@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnModel
+import Foundation
 
 /// What the fast path of property reads looks at: one for each type of an open realm, at a fixed address while the realm lives.
 @usableFromInline
@@ -20,57 +21,92 @@ struct ColumnWindow {
     @usableFromInline var key = -1
     /// The vector that was asked for last without being decoded: asked for twice, it is.
     var missed = -1
-    /// The values of columns of ints, bools and links, and of reals; 1,024 each.
+    /// The values of columns of ints, bools and links, and of reals; 1,024 each. Zero where there is none.
     @usableFromInline var words: UnsafeMutablePointer<Int64>?
     @usableFromInline var reals: UnsafeMutablePointer<Double>?
     /// A bit a row; nil: all are there.
     @usableFromInline var present: UnsafeMutablePointer<UInt64>?
+    /// The second halves of dates, decimals and identifiers, whose first are `words`.
+    var extra: UnsafeMutablePointer<Int64>?
+    /// Of text: the bytes one after the other, and where each begins; one more for the last one's end.
+    var bytes: UnsafeMutablePointer<UInt8>?
+    var starts: UnsafeMutablePointer<Int>?
+
+    @inlinable @inline(__always)
+    func isPresent(_ row: Int) -> Bool {
+        guard let present else { return true }
+        return present[row >> 6] >> UInt64(row & 63) & 1 != 0
+    }
+
+    /// The bytes of a row of a column of text.
+    func text(_ row: Int) -> UnsafeBufferPointer<UInt8> {
+        let start = starts.unsafelyUnwrapped[row]
+        return UnsafeBufferPointer(start: bytes.map { $0 + start }, count: starts.unsafelyUnwrapped[row &+ 1] &- start)
+    }
 }
 
 extension ObjectBase {
+    /// Where the value in a column of a managed object was decoded to; nil: ask the slow way.
+    @inlinable @inline(__always)
+    final func _window(_ column: Int) -> UnsafeMutablePointer<ColumnWindow>? {
+        guard let state = _state, state.pointee.thread == currentThread(), state.pointee.generation == _generation else { return nil }
+        let window = state.pointee.windows + column
+        return window.pointee.key == Int(_segment) << 32 | Int(_position) >> 10 ? window : nil
+    }
+
     /// The number, bool or row id in a column of a managed object; 0 where there is none.
     @inlinable @inline(__always)
     public final func _word(_ column: Int) -> Int64 {
-        if let state = _state, state.pointee.thread == currentThread(), state.pointee.generation == _generation {
-            let window = state.pointee.windows + column
-            if window.pointee.key == Int(_segment) << 32 | Int(_position) >> 10 { return window.pointee.words.unsafelyUnwrapped[Int(_position) & 1023] }
-        }
+        if let window = _window(column) { return window.pointee.words.unsafelyUnwrapped[Int(_position) & 1023] }
         return _slowWord(column) ?? 0
     }
 
     @inlinable
     public final func _optionalWord(_ column: Int) -> Int64? {
-        if let state = _state, state.pointee.thread == currentThread(), state.pointee.generation == _generation {
-            let window = state.pointee.windows + column
-            if window.pointee.key == Int(_segment) << 32 | Int(_position) >> 10 {
-                let row = Int(_position) & 1023
-                if let present = window.pointee.present, present[row >> 6] >> UInt64(row & 63) & 1 == 0 { return nil }
-                return window.pointee.words.unsafelyUnwrapped[row]
-            }
-        }
-        return _slowWord(column)
+        guard let window = _window(column) else { return _slowWord(column) }
+        let row = Int(_position) & 1023
+        return window.pointee.isPresent(row) ? window.pointee.words.unsafelyUnwrapped[row] : nil
     }
 
     @inlinable @inline(__always)
     public final func _real(_ column: Int) -> Double {
-        if let state = _state, state.pointee.thread == currentThread(), state.pointee.generation == _generation {
-            let window = state.pointee.windows + column
-            if window.pointee.key == Int(_segment) << 32 | Int(_position) >> 10 { return window.pointee.reals.unsafelyUnwrapped[Int(_position) & 1023] }
-        }
+        if let window = _window(column) { return window.pointee.reals.unsafelyUnwrapped[Int(_position) & 1023] }
         return _slowReal(column) ?? 0
     }
 
     @inlinable
     public final func _optionalReal(_ column: Int) -> Double? {
-        if let state = _state, state.pointee.thread == currentThread(), state.pointee.generation == _generation {
-            let window = state.pointee.windows + column
-            if window.pointee.key == Int(_segment) << 32 | Int(_position) >> 10 {
-                let row = Int(_position) & 1023
-                if let present = window.pointee.present, present[row >> 6] >> UInt64(row & 63) & 1 == 0 { return nil }
-                return window.pointee.reals.unsafelyUnwrapped[row]
-            }
+        guard let window = _window(column) else { return _slowReal(column) }
+        let row = Int(_position) & 1023
+        return window.pointee.isPresent(row) ? window.pointee.reals.unsafelyUnwrapped[row] : nil
+    }
+
+    /// The text in a column of strings; nil where there is none.
+    final func _text(_ column: Int) -> String? {
+        guard let window = _window(column) else {
+            if case .string(let text) = _value(column) { return text }
+            return nil
         }
-        return _slowReal(column)
+        let row = Int(_position) & 1023
+        return window.pointee.isPresent(row) ? String(decoding: window.pointee.text(row), as: UTF8.self) : nil
+    }
+
+    /// The bytes in a column of data; nil where there are none.
+    final func _bytes(_ column: Int) -> Data? {
+        guard let window = _window(column) else {
+            if case .data(let bytes) = _value(column) { return Data(bytes) }
+            return nil
+        }
+        let row = Int(_position) & 1023
+        return window.pointee.isPresent(row) ? Data(buffer: window.pointee.text(row)) : nil
+    }
+
+    /// Both halves of a date, decimal or identifier, as its column has them; nil where it has to be asked for as a value, or there is none.
+    @inline(__always)
+    final func _pair(_ column: Int) -> (Int64, Int64)? {
+        guard let window = _window(column), let words = window.pointee.words, let extra = window.pointee.extra else { return nil }
+        let row = Int(_position) & 1023
+        return window.pointee.isPresent(row) ? (words[row], extra[row]) : nil
     }
 
     @usableFromInline

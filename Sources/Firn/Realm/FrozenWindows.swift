@@ -46,7 +46,7 @@ final class FrozenWindows: Sendable {
 
     func word(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable) throws(Damage) -> Int64? {
         let found = try within(segment, position, column, rows) { windows, row in
-            windows.isPresent(row, column) ? windows.pointers[column].words?[row] : nil
+            windows.pointers[column].isPresent(row) ? windows.pointers[column].words?[row] : nil
         }
         if let found { return found }
         return try rows.word(segment, position, column)
@@ -54,14 +54,14 @@ final class FrozenWindows: Sendable {
 
     func real(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable) throws(Damage) -> Double? {
         let found = try within(segment, position, column, rows) { windows, row in
-            windows.isPresent(row, column) ? windows.pointers[column].reals?[row] : nil
+            windows.pointers[column].isPresent(row) ? windows.pointers[column].reals?[row] : nil
         }
         if let found { return found }
         return try rows.real(segment, position, column)
     }
 
     func value(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable) throws(Damage) -> Value {
-        let found = try within(segment, position, column, rows) { windows, row in windows.columns[column].value(at: row) }
+        let found = try within(segment, position, column, rows) { windows, row in windows.value(row, column) }
         if let found { return found }
         return try rows.segment(segment).storedColumn(column).value(at: position)
     }

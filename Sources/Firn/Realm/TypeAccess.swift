@@ -111,7 +111,8 @@ final class TypeAccess {
             return try workingRows.word(segment, position, column)
         }
         if try windows.load(segment, position >> 10, column, from: rows) {
-            return windows.isPresent(position & 1023, column) ? windows.pointers[column].words![position & 1023] : nil
+            let window = windows.pointers + column
+            return window.pointee.isPresent(position & 1023) ? window.pointee.words![position & 1023] : nil
         }
         return try rows.word(segment, position, column)
     }
@@ -123,7 +124,8 @@ final class TypeAccess {
             return try workingRows.real(segment, position, column)
         }
         if try windows.load(segment, position >> 10, column, from: rows) {
-            return windows.isPresent(position & 1023, column) ? windows.pointers[column].reals![position & 1023] : nil
+            let window = windows.pointers + column
+            return window.pointee.isPresent(position & 1023) ? window.pointee.reals![position & 1023] : nil
         }
         return try rows.real(segment, position, column)
     }
@@ -134,7 +136,7 @@ final class TypeAccess {
         if let workingRows, workingRows.isEdited(segment, vector: position >> 10, column: column) {
             return try rows.segment(segment).storedColumn(column).value(at: position)
         }
-        if try windows.load(segment, position >> 10, column, from: rows) { return windows.columns[column].value(at: position & 1023) }
+        if try windows.load(segment, position >> 10, column, from: rows) { return windows.value(position & 1023, column) }
         return try rows.segment(segment).storedColumn(column).value(at: position)
     }
 }

@@ -18,12 +18,17 @@ final class WindowSet {
     }
 
     deinit {
-        for i in columns.indices {
-            pointers[i].words?.deallocate()
-            pointers[i].reals?.deallocate()
-            pointers[i].present?.deallocate()
-        }
+        for i in columns.indices { release(&pointers[i]) }
         pointers.deallocate()
+    }
+
+    private func release(_ window: inout ColumnWindow) {
+        window.words?.deallocate()
+        window.reals?.deallocate()
+        window.present?.deallocate()
+        window.extra?.deallocate()
+        window.bytes?.deallocate()
+        window.starts?.deallocate()
     }
 
     func forget() { for i in columns.indices { forget(i) } }
@@ -33,9 +38,10 @@ final class WindowSet {
         pointers[column].missed = -1
     }
 
-    func isPresent(_ row: Int, _ column: Int) -> Bool {
-        guard let present = pointers[column].present else { return true }
-        return present[row >> 6] >> UInt64(row & 63) & 1 != 0
+    /// The value of a row of the decoded vector.
+    func value(_ row: Int, _ column: Int) -> Value {
+        // In place: a column by itself is eight arrays to hold and to let go of.
+        columns.withUnsafeBufferPointer { $0[column].value(at: row) }
     }
 
     /// True if the vector is decoded now. The first time that a vector is asked for it is not: a single value costs less by itself.
@@ -52,35 +58,54 @@ final class WindowSet {
         let segment = try table.segment(segment)
         try segment.storedColumn(column).read(vector: vector, into: &columns[column])
         guard columns[column].count == segment.rows(ofVector: vector).count else { throw Damage("a vector of the wrong length") }
-        copy(column)
+        try copy(column)
         pointers[column].key = key
         return true
     }
 
-    /// Where the fast path finds words, reals and presence.
-    private func copy(_ column: Int) {
+    /// Where the fast path finds values and presence.
+    private func copy(_ column: Int) throws(Damage) {
         let values = columns[column]
         switch values.type.kind {
-        case .bool, .int, .link:
-            let words = pointers[column].words ?? .allocate(capacity: vectorSize)
-            pointers[column].words = words
-            values.words.withUnsafeBufferPointer { if let base = $0.baseAddress { words.update(from: base, count: min($0.count, vectorSize)) } }
-        case .float, .double:
-            let reals = pointers[column].reals ?? .allocate(capacity: vectorSize)
-            pointers[column].reals = reals
-            values.reals.withUnsafeBufferPointer { if let base = $0.baseAddress { reals.update(from: base, count: min($0.count, vectorSize)) } }
+        case .bool, .int, .link: copy(values.words, to: &pointers[column].words)
+        case .float, .double: copy(values.reals, to: &pointers[column].reals)
+        case .date, .decimal, .objectID, .uuid:
+            copy(values.words, to: &pointers[column].words)
+            copy(values.extra, to: &pointers[column].extra)
+        case .string, .data: try copy(values.text, to: &pointers[column])
         default: break
         }
         pointers[column].present?.deallocate()
         pointers[column].present = nil
-        if let present = values.present {
-            let words = UnsafeMutablePointer<UInt64>.allocate(capacity: vectorSize / 64)
-            words.initialize(repeating: 0, count: vectorSize / 64)
-            for (i, word) in present.words.enumerated() { words[i] = word }
-            pointers[column].present = words
-        }
+        guard let present = values.present else { return }
+        let words = UnsafeMutablePointer<UInt64>.allocate(capacity: vectorSize / 64)
+        words.initialize(repeating: 0, count: vectorSize / 64)
+        for (i, word) in present.words.enumerated() { words[i] = word }
+        pointers[column].present = words
         // The fast path reads null as zero.
-        if let present = values.present, let words = pointers[column].words { for row in 0..<values.count where !present[row] { words[row] = 0 } }
-        if let present = values.present, let reals = pointers[column].reals { for row in 0..<values.count where !present[row] { reals[row] = 0 } }
+        if let words = pointers[column].words { for row in 0..<values.count where !present[row] { words[row] = 0 } }
+        if let reals = pointers[column].reals { for row in 0..<values.count where !present[row] { reals[row] = 0 } }
+    }
+
+    private func copy<T: BitwiseCopyable>(_ values: [T], to target: inout UnsafeMutablePointer<T>?) {
+        let there = target ?? .allocate(capacity: vectorSize)
+        target = there
+        values.withUnsafeBufferPointer { if let base = $0.baseAddress { there.update(from: base, count: min($0.count, vectorSize)) } }
+    }
+
+    private func copy(_ text: Text, to window: inout ColumnWindow) throws(Damage) {
+        let starts = window.starts ?? .allocate(capacity: vectorSize + 1)
+        window.starts = starts
+        var last = 0, isAscending = text.count <= vectorSize
+        for (i, start) in text.offsets.prefix(vectorSize + 1).enumerated() {
+            isAscending = isAscending && start >= last
+            last = start
+            starts[i] = start
+        }
+        guard isAscending, last <= text.bytes.count else { throw Damage("strings that end before they begin") }
+        window.bytes?.deallocate()
+        let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: max(1, text.bytes.count))
+        text.bytes.withUnsafeBufferPointer { if let base = $0.baseAddress { bytes.update(from: base, count: $0.count) } }
+        window.bytes = bytes
     }
 }
