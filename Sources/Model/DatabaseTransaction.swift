@@ -16,7 +16,7 @@ package final class DatabaseTransaction {
     /// The version that the transaction began from.
     var base: SnapshotCore { baseOwner.core }
     package internal(set) var schema: Schema
-    var states: [Catalogue.TypeState]
+    @exclusivity(unchecked) var states: [Catalogue.TypeState]
     /// How what is encoded in this transaction trades size for time.
     package var profile = Profile.standard
     private let threads: Int
@@ -31,8 +31,12 @@ package final class DatabaseTransaction {
     /// What is known of keys, by type: `DatabaseTransaction+Keys`.
     var keys: [Int: TransactionKeys] = [:]
     /// How often something was written that readers of the transaction see elsewhere than before.
-    private(set) var structures = 0
-    private(set) var ended = false
+    var structures: Int { mark.structures }
+    let mark = TransactionMark()
+    private(set) var ended: Bool {
+        get { mark.hasEnded }
+        set { mark.hasEnded = newValue }
+    }
     private(set) lazy var home = TransactionHome(self)
 
     private static let numbers = Atomic<UInt64>(0)
@@ -63,9 +67,10 @@ package final class DatabaseTransaction {
     deinit {
         if !ended { store.cancel() }
         readable?.close()
+        mark.isGone = true
     }
 
-    func checkOpen() { precondition(!ended, "this transaction has ended: begin another") }
+    func checkOpen() { mark.checkOpen() }
 
     // MARK: Schema
 
@@ -220,7 +225,7 @@ package final class DatabaseTransaction {
     func forgetReadable() {
         readable?.close()
         readable = nil
-        structures += 1
+        mark.structures += 1
     }
 
     // MARK: End

@@ -26,14 +26,14 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
     /// By column, by vector of the base; nothing for a column that is as the base has it.
     @exclusivity(unchecked) private(set) var overlays: [[WorkingBlock?]]
     /// By column, the blocks of new rows that are full.
-    private(set) var grown: [[WorkingBlock]]
+    @exclusivity(unchecked) private(set) var grown: [[WorkingBlock]]
     /// Rows in `grown`.
-    private(set) var grownCount = 0
+    @exclusivity(unchecked) private(set) var grownCount = 0
     /// The last new rows, by column.
-    var open: [Column]
-    private(set) var openCount = 0
+    @exclusivity(unchecked) var open: [Column]
+    @exclusivity(unchecked) private(set) var openCount = 0
     /// Of the open rows that were there when the transaction began: those that changed.
-    private(set) var openDirty: Bits?
+    @exclusivity(unchecked) private(set) var openDirty: Bits?
     /// The row id of the first row behind the base.
     let firstGrown: Int64
 

@@ -28,7 +28,7 @@ extension WorkingTable {
     }
 
     private func startRow() throws(FirnError) -> WorkingRows {
-        transaction.checkOpen()
+        mark.checkOpen()
         if tail.rowCount >= segmentSize { try handOver() }
         if tail.rowCount == 0, tail.firstGrown != transaction.states[index].nextRowID { emptyTail() }
         return tail
@@ -36,14 +36,14 @@ extension WorkingTable {
 
     @inline(__always)
     private func endRow(_ rows: WorkingRows) -> Int64 {
-        let rowID = transaction.giveRowID(index)
+        let rowID = giveRowID()
         rows.noteAppended()
         noteRows()
         return rowID
     }
 
     /// One value at a place, embedded objects as links.
-    func storedValue(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Value {
+    package func storedValue(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Value {
         let rows = try rows(segment)
         if let held = (rows as? WorkingRows)?.heldValue(at: position, column) { return held }
         return try rows.storedColumn(column).value(at: position)

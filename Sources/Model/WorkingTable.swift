@@ -7,27 +7,34 @@ import Synchronization
 /// One thread at a time writes, and nobody reads meanwhile; between writes any thread may read. A segment or reader that was taken before a write
 /// may go on showing what was: ask again where `stamp` has grown. Unusable when the transaction has gone.
 package final class WorkingTable: RowTable, @unchecked Sendable {
-    unowned let transaction: DatabaseTransaction
+    /// As `unowned`, whose count would be kept with every row.
+    private let origin: Unmanaged<DatabaseTransaction>
+    let mark: TransactionMark
+    var transaction: DatabaseTransaction {
+        precondition(!mark.isGone, "the transaction of these rows has gone: ask the newest version for them")
+        return origin.takeUnretainedValue()
+    }
     let index: Int
     package private(set) var type: TypeSchema
     var isKeyed: Bool { !type.key.isEmpty }
     /// Where segments that nobody changed are read.
-    private(set) var core: SnapshotCore
+    @exclusivity(unchecked) private(set) var core: SnapshotCore { didSet { sealedCount = core.catalogue.types[index].segmentCount } }
+    @exclusivity(unchecked) private(set) var sealedCount: Int
     /// The transaction's count of written structures that `core` shows.
-    private var seen: Int
+    @exclusivity(unchecked) private var seen: Int
     /// By sealed segment: the rows of those that this transaction has changed. Empty if there are none.
-    private(set) var edited: [WorkingRows?] = []
+    @exclusivity(unchecked) private(set) var edited: [WorkingRows?] = []
     /// The rows behind the sealed segments (and behind those that the bulk writer holds).
-    private(set) var tail: WorkingRows
+    @exclusivity(unchecked) private(set) var tail: WorkingRows
     /// First and last row ids of the sealed segments; nil until a row is looked for.
     private var bounds: [(first: Int64, last: Int64)]?
     /// The last sealed segment that a row was looked for in.
-    private var last: (index: Int, rows: any StoredRows)?
+    @exclusivity(unchecked) private var last: (index: Int, rows: any StoredRows)?
     /// The last one that was changed, while its row ids are consecutive: rows are mostly changed more than once, and near each other.
     @exclusivity(unchecked) private var lastChanged: (index: Int, rows: WorkingRows, first: Int64)?
     private let segments: Mutex<[Int: TableSegment]> = Mutex([:])
     /// The type's bulk writer, if there is one.
-    var writer: BulkWriter?
+    @exclusivity(unchecked) var writer: BulkWriter?
     /// Whether changes were written before the commit: what the version before has open may not be the same any more.
     private(set) var hasBegunAnew = false
     /// What kept rows from being written where nothing could be thrown.
@@ -36,14 +43,16 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// Grows with every first write to a vector, by column.
     @exclusivity(unchecked) private var columnStamps: [UInt64]
     /// Grows when rows come, go or move.
-    private var rowStamp: UInt64 = 0
+    @exclusivity(unchecked) private var rowStamp: UInt64 = 0
     @exclusivity(unchecked) package private(set) var changeCount: UInt64 = 0
 
     init(_ transaction: DatabaseTransaction, type index: Int) {
-        self.transaction = transaction
+        origin = Unmanaged.passUnretained(transaction)
+        mark = transaction.mark
         self.index = index
         type = transaction.schema.types[index]
         core = transaction.current()
+        sealedCount = core.catalogue.types[index].segmentCount
         seen = transaction.structures
         writer = transaction.bulkWriters[index]
         columnStamps = Array(repeating: 0, count: type.columns.count)
@@ -62,6 +71,10 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
                            firstGrown: state.nextRowID, counts: transaction.database.counts)
     }
 
+    /// The next row id, for a row that is there from now on. The transaction is open.
+    @inline(__always)
+    func giveRowID() -> Int64 { origin._withUnsafeGuaranteedRef { $0.giveRowID(index) } }
+
     // MARK: What a table tells
 
     package var schema: Schema { transaction.schema }
@@ -75,8 +88,6 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     package func related(_ typeName: String) throws(Damage) -> (any Table)? {
         transaction.schema[typeName] == nil ? nil : transaction.table(typeName)
     }
-
-    var sealedCount: Int { core.catalogue.types[index].segmentCount }
 
     package func segment(_ position: Int) throws(Damage) -> any Segment {
         settleBulk()
@@ -131,7 +142,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         if let writer, writer.isPending {
             do throws(FirnError) { try writer.finish() } catch { failure = Damage("rows cannot be written: \(error.message)") }
         }
-        if seen != transaction.structures { keepUp() }
+        if seen != mark.structures { keepUp() }
     }
 
     private func keepUp() {
@@ -244,10 +255,10 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
 
     /// The live row with this id, ready to be changed.
     func writable(_ rowID: Int64) throws(FirnError) -> (rows: WorkingRows, position: Int) {
-        transaction.checkOpen()
-        if let lastChanged {
-            let position = Int(truncatingIfNeeded: rowID &- lastChanged.first)
-            if position >= 0, position < lastChanged.rows.baseCount, lastChanged.rows.isLive(position) { return (lastChanged.rows, position) }
+        mark.checkOpen()
+        if lastChanged != nil {
+            let position = Int(truncatingIfNeeded: rowID &- lastChanged!.first), rows = lastChanged!.rows
+            if position >= 0, position < rows.baseCount, rows.isLive(position) { return (rows, position) }
         }
         let found = try transaction.reading { () throws(Damage) in try locate(rowID) }
         guard let found else { throw FirnError(.notFound, "no row \(rowID)") }

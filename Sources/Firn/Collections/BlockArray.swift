@@ -4,8 +4,9 @@ struct BlockArray<Element> {
     static var most: Int { 1024 }
 
     private(set) var blocks: [[Element]] = []
-    /// The index of the first element of each block.
+    /// The index of the first element of each block, and that element: searches look at these alone to find the block.
     private var starts: [Int] = []
+    private var firsts: [Element] = []
     private(set) var count = 0
 
     init() {}
@@ -25,9 +26,11 @@ struct BlockArray<Element> {
 
     private mutating func number(from block: Int) {
         starts.removeLast(max(0, starts.count - block))
+        firsts.removeLast(max(0, firsts.count - block))
         var start = block == 0 ? 0 : starts[block - 1] + blocks[block - 1].count
         for i in block..<max(block, blocks.count) {
             starts.append(start)
+            firsts.append(blocks[i][0])
             start += blocks[i].count
         }
     }
@@ -51,6 +54,7 @@ struct BlockArray<Element> {
         set {
             let (block, offset) = place(index)
             blocks[block][offset] = newValue
+            if offset == 0 { firsts[block] = newValue }
         }
     }
 
@@ -74,9 +78,11 @@ struct BlockArray<Element> {
         if blocks.isEmpty {
             blocks = [[element]]
             starts = [0]
+            firsts = [element]
             return
         }
         blocks[block].insert(element, at: offset)
+        if offset == 0 { firsts[block] = element }
         if blocks[block].count > BlockArray.most { return split(block) }
         for i in (block + 1)..<max(block + 1, starts.count) { starts[i] &+= 1 }
     }
@@ -106,6 +112,7 @@ struct BlockArray<Element> {
             blocks.remove(at: block)
             number(from: block)
         } else {
+            if offset == 0 { firsts[block] = blocks[block][0] }
             for i in (block + 1)..<max(block + 1, starts.count) { starts[i] &-= 1 }
         }
         return element
@@ -150,10 +157,10 @@ struct BlockArray<Element> {
     @inline(__always)
     func search(_ isBefore: (Element) -> Bool) -> (block: Int, offset: Int) {
         var low = 0, high = blocks.count
-        blocks.withUnsafeBufferPointer { blocks in
+        firsts.withUnsafeBufferPointer { firsts in
             while low < high {
                 let middle = (low + high) / 2
-                if isBefore(blocks[middle][0]) { low = middle + 1 } else { high = middle }
+                if isBefore(firsts[middle]) { low = middle + 1 } else { high = middle }
             }
         }
         // Block `low` is the first that does not begin before the element: it stands there at the front, or in the block before.
@@ -175,24 +182,25 @@ extension BlockArray<Int64> {
     /// As `search`, without branches that depend on what is there.
     func search(word: Int64) -> (block: Int, offset: Int) {
         guard blocks.count > 0 else { return (0, 0) }
-        return blocks.withUnsafeBufferPointer { blocks in
-            var block = 0, left = blocks.count
+        // The last block that begins before the word, or the first.
+        let block = firsts.withUnsafeBufferPointer { firsts in
+            var block = 0, left = firsts.count
             while left > 1 {
-                let half = left / 2
-                // The last block that begins before the word, or the first.
-                block = blocks[block + half].first.unsafelyUnwrapped < word ? block + half : block
-                left -= half
+                let half = left &>> 1
+                block = firsts[block &+ half] < word ? block &+ half : block
+                left &-= half
             }
-            return blocks[block].withUnsafeBufferPointer { words in
-                var low = 0, left = words.count
-                while left > 1 {
-                    let half = left / 2
-                    low = words[low + half - 1] < word ? low + half : low
-                    left -= half
-                }
-                if words[low] < word { low += 1 }
-                return low == words.count && block + 1 < blocks.count ? (block + 1, 0) : (block, low)
+            return block
+        }
+        return blocks[block].withUnsafeBufferPointer { words in
+            var low = 0, left = words.count
+            while left > 1 {
+                let half = left &>> 1
+                low = words[low &+ half &- 1] < word ? low &+ half : low
+                left &-= half
             }
+            if words[low] < word { low &+= 1 }
+            return low == words.count && block + 1 < blocks.count ? (block + 1, 0) : (block, low)
         }
     }
 }

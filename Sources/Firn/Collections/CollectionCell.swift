@@ -18,13 +18,16 @@ final class CollectionCell {
     let rowID: Int64
     let column: Int
     let type: ColumnType
-    private var known: Elements
-    private var isLoaded = false
-    private var isChanged = false
+    /// Elements are ints or bools.
+    let takesWords: Bool
+    // Unchecked: one thread uses them, and nothing that is done with the elements leads to other code than ours.
+    @exclusivity(unchecked) private var known: Elements
+    @exclusivity(unchecked) private var isLoaded = false
+    @exclusivity(unchecked) private var isChanged = false
     /// Of the access, when the object was known to be there.
-    private var validGeneration: UInt32 = 0
+    @exclusivity(unchecked) private var validGeneration: UInt32 = 0
     /// Grows when the elements may be others.
-    private(set) var stamp: UInt64 = 0
+    @exclusivity(unchecked) private(set) var stamp: UInt64 = 0
 
     private init(_ access: TypeAccess, rowID: Int64, column: Int) {
         self.access = access
@@ -32,6 +35,7 @@ final class CollectionCell {
         self.rowID = rowID
         self.column = column
         type = access.type.columns[column].type
+        takesWords = type.kind == .int || type.kind == .bool
         known = Elements(type)
     }
 
@@ -76,7 +80,7 @@ final class CollectionCell {
 
     var elements: Elements {
         _read {
-            core.confinement.check()
+            core.check()
             if !isLoaded { load() }
             yield known
         }
@@ -84,15 +88,26 @@ final class CollectionCell {
 
     /// Whether a set of words has one; nil: the elements are no words.
     func contains(word: Int64) -> Bool? {
-        core.confinement.check()
+        core.check()
         if !isLoaded { load() }
         return known.isWords ? known.contains(word: word) : nil
+    }
+
+    /// The element at an index as a word; nil: it is null, or the elements are no words.
+    func word(at index: Int) -> Int64? {
+        core.check()
+        if !isLoaded { load() }
+        return known.word(at: index)
     }
 
     /// In the stored form; of a map the values, beside `keys`.
     var values: [Value] { elements.all }
     var keys: [String] { elements.keys.all }
-    var count: Int { elements.count }
+    var count: Int {
+        core.check()
+        if !isLoaded { load() }
+        return known.count
+    }
 
     private func load() {
         precondition(!access.isRetired, "Access to invalidated \(type.collection) object: the realm was invalidated.")
@@ -125,7 +140,7 @@ final class CollectionCell {
     }
 
     private func prepareChange(_ action: StaticString) {
-        core.confinement.check()
+        core.check()
         core.requireTransaction("modify a \(action)")
         precondition(isStillValid, "the object that this \(action) belongs to has been deleted or invalidated")
         if !isLoaded { load() }

@@ -9,14 +9,21 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
         case unmanaged([Element])
         case managed(CollectionCell)
     }
-    var storage: Storage
+    /// Nil: the list belongs to no realm.
+    private let cell: CollectionCell?
+    private var own: [Element] = []
+    /// Where it counts, the cell is used without this, which would count a reference to it.
+    var storage: Storage {
+        get { cell.map(Storage.managed) ?? .unmanaged(own) }
+        set { if case .unmanaged(let elements) = newValue { own = elements } }
+    }
     /// See `KeyPathRecorder`.
     var recorder: KeyPathRecorder?
 
     /// An empty list of its own.
-    public init() { storage = .unmanaged([]) }
+    public init() { cell = nil }
 
-    init(_ cell: CollectionCell) { storage = .managed(cell) }
+    init(_ cell: CollectionCell) { self.cell = cell }
 
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
         self.init()
@@ -34,24 +41,14 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
 
     // MARK: Reading
 
-    public var count: Int {
-        switch storage {
-        case .unmanaged(let elements): elements.count
-        case .managed(let cell): cell.count
-        }
-    }
+    public var count: Int { cell?.count ?? own.count }
 
     public subscript(position: Int) -> Element {
         get {
-            switch storage {
-            case .unmanaged(let elements):
-                check(position, elements.count)
-                return elements[position]
-            case .managed(let cell):
-                check(position, cell.count)
-                if let word = cell.elements.word(at: position), let element = Element._fromWord(word) { return element }
-                return cell.element(cell.elements[position])
-            }
+            check(position, count)
+            guard let cell else { return own[position] }
+            if let word = cell.word(at: position), let element = Element._fromWord(word) { return element }
+            return cell.element(cell.elements[position])
         }
         set { replace(index: position, object: newValue) }
     }
@@ -63,7 +60,7 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     // MARK: Changing
 
     public func append(_ object: Element) {
-        if case .managed(let cell) = storage, let word = object._word, cell.type.kind == .int || cell.type.kind == .bool, !cell.type.elementIsOptional {
+        if let cell, cell.takesWords, !cell.type.elementIsOptional, let word = object._word {
             cell.change("List") { $0.append(word: word) }
         } else {
             insert(object, at: count)

@@ -9,13 +9,20 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         case unmanaged(UnmanagedSet<Element>)
         case managed(CollectionCell)
     }
-    private(set) var storage: Storage
+    /// Nil: the set belongs to no realm.
+    private let cell: CollectionCell?
+    private var own = UnmanagedSet<Element>()
+    /// Where it counts, the cell is used without this, which would count a reference to it.
+    private(set) var storage: Storage {
+        get { cell.map(Storage.managed) ?? .unmanaged(own) }
+        set { if case .unmanaged(let set) = newValue { own = set } }
+    }
     /// See `KeyPathRecorder`.
     var recorder: KeyPathRecorder?
 
     /// An empty set of its own.
-    public init() { storage = .unmanaged(UnmanagedSet()) }
-    init(_ cell: CollectionCell) { storage = .managed(cell) }
+    public init() { cell = nil }
+    init(_ cell: CollectionCell) { self.cell = cell }
 
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
         self.init()
@@ -33,33 +40,22 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     // MARK: Reading
 
-    public var count: Int {
-        switch storage {
-        case .unmanaged(let set): set.count
-        case .managed(let cell): cell.count
-        }
-    }
+    public var count: Int { cell?.count ?? own.count }
 
     /// The element at a position in the set's own order: ascending in managed sets, that of insertion in unmanaged ones.
     public subscript(position: Int) -> Element {
         let count = count
         precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
-        switch storage {
-        case .unmanaged(let set): return set.elements[position]
-        case .managed(let cell):
-            if let word = cell.elements.word(at: position), let element = Element._fromWord(word) { return element }
-            return cell.element(cell.elements[position])
-        }
+        guard let cell else { return own.elements[position] }
+        if let word = cell.word(at: position), let element = Element._fromWord(word) { return element }
+        return cell.element(cell.elements[position])
     }
 
     /// Objects are found by identity: an unmanaged one is in no managed set.
     public func contains(_ object: Element) -> Bool {
-        switch storage {
-        case .unmanaged(let set): return set.contains(object)
-        case .managed(let cell):
-            if let word = object._word, let isThere = cell.contains(word: word) { return isThere }
-            return wanted(object, in: cell).map { cell.elements.contains($0) } ?? false
-        }
+        guard let cell else { return own.contains(object) }
+        if let word = object._word, let isThere = cell.contains(word: word) { return isThere }
+        return wanted(object, in: cell).map { cell.elements.contains($0) } ?? false
     }
 
     /// The stored form of an element to look for; nil if it cannot be in the set.
@@ -83,47 +79,29 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// Adds an element, unless the set has it already. Objects that belong to no realm are added to that of the set.
     public func insert(_ object: Element) {
-        switch storage {
-        case .unmanaged(var set):
-            storage = .unmanaged(UnmanagedSet())
-            set.insert(object)
-            storage = .unmanaged(set)
-        case .managed(let cell):
-            if let word = object._word, cell.type.kind == .int || cell.type.kind == .bool {
-                cell.change("MutableSet") { _ = $0.insert(word: word) }
-            } else {
-                let new = stored([object], in: cell)
-                cell.change("MutableSet") { _ = $0.insert(new[0]) }
-            }
+        guard let cell else { return own.insert(object) }
+        if cell.takesWords, let word = object._word {
+            cell.change("MutableSet") { _ = $0.insert(word: word) }
+        } else {
+            let new = stored([object], in: cell)
+            cell.change("MutableSet") { _ = $0.insert(new[0]) }
         }
     }
 
     public func insert<S: Sequence>(objectsIn objects: S) where S.Element == Element {
         // First: they may be those of this very set.
         let objects = Array(objects)
-        switch storage {
-        case .unmanaged(var set):
-            storage = .unmanaged(UnmanagedSet())
-            for object in objects { set.insert(object) }
-            storage = .unmanaged(set)
-        case .managed(let cell):
-            let new = stored(objects, in: cell)
-            cell.change("MutableSet") { for value in new { $0.insert(value) } }
-        }
+        guard let cell else { return objects.forEach { own.insert($0) } }
+        let new = stored(objects, in: cell)
+        cell.change("MutableSet") { for value in new { $0.insert(value) } }
     }
 
     /// Removes an element; nothing happens if the set does not have it.
     public func remove(_ object: Element) {
-        switch storage {
-        case .unmanaged(var set):
-            storage = .unmanaged(UnmanagedSet())
-            set.remove(object)
-            storage = .unmanaged(set)
-        case .managed(let cell):
-            cell.core.requireTransaction("modify a MutableSet")
-            guard let value = wanted(object, in: cell), cell.elements.contains(value) else { return }
-            cell.change("MutableSet") { _ = $0.remove(value) }
-        }
+        guard let cell else { return own.remove(object) }
+        cell.core.requireTransaction("modify a MutableSet")
+        guard let value = wanted(object, in: cell), cell.elements.contains(value) else { return }
+        cell.change("MutableSet") { _ = $0.remove(value) }
     }
 
     /// Empties the set. Objects that were in it stay in their realm.

@@ -10,6 +10,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     private let access: TypeAccess?
     private var walk: RowWalk?
     private var rows: [Int64] = []
+    private var places: RowPlaces?
     private var values: [Element] = []
     private var index = 0
     private let end: Int
@@ -28,6 +29,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
                 end = 0
             } else {
                 rows = source.isInvalidated ? [] : source.rowIDs()
+                places = RowPlaces(access)
                 end = rows.count
             }
             return
@@ -62,7 +64,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
             }
             while index < end {
                 index += 1
-                if let place = access.place(of: rows[index - 1]) { return object(access, rows[index - 1], place.segment, place.position) }
+                if let place = places!.place(of: rows[index - 1]) { return object(access, rows[index - 1], place.segment, place.position) }
             }
             return nil
         }
@@ -73,12 +75,13 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
 
     private mutating func object(_ access: TypeAccess, _ rowID: Int64, _ segment: Int, _ position: Int) -> Element {
         if let given, ReferenceWord.isAlone(given) {
-            let object = given.takeUnretainedValue()
-            object._rowID = rowID
-            object._segment = Int32(truncatingIfNeeded: segment)
-            object._position = Int32(truncatingIfNeeded: position)
-            object._generation = access.state.pointee.generation
-            return unsafeBitCast(object, to: Element.self)
+            given._withUnsafeGuaranteedRef {
+                $0._rowID = rowID
+                $0._segment = Int32(truncatingIfNeeded: segment)
+                $0._position = Int32(truncatingIfNeeded: position)
+                $0._generation = access.state.pointee.generation
+            }
+            return ReferenceWord.handOut(given, ReferenceWord.of(given.toOpaque()), shared: ReferenceWord.observed.shared)
         }
         let object = access.object(rowID, segment: segment, position: position)
         last = object
@@ -133,10 +136,7 @@ struct RowRun {
             $0._rowID = base &+ Int64(truncatingIfNeeded: position)
             $0._position = Int32(truncatingIfNeeded: position)
         }
-        // A second reference, which the caller takes.
-        references.unsafelyUnwrapped.pointee = shared
-        var reference = object.toOpaque()
-        return withUnsafeMutablePointer(to: &reference) { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Element.self).move() }
+        return ReferenceWord.handOut(object, references.unsafelyUnwrapped, shared: shared)
     }
 }
 

@@ -46,20 +46,29 @@ extension ObjectBase {
             return settable.compactMap { property in
                 other.index(of: property.name).map { (property, other.properties[$0].access.get(object)) }
             }
-        case let dictionary as [String: Any?]:
-            for key in dictionary.keys where schema.index(of: key) == nil {
-                preconditionFailure("type '\(schema.name)' has no property '\(key)'")
-            }
-            return settable.compactMap { property in
-                guard let content = dictionary[property.name] ?? dictionary[property.codeName] else { return nil }
-                return (property, content)
-            }
+        // As it is: one with optional contents would be made of it.
+        case _ where Swift.type(of: value) == [String: Any].self: return contents(value as! [String: Any], for: schema)
+        case let dictionary as [String: Any?]: return contents(dictionary, for: schema)
         case let array as [Any?]:
             precondition(array.count <= settable.count, "\(array.count) values for the \(settable.count) properties of '\(schema.name)'")
             return zip(settable, array).map { ($0, $1) }
         default:
             preconditionFailure("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
         }
+    }
+
+    private final class func contents<Content>(_ dictionary: [String: Content], for schema: ClassSchema) -> [(property: ClassSchema.Property, value: Any?)] {
+        var found: [(index: Int, content: Any?)] = []
+        found.reserveCapacity(dictionary.count)
+        for (key, content) in dictionary {
+            guard let index = schema.index(of: key) else { preconditionFailure("type '\(schema.name)' has no property '\(key)'") }
+            let property = schema.properties[index]
+            // Derived properties are not set; of two names for one property that of the file counts.
+            if property.shape.isLinking || (key != property.name && dictionary[property.name] != nil) { continue }
+            found.append((index, content))
+        }
+        found.sort { $0.index < $1.index }
+        return found.map { (schema.properties[$0.index], $0.content) }
     }
 
     /// The property with this name, managed or not. Traps if there is none.

@@ -57,7 +57,7 @@ open class ObjectBase {
     open var hash: Int { _state != nil ? _rowID.hashValue : ObjectIdentifier(self).hashValue }
 
     /// The columns of a managed object; nil: unmanaged.
-    final var _access: TypeAccess? { _state.map { $0.pointee.access } }
+    final var _access: TypeAccess? { _state.map { $0.pointee.access.takeUnretainedValue() } }
 }
 
 extension ObjectBase: Hashable {

@@ -27,6 +27,14 @@ struct ReferenceWord: Sendable {
     @inline(__always)
     static func isAlone(_ object: Unmanaged<ObjectBase>) -> Bool { observed.isKnown && of(object.toOpaque()).pointee == observed.alone }
 
+    /// Gives a second reference to an object that is alone, as a value of its class.
+    @inlinable @inline(__always)
+    static func handOut<Element>(_ object: Unmanaged<ObjectBase>, _ word: UnsafeMutablePointer<UInt>, shared: UInt) -> Element {
+        word.pointee = shared
+        var reference = object.toOpaque()
+        return withUnsafeMutablePointer(to: &reference) { UnsafeMutableRawPointer($0).assumingMemoryBound(to: Element.self).move() }
+    }
+
     private final class Sample {}
 
     /// What may refer to a sample, besides the one strong reference of `first`.

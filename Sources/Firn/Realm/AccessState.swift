@@ -11,7 +11,8 @@ struct AccessState {
     @usableFromInline var generation: UInt32 = 1
     /// One for each column.
     @usableFromInline var windows: UnsafeMutablePointer<ColumnWindow>
-    unowned(unsafe) var access: TypeAccess
+    /// It keeps the state.
+    let access: Unmanaged<TypeAccess>
 }
 
 /// The vector of a column that was decoded last.
@@ -111,66 +112,56 @@ extension ObjectBase {
 
     @usableFromInline
     final func _slowWord(_ column: Int) -> Int64? {
-        let access = _settled()
-        return access.core.reading(nil) { () throws(Damage) in try access.word(_segment, _position, column) }
+        _settled { access in access.reading(nil) { () throws(Damage) in try access.word(_segment, _position, column) } }
     }
 
     @usableFromInline
     final func _slowReal(_ column: Int) -> Double? {
-        let access = _settled()
-        return access.core.reading(nil) { () throws(Damage) in try access.real(_segment, _position, column) }
+        _settled { access in access.reading(nil) { () throws(Damage) in try access.real(_segment, _position, column) } }
     }
 
     /// Any value; embedded objects as links, collections whole.
     final func _value(_ column: Int) -> Value {
-        let access = _settled()
-        return access.core.reading(.null) { () throws(Damage) in try access.value(_segment, _position, column) }
+        _settled { access in access.reading(.null) { () throws(Damage) in try access.value(_segment, _position, column) } }
     }
 
     /// Checks that the object may be used here and now, and finds its row at the realm's version.
     @discardableResult
-    final func _settled() -> TypeAccess {
+    final func _settled() -> TypeAccess { _settled { $0 } }
+
+    /// As above, and lets `body` use the columns, whose realm the object keeps: counting more references than that costs more than a read.
+    @inline(__always)
+    private final func _settled<R>(_ body: (TypeAccess) -> R) -> R {
         guard let state = _state else { preconditionFailure("this object is not managed by a realm") }
-        let access = state.pointee.access
-        access.core.confinement.check()
-        if state.pointee.generation == _generation { return access }
+        return state.pointee.access._withUnsafeGuaranteedRef { access in
+            if state.pointee.thread != currentThread() { access.check() }
+            if state.pointee.generation != _generation { findRow(access) }
+            return body(access)
+        }
+    }
+
+    private final func findRow(_ access: TypeAccess) {
         guard !access.isRetired, let place = access.place(of: _rowID) else {
             preconditionFailure("Object has been deleted or invalidated.")
         }
         _segment = Int32(truncatingIfNeeded: place.segment)
         _position = Int32(truncatingIfNeeded: place.position)
-        _generation = state.pointee.generation
-        return access
+        _generation = access.state.pointee.generation
     }
 
     // MARK: Writing
 
     @usableFromInline
     final func _setWord(_ column: Int, _ value: Int64) {
-        let access = _writable(column)
-        access.core.writing { () throws(FirnError) in try access.working.setWord(_rowID, column, value) }
-        access.changed(column)
+        _settled { access in access.write(column) { (rows) throws(FirnError) in try rows.setWord(_rowID, column, value) } }
     }
 
     @usableFromInline
     final func _setReal(_ column: Int, _ value: Double) {
-        let access = _writable(column)
-        access.core.writing { () throws(FirnError) in try access.working.setReal(_rowID, column, value) }
-        access.changed(column)
+        _settled { access in access.write(column) { (rows) throws(FirnError) in try rows.setReal(_rowID, column, value) } }
     }
 
     final func _set(_ column: Int, _ value: Value) {
-        let access = _writable(column)
-        access.core.writing { () throws(FirnError) in try access.working.set(_rowID, column, value) }
-        access.changed(column)
-    }
-
-    private final func _writable(_ column: Int) -> TypeAccess {
-        let access = _settled()
-        access.core.requireTransaction("modify \(access.name) objects")
-        if access.isKey(column) {
-            preconditionFailure("Primary key can't be changed after an object is inserted: delete the object and add another.")
-        }
-        return access
+        _settled { access in access.write(column) { (rows) throws(FirnError) in try rows.set(_rowID, column, value) } }
     }
 }

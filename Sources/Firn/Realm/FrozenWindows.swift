@@ -9,23 +9,28 @@ final class FrozenWindows: Sendable {
 
     private final class Slot: @unchecked Sendable {
         private let isTaken = Atomic<Bool>(false)
-        // Of whoever has taken the slot.
-        var windows: WindowSet?
+        // Of whoever has taken the slot; made by the first, and held.
+        @exclusivity(unchecked) var windows: Unmanaged<WindowSet>?
+
+        deinit { windows?.release() }
 
         func take() -> Bool { isTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged }
         func give() { isTaken.store(false, ordering: .releasing) }
     }
 
-    private let slots: [Slot]
+    // Held. Counting references to what several threads use would make them wait for each other.
+    private let slots: [Unmanaged<Slot>]
     private let types: [ColumnSchema]
 
     init(_ types: [ColumnSchema]) {
         self.types = types
-        slots = (0..<FrozenWindows.count).map { _ in Slot() }
+        slots = (0..<FrozenWindows.count).map { _ in Unmanaged.passRetained(Slot()) }
     }
 
+    deinit { for slot in slots { slot.release() } }
+
     /// The slot of this thread: thread numbers are addresses, far apart.
-    private var slot: Slot {
+    private var slot: Unmanaged<Slot> {
         let thread = UInt64(currentThread()) &* 0x9E37_79B9_7F4A_7C15
         return slots[Int(thread >> 61)]
     }
@@ -33,15 +38,14 @@ final class FrozenWindows: Sendable {
     /// What `body` finds in the decoded vector; nil if another thread has the slot, or the vector is not decoded for so few.
     @inline(__always)
     private func within<R>(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable, _ body: (WindowSet, Int) -> R) throws(Damage) -> R? {
-        let slot = slot
-        guard slot.take() else { return nil }
-        defer { slot.give() }
-        let windows: WindowSet
-        if let there = slot.windows { windows = there } else {
-            windows = WindowSet(columns: types)
-            slot.windows = windows
+        try slot.lend { (slot) throws(Damage) -> R? in
+            guard slot.take() else { return nil }
+            defer { slot.give() }
+            if slot.windows == nil { slot.windows = Unmanaged.passRetained(WindowSet(columns: types)) }
+            return try slot.windows!.lend { (windows) throws(Damage) -> R? in
+                try windows.load(segment, position >> 10, column, from: rows) ? body(windows, position & 1023) : nil
+            }
         }
-        return try windows.load(segment, position >> 10, column, from: rows) ? body(windows, position & 1023) : nil
     }
 
     func word(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable) throws(Damage) -> Int64? {

@@ -84,7 +84,7 @@ public struct Realm: Equatable {
 
     /// Makes an unmanaged object, and all that it leads to, part of the realm. One that is managed by this realm already stays as it is.
     public func add(_ object: Object, update: UpdatePolicy = .error) {
-        core.confinement.check()
+        core.check()
         if object._core === core {
             _ = core.link(object)
             return

@@ -8,6 +8,8 @@ final class RealmCore {
     let configuration: Realm.Configuration
     /// Where the realm belongs.
     let place: Confinement
+    /// The thread that the realm belongs to; 0: it belongs elsewhere, or the thread has ended.
+    @exclusivity(unchecked) var thread: UInt
     /// As `place`; a commit that is being made durable elsewhere is waited for first.
     var confinement: Confinement {
         if let pendingCommit { finish(pendingCommit) }
@@ -21,18 +23,20 @@ final class RealmCore {
     var lockRequests: [LockRequest] = []
     var asyncWrites: [AsyncWrite] = []
     var nextAsyncID: AsyncTransactionId = 1
-    private(set) var transaction: DatabaseTransaction?
+    @exclusivity(unchecked) private(set) var transaction: DatabaseTransaction?
     /// Blocks that were committed within the transaction, to be durable together: `RealmCore+Grouping`.
     private(set) var group: CommitGroup?
     /// One block of a group was committed, and no other has begun: what it wrote is read, and nothing can be written.
-    private(set) var isBetweenParts = false
+    @exclusivity(unchecked) private(set) var isBetweenParts = false
     /// Something was changed in the transaction under way.
-    var hasChanges = false
+    @exclusivity(unchecked) var hasChanges = false
     var autorefresh = true
     private var accesses: [Int: TypeAccess] = [:]
     /// Of types that are used through another class as well.
-    private var aside: [TypeAccess] = []
-    private var byClass: [ObjectIdentifier: TypeAccess] = [:]
+    @exclusivity(unchecked) private var aside: [TypeAccess] = []
+    private var byClass: [ObjectIdentifier: TypeAccess] = [:] { didSet { lastUsed = nil } }
+    /// The entry of it that was used last.
+    @exclusivity(unchecked) private var lastUsed: (objectClass: ObjectIdentifier, access: TypeAccess)?
     /// What was wrong with the file when it was read: reads give zeros from then on, and nothing is written.
     private(set) var damage: FirnError?
     /// Collections with changes that are not in their tables yet.
@@ -48,6 +52,7 @@ final class RealmCore {
         self.file = file
         self.configuration = configuration
         place = confinement
+        thread = confinement.thread
         if case .none = confinement { isFrozen = true } else { isFrozen = false }
         pinned = try snapshot ?? file.database.snapshot()
         noteHold(pinned?.version)
@@ -64,6 +69,10 @@ final class RealmCore {
         if pendingCommit == nil { transaction?.cancel() }
         noteHold(nil)
     }
+
+    /// Traps where the realm does not belong.
+    @inline(__always)
+    func check() { if thread == 0 ? !isFrozen : thread != currentThread() { confinement.check() } }
 
     // MARK: Versions
 
@@ -159,7 +168,7 @@ final class RealmCore {
     }
 
     /// Grows with every change and every move to another version: what evaluated results compare.
-    private(set) var changeStamp: UInt64 = 0
+    @exclusivity(unchecked) private(set) var changeStamp: UInt64 = 0
 
     /// Something was written in the transaction under way.
     func noteChange() {
@@ -177,7 +186,10 @@ final class RealmCore {
     /// What objects of a class are read and written through; traps if the realm does not hold the class.
     func access(_ objectClass: ObjectBase.Type) -> TypeAccess {
         if isFrozen { return accessGate.pass { find(objectClass) } }
-        return find(objectClass)
+        if lastUsed != nil, lastUsed!.objectClass == ObjectIdentifier(objectClass) { return lastUsed!.access }
+        let access = find(objectClass)
+        lastUsed = (ObjectIdentifier(objectClass), access)
+        return access
     }
 
     /// Any thread reads what is frozen: one at a time looks for accesses, and makes those that are missing.
@@ -221,7 +233,7 @@ final class RealmCore {
     }
 
     /// Accesses of dynamic objects, by type.
-    private var dynamics: [Int: TypeAccess] = [:]
+    @exclusivity(unchecked) private var dynamics: [Int: TypeAccess] = [:]
 
     /// What dynamic objects of a type are read and written through, whatever classes are used for it; nil: the file has no such type.
     func dynamicAccess(_ name: String) -> TypeAccess? {
@@ -242,9 +254,11 @@ final class RealmCore {
 
     /// Other accesses of the same type: what one writes, they read.
     func siblings(of access: TypeAccess) -> [TypeAccess] {
-        if aside.isEmpty, dynamics.isEmpty { return [] }
-        return allAccesses.filter { $0 !== access && $0.typeNumber == access.typeNumber }
+        hasSiblings ? allAccesses.filter { $0 !== access && $0.typeNumber == access.typeNumber } : []
     }
+
+    /// Some type may have more than one access.
+    var hasSiblings: Bool { !aside.isEmpty || !dynamics.isEmpty }
 
     /// Where the schema says which types there are, `install` brings them into the realm's own version.
     func install(_ snapshot: DatabaseSnapshot) {

@@ -77,5 +77,8 @@ final class ThreadToken: Sendable {
 
 extension RealmCore {
     /// The thread has ended: a later one may have its number, by which fast paths know it.
-    func closeFastPaths() { for access in allAccesses { access.state.pointee.thread = 0 } }
+    func closeFastPaths() {
+        thread = 0
+        for access in allAccesses { access.state.pointee.thread = 0 }
+    }
 }

@@ -21,11 +21,7 @@ extension TypeAccess {
 
     /// Makes an unmanaged object the one of a row.
     func manage(_ object: ObjectBase, _ rowID: Int64) {
-        if schema != nil {
-            for (i, attach) in attachments.enumerated() {
-                attach(object, columns[i] >= 0 ? Int16(truncatingIfNeeded: columns[i]) : linkingColumn + Int16(truncatingIfNeeded: i))
-            }
-        }
+        attachProperties(of: object)
         object._core = core
         object._state = state
         object._rowID = rowID
@@ -67,23 +63,9 @@ extension TypeAccess {
     }
 
     private func fill(_ columns: UnsafeMutablePointer<Column>, _ count: Int, from object: ObjectBase) {
-        let plain = plainProperties
-        for column in 0..<count {
-            if let property = plain[column] {
-                property.append(object, _Sink(column: columns + column))
-            } else if !columns[column].append(Column.absentValue(columns[column].type)) {
-                columns[column].appendNull()
-            }
-        }
-    }
-
-    /// By column: the property of the class that fills it with one plain value.
-    private var plainProperties: [_PropertyAccess?] {
-        if let known = knownPlain { return known }
-        var plain: [_PropertyAccess?] = Array(repeating: nil, count: type.columns.count)
-        for (property, column) in zip(schema!.properties, columns) where column >= 0 && !property.leadsOn { plain[column] = property.access }
-        knownPlain = plain
-        return plain
+        appendValues(of: object, to: columns)
+        // Columns that came while the realm was open.
+        for column in type.columns.count..<max(count, type.columns.count) { columns[column].appendMissing() }
     }
 
     func storedKey(_ property: ClassSchema.Property, of object: ObjectBase) -> Value {
@@ -123,6 +105,53 @@ extension _PropertyAccess {
     func sameContent(_ a: Any?, _ b: Any?) -> Bool {
         guard let first = Value(any: a), let second = Value(any: b) else { return false }
         return first == second
+    }
+}
+
+extension Column {
+    fileprivate mutating func appendMissing() { if !append(Column.absentValue(type)) { appendNull() } }
+}
+
+/// What is done with each property of each object that is added or read, as one closure for each class: every step holds the next, so that none has to
+/// be looked up, or held, for an object.
+extension TypeAccess {
+    static func attaching(_ schema: ClassSchema, _ columns: [Int]) -> (ObjectBase) -> Void {
+        var whole: ((ObjectBase) -> Void)?
+        for (i, property) in schema.properties.enumerated().reversed() {
+            let column = columns[i] >= 0 ? Int16(truncatingIfNeeded: columns[i]) : linkingColumn + Int16(truncatingIfNeeded: i)
+            let attach = property.access.attach
+            guard let rest = whole else {
+                whole = { attach($0, column) }
+                continue
+            }
+            whole = { object in
+                attach(object, column)
+                rest(object)
+            }
+        }
+        return whole ?? { _ in }
+    }
+
+    static func appending(_ schema: ClassSchema, _ columns: [Int], _ type: TypeSchema) -> (ObjectBase, UnsafeMutablePointer<Column>) -> Void {
+        // The property of the class that fills a column with one plain value.
+        var plain: [_PropertyAccess?] = Array(repeating: nil, count: type.columns.count)
+        for (property, column) in zip(schema.properties, columns) where column >= 0 && !property.leadsOn { plain[column] = property.access }
+        var whole: ((ObjectBase, UnsafeMutablePointer<Column>) -> Void) = { _, _ in }
+        for (column, property) in plain.enumerated().reversed() {
+            let rest = whole
+            if let append = property?.append {
+                whole = { object, columns in
+                    append(object, _Sink(column: columns + column))
+                    rest(object, columns)
+                }
+            } else {
+                whole = { object, columns in
+                    columns[column].appendMissing()
+                    rest(object, columns)
+                }
+            }
+        }
+        return whole
     }
 }
 

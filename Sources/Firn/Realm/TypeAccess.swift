@@ -4,6 +4,8 @@ import FirnModel
 /// The objects of one type in one open realm: where their rows are, what was decoded of them last, and how new ones are made.
 final class TypeAccess {
     unowned(unsafe) let core: RealmCore
+    /// The same, to be used without counting a reference: the realm is referred to weakly, which makes counting slow.
+    private let owner: Unmanaged<RealmCore>
     let name: String
     /// Nil: the type is known from the file alone (dynamic objects).
     let schema: ClassSchema?
@@ -14,37 +16,40 @@ final class TypeAccess {
     var typeNumber: Int { typeIndex }
     /// By property of the class: its column; -1 for derived properties.
     private(set) var columns: [Int] = []
-    private var windows: WindowSet
+    private let windows: WindowSet
     /// Of frozen realms, which many threads read at a time.
     private let frozen: FrozenWindows?
-    /// How the properties of a new managed object are told their columns.
-    let attachments: [(ObjectBase, Int16) -> Void]
+    /// Tells the properties of a new managed object their columns.
+    private var attach: (ObjectBase) -> Void = { _ in }
+    /// Appends the values of an unmanaged object to the columns.
+    private var append: (ObjectBase, UnsafeMutablePointer<Column>) -> Void = { _, _ in }
+    private let hasKey: Bool
     /// Some property leads to other objects, or is a collection.
     let hasLeading: Bool
-    /// See `plainProperties`.
-    var knownPlain: [_PropertyAccess?]?
     /// The rows: of the version the realm is at, or of the transaction under way.
-    private var rows: any RowTable
-    /// The rows of the transaction under way.
-    private var workingRows: WorkingTable?
+    @exclusivity(unchecked) private var rows: any RowTable
+    /// `rows`, where they are those of the transaction under way.
+    @exclusivity(unchecked) private var workingRows: Unmanaged<WorkingTable>?
     /// Collections of objects of this type that are in use, by row and column.
     var cells: [CellKey: WeakCell] = [:]
 
     init(_ core: RealmCore, _ schema: ClassSchema?, typeIndex: Int) {
         self.core = core
+        owner = Unmanaged.passUnretained(core)
         self.schema = schema
         self.typeIndex = typeIndex
-        attachments = schema?.properties.map(\.access.attach) ?? []
         hasLeading = schema?.properties.contains { $0.leadsOn && !$0.shape.isLinking } ?? false
         rows = core.table(typeIndex)
-        workingRows = rows as? WorkingTable
+        workingRows = (rows as? WorkingTable).map(Unmanaged.passUnretained)
         type = rows.type
         name = type.name
+        hasKey = !type.key.isEmpty
         windows = WindowSet(columns: type.columns)
         frozen = core.isFrozen ? FrozenWindows(type.columns) : nil
         state = .allocate(capacity: 1)
-        state.initialize(to: AccessState(thread: core.confinement.thread, windows: windows.pointers, access: self))
+        state.initialize(to: AccessState(thread: core.confinement.thread, windows: windows.pointers, access: Unmanaged.passUnretained(self)))
         columns = schema?.properties.map { property in property.shape.isLinking ? -1 : type.index(of: property.name) ?? -1 } ?? []
+        if let schema { (attach, append) = (TypeAccess.attaching(schema, columns), TypeAccess.appending(schema, columns, type)) }
     }
 
     deinit {
@@ -52,12 +57,15 @@ final class TypeAccess {
         state.deallocate()
     }
 
+    func attachProperties(of object: ObjectBase) { attach(object) }
+    func appendValues(of object: ObjectBase, to columns: UnsafeMutablePointer<Column>) { append(object, columns) }
+
     // MARK: Versions
 
     /// The realm moved to another version, or began or ended a transaction.
     func moved() {
         rows = core.table(typeIndex)
-        workingRows = rows as? WorkingTable
+        workingRows = (rows as? WorkingTable).map(Unmanaged.passUnretained)
         forgetPlaces()
         for cell in cells.values { cell.cell?.forget() }
         cells = cells.filter { $0.value.cell != nil }
@@ -71,16 +79,48 @@ final class TypeAccess {
 
     var table: any RowTable { rows }
 
+    /// Traps where the realm does not belong.
+    func check() { owner._withUnsafeGuaranteedRef { $0.check() } }
+
+    /// A transaction is under way.
+    var isWritten: Bool { workingRows != nil }
+
     /// The rows of the transaction under way; the caller has asked `requireTransaction`.
     var working: WorkingTable {
         guard let workingRows else { preconditionFailure(RealmMessage.outsideTransaction("modify \(name) objects")) }
-        return workingRows
+        return workingRows.takeUnretainedValue()
+    }
+
+    /// Lets `body` set a value of a column, in the transaction under way.
+    @inline(__always)
+    func write(_ column: Int, _ body: (WorkingTable) throws(FirnError) -> Void) {
+        guard let workingRows else { refuseChange() }
+        if hasKey, isKey(column) {
+            preconditionFailure("Primary key can't be changed after an object is inserted: delete the object and add another.")
+        }
+        workingRows._withUnsafeGuaranteedRef { rows in
+            do throws(FirnError) { try body(rows) } catch { core.writing { () throws(FirnError) in throw error } }
+        }
+        changed(column)
+    }
+
+    private func refuseChange() -> Never {
+        core.requireTransaction("modify \(name) objects")
+        preconditionFailure(RealmMessage.outsideTransaction("modify \(name) objects"))
     }
 
     func changed(_ column: Int) {
-        core.noteChange()
         windows.forget(column)
-        for sibling in core.siblings(of: self) { sibling.changedElsewhere(column) }
+        owner._withUnsafeGuaranteedRef { core in
+            core.noteChange()
+            if core.hasSiblings { for sibling in core.siblings(of: self) { sibling.changedElsewhere(column) } }
+        }
+    }
+
+    /// As the realm's `reading`.
+    @inline(__always)
+    func reading<R>(_ missing: @autoclosure () -> R, _ body: () throws(Damage) -> R) -> R {
+        do throws(Damage) { return try body() } catch { return core.reading(missing()) { () throws(Damage) in throw error } }
     }
 
     private func changedElsewhere(_ column: Int) {
@@ -107,8 +147,11 @@ final class TypeAccess {
     func word(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Int64? {
         let segment = Int(segment), position = Int(position)
         if let frozen { return try frozen.word(segment, position, column, rows) }
-        if let workingRows, workingRows.isEdited(segment, vector: position >> 10, column: column) {
-            return try workingRows.word(segment, position, column)
+        if let workingRows {
+            let held = try workingRows.lend { (rows) throws(Damage) -> Int64?? in
+                rows.isEdited(segment, vector: position >> 10, column: column) ? .some(try rows.word(segment, position, column)) : nil
+            }
+            if let held { return held }
         }
         if try windows.load(segment, position >> 10, column, from: rows) {
             let window = windows.pointers + column
@@ -120,8 +163,11 @@ final class TypeAccess {
     func real(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Double? {
         let segment = Int(segment), position = Int(position)
         if let frozen { return try frozen.real(segment, position, column, rows) }
-        if let workingRows, workingRows.isEdited(segment, vector: position >> 10, column: column) {
-            return try workingRows.real(segment, position, column)
+        if let workingRows {
+            let held = try workingRows.lend { (rows) throws(Damage) -> Double?? in
+                rows.isEdited(segment, vector: position >> 10, column: column) ? .some(try rows.real(segment, position, column)) : nil
+            }
+            if let held { return held }
         }
         if try windows.load(segment, position >> 10, column, from: rows) {
             let window = windows.pointers + column
@@ -133,8 +179,11 @@ final class TypeAccess {
     func value(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Value {
         let segment = Int(segment), position = Int(position)
         if let frozen { return try frozen.value(segment, position, column, rows) }
-        if let workingRows, workingRows.isEdited(segment, vector: position >> 10, column: column) {
-            return try rows.segment(segment).storedColumn(column).value(at: position)
+        if let workingRows {
+            let held = try workingRows.lend { (rows) throws(Damage) -> Value? in
+                rows.isEdited(segment, vector: position >> 10, column: column) ? try rows.storedValue(segment, position, column) : nil
+            }
+            if let held { return held }
         }
         if try windows.load(segment, position >> 10, column, from: rows) { return windows.value(position & 1023, column) }
         return try rows.segment(segment).storedColumn(column).value(at: position)

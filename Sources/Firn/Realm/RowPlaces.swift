@@ -1,0 +1,42 @@
+import FirnBytes
+import FirnModel
+
+/// Where rows stand, for those who ask for one after the other: the segment of the last one answers for the next, if its row ids are consecutive.
+struct RowPlaces {
+    private let access: TypeAccess
+    private var generation: UInt32
+    private var segment = 0
+    /// Row ids of the segment; empty while none is known.
+    private var rows: Range<Int64> = 0..<0
+    private var live: Bits?
+
+    init(_ access: TypeAccess) {
+        self.access = access
+        generation = access.state.pointee.generation
+    }
+
+    /// Nil if there is no such row.
+    mutating func place(of rowID: Int64) -> (segment: Int, position: Int)? {
+        guard rows.contains(rowID), generation == access.state.pointee.generation else { return find(rowID) }
+        let position = Int(rowID &- rows.lowerBound)
+        if live != nil, !live![position] { return nil }
+        return (segment, position)
+    }
+
+    private mutating func find(_ rowID: Int64) -> (segment: Int, position: Int)? {
+        rows = 0..<0
+        generation = access.state.pointee.generation
+        guard let place = access.place(of: rowID) else { return nil }
+        // Rows of a transaction may be deleted by whoever asks, and the last segment grows: those are asked for one by one.
+        guard !access.isWritten else { return place }
+        access.core.reading(()) { () throws(Damage) in
+            let found = try access.table.segment(place.segment), count = found.rowCount
+            let first = try found.rowID(at: 0)
+            guard try found.rowID(at: count - 1) - first == Int64(count - 1) else { return }
+            rows = first..<first + Int64(count)
+            live = found.live
+            segment = place.segment
+        }
+        return place
+    }
+}
