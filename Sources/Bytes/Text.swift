@@ -61,7 +61,13 @@ package struct Text: Hashable, Sendable {
             return
         }
         bytes.replaceSubrange(range, with: value)
-        for i in (index + 1)..<offsets.count { offsets[i] += growth }
+        offsets.withUnsafeMutableBufferPointer { offsets in
+            var i = index &+ 1
+            while i < offsets.count {
+                offsets[i] &+= growth
+                i &+= 1
+            }
+        }
     }
 
     package mutating func append(contentsOf other: Text) {

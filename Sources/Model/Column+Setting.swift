@@ -29,6 +29,12 @@ extension Column {
         if present != nil { present![row] = true }
     }
 
+    /// Of a column of strings.
+    mutating func setText(_ row: Int, _ value: inout String) {
+        value.withUTF8 { text.replace(row, with: UnsafeRawBufferPointer($0)) }
+        if present != nil { present![row] = true }
+    }
+
     /// Of a column of links.
     mutating func setNull(_ row: Int) {
         if present == nil { present = Bits(repeating: true, count: count) }

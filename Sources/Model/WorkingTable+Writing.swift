@@ -86,6 +86,15 @@ extension WorkingTable {
         try change(rows, position, column) { $0.setReal($1, kind == .float ? Double(Float(value)) : value) }
     }
 
+    /// Sets a string that is not null.
+    package func setText(_ rowID: Int64, _ column: Int, _ value: String) throws(FirnError) {
+        let (rows, position) = try writable(rowID)
+        guard rows.scalars[column] == .string else { throw misfit(column, .string(value)) }
+        if isKeyed { try takeKey(rowID, column, .string(value)) }
+        var value = value
+        try change(rows, position, column) { $0.setText($1, &value) }
+    }
+
     /// Sees to it that no other row has the key that the row is about to get.
     private func takeKey(_ rowID: Int64, _ column: Int, _ value: Value) throws(FirnError) {
         guard isKeyed else { return }

@@ -40,8 +40,10 @@ struct ObjectFigures {
     }
 
     func run() throws {
-        let realm = try emptyRealm(path)
-        try measureMaking(realm)
+        // A file that is there is taken as it is, unless adding is what is measured.
+        let isThere = !chosen.isEmpty && !isChosen("objects.add") && FileManager.default.fileExists(atPath: path)
+        let realm = try isThere ? realm(path) : emptyRealm(path)
+        if realm.objects(Score.self).count < rows { try measureMaking(realm) }
         measureReading(realm)
         measureQuestions(realm)
         try measureWriting(realm)
@@ -51,7 +53,11 @@ struct ObjectFigures {
 
     private func emptyRealm(_ path: String) throws -> Realm {
         try? FileManager.default.removeItem(atPath: path)
-        return try Realm(configuration: Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Score.self, Basket.self]))
+        return try realm(path)
+    }
+
+    private func realm(_ path: String) throws -> Realm {
+        try Realm(configuration: Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Score.self, Basket.self]))
     }
 
     // MARK: Objects
@@ -65,6 +71,7 @@ struct ObjectFigures {
             }
         }
         let names = (0..<1000).map { "name \($0)" }, cities = (0..<200).map { "city \($0)" }
+        var random = Random()
         try measure("objects.add", per: rows, always: true) {
             try realm.write {
                 for i in 0..<rows {
@@ -73,9 +80,9 @@ struct ObjectFigures {
                     one.name = names[i % 1000]
                     one.city = cities[i &* 7 % 200]
                     one.country = i % 50
-                    one.age = i % 97
-                    one.balance = Double(i) * 0.25
-                    one.score = Double(i &* 7919 % 1_000_003) / 1000
+                    one.age = random.next(97)
+                    one.balance = Double(random.next(5_000_000)) / 100
+                    one.score = Double(random.next(1_000_000)) / 1000
                     one.active = i % 3 == 0
                     realm.add(one)
                 }
@@ -133,13 +140,8 @@ struct ObjectFigures {
     private func measureCollections(_ realm: Realm) throws {
         let basket = Basket()
         try realm.write { realm.add(basket) }
-        var random = UInt64(88_172_645_463_325_252)
-        let numbers = (0..<100_000).map { _ -> Int in
-            random ^= random << 13
-            random ^= random >> 7
-            random ^= random << 17
-            return Int(truncatingIfNeeded: random >> 20)
-        }
+        var random = Random()
+        let numbers = (0..<100_000).map { _ in random.next(1 << 44) }
         var found = 0
         try realm.write {
             measure("objects.set.insert-100k", always: true) { for number in numbers { basket.numbers.insert(number) } }
@@ -185,6 +187,17 @@ struct ObjectFigures {
     // Written on the queue, read after the semaphore.
     private final class Moment: @unchecked Sendable {
         var nanoseconds: UInt64 = 0
+    }
+
+    private struct Random {
+        private var state: UInt64 = 88_172_645_463_325_252
+
+        mutating func next(_ limit: Int) -> Int {
+            state ^= state << 13
+            state ^= state >> 7
+            state ^= state << 17
+            return Int(truncatingIfNeeded: state >> 8) % limit
+        }
     }
 
     // MARK: Measuring

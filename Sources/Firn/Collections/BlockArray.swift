@@ -183,25 +183,34 @@ extension BlockArray<Int64> {
     func search(word: Int64) -> (block: Int, offset: Int) {
         guard blocks.count > 0 else { return (0, 0) }
         // The last block that begins before the word, or the first.
-        let block = firsts.withUnsafeBufferPointer { firsts in
-            var block = 0, left = firsts.count
-            while left > 1 {
-                let half = left &>> 1
-                block = firsts[block &+ half] < word ? block &+ half : block
-                left &-= half
-            }
-            return block
+        let block = max(0, firsts.withUnsafeBufferPointer { $0.count(before: word) } &- 1)
+        let offset = blocks.withUnsafeBufferPointer { $0[block].withUnsafeBufferPointer { $0.count(before: word) } }
+        return offset == blocks[block].count && block + 1 < blocks.count ? (block + 1, 0) : (block, offset)
+    }
+}
+
+extension UnsafeBufferPointer<Int64> {
+    /// How many of these ascending words come before a word. Three are compared at a time and counted: a comparison whose outcome chose the way
+    /// would be guessed wrong every other time.
+    @inline(__always)
+    func count(before word: Int64) -> Int {
+        guard let words = baseAddress else { return 0 }
+        if count == 0 { return 0 }
+        // The answer is between `low` and `low` + 2 to the `shift`.
+        var shift = Int.bitWidth &- 1 &- count.leadingZeroBitCount
+        let rest = count &- 1 &<< shift
+        var low = words[rest] < word ? rest : 0
+        if shift & 1 == 1 {
+            shift &-= 1
+            low &+= (words[low &+ 1 &<< shift &- 1] < word ? 1 : 0) &<< shift
         }
-        return blocks[block].withUnsafeBufferPointer { words in
-            var low = 0, left = words.count
-            while left > 1 {
-                let half = left &>> 1
-                low = words[low &+ half &- 1] < word ? low &+ half : low
-                left &-= half
-            }
-            if words[low] < word { low &+= 1 }
-            return low == words.count && block + 1 < blocks.count ? (block + 1, 0) : (block, low)
+        while shift > 0 {
+            shift &-= 2
+            let step = 1 &<< shift, first = low &+ step &- 1
+            let before = (words[first] < word ? 1 : 0) &+ (words[first &+ step] < word ? 1 : 0) &+ (words[first &+ 2 &* step] < word ? 1 : 0)
+            low &+= before &<< shift
         }
+        return low &+ (words[low] < word ? 1 : 0)
     }
 }
 

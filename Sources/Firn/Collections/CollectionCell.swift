@@ -139,6 +139,20 @@ final class CollectionCell {
         return result
     }
 
+    /// False: the set's elements are no ints or bools, and nothing is changed.
+    func insertIntoSet(word: Int64) -> Bool {
+        guard takesWords else { return false }
+        change("MutableSet") { _ = $0.insert(word: word) }
+        return true
+    }
+
+    /// False: the list's elements are no ints or bools, and nothing is changed.
+    func appendToList(word: Int64) -> Bool {
+        guard takesWords, !type.elementIsOptional else { return false }
+        change("List") { $0.append(word: word) }
+        return true
+    }
+
     private func prepareChange(_ action: StaticString) {
         core.check()
         core.requireTransaction("modify a \(action)")

@@ -11,6 +11,8 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     }
     /// Nil: the list belongs to no realm.
     private let cell: CollectionCell?
+    /// The same, to be used without counting a reference: the cell is referred to weakly, which makes counting slow.
+    private let lent: Unmanaged<CollectionCell>?
     private var own: [Element] = []
     /// Where it counts, the cell is used without this, which would count a reference to it.
     var storage: Storage {
@@ -21,9 +23,9 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     var recorder: KeyPathRecorder?
 
     /// An empty list of its own.
-    public init() { cell = nil }
+    public init() { (cell, lent) = (nil, nil) }
 
-    init(_ cell: CollectionCell) { self.cell = cell }
+    init(_ cell: CollectionCell) { (self.cell, lent) = (cell, Unmanaged.passUnretained(cell)) }
 
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
         self.init()
@@ -41,13 +43,13 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
 
     // MARK: Reading
 
-    public var count: Int { cell?.count ?? own.count }
+    public var count: Int { lent?._withUnsafeGuaranteedRef { $0.count } ?? own.count }
 
     public subscript(position: Int) -> Element {
         get {
             check(position, count)
+            if let word = lent?._withUnsafeGuaranteedRef({ $0.word(at: position) }), let element = Element._fromWord(word) { return element }
             guard let cell else { return own[position] }
-            if let word = cell.word(at: position), let element = Element._fromWord(word) { return element }
             return cell.element(cell.elements[position])
         }
         set { replace(index: position, object: newValue) }
@@ -60,11 +62,8 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     // MARK: Changing
 
     public func append(_ object: Element) {
-        if let cell, cell.takesWords, !cell.type.elementIsOptional, let word = object._word {
-            cell.change("List") { $0.append(word: word) }
-        } else {
-            insert(object, at: count)
-        }
+        if let lent, let word = object._word, lent._withUnsafeGuaranteedRef({ $0.appendToList(word: word) }) { return }
+        insert(object, at: count)
     }
 
     public func append<S: Sequence>(objectsIn objects: S) where S.Element == Element {

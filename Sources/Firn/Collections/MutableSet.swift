@@ -11,7 +11,17 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     }
     /// Nil: the set belongs to no realm.
     private let cell: CollectionCell?
-    private var own = UnmanagedSet<Element>()
+    /// The same, to be used without counting a reference: the cell is referred to weakly, which makes counting slow.
+    private let lent: Unmanaged<CollectionCell>?
+    /// Nil: there is a cell, or no element yet.
+    private var unmanaged: UnmanagedSet<Element>?
+    private var own: UnmanagedSet<Element> {
+        get { unmanaged ?? UnmanagedSet() }
+        _modify {
+            if unmanaged == nil { unmanaged = UnmanagedSet() }
+            yield &unmanaged!
+        }
+    }
     /// Where it counts, the cell is used without this, which would count a reference to it.
     private(set) var storage: Storage {
         get { cell.map(Storage.managed) ?? .unmanaged(own) }
@@ -21,8 +31,8 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     var recorder: KeyPathRecorder?
 
     /// An empty set of its own.
-    public init() { cell = nil }
-    init(_ cell: CollectionCell) { self.cell = cell }
+    public init() { (cell, lent) = (nil, nil) }
+    init(_ cell: CollectionCell) { (self.cell, lent) = (cell, Unmanaged.passUnretained(cell)) }
 
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
         self.init()
@@ -40,21 +50,21 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     // MARK: Reading
 
-    public var count: Int { cell?.count ?? own.count }
+    public var count: Int { lent?._withUnsafeGuaranteedRef { $0.count } ?? own.count }
 
     /// The element at a position in the set's own order: ascending in managed sets, that of insertion in unmanaged ones.
     public subscript(position: Int) -> Element {
         let count = count
         precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
-        guard let cell else { return own.elements[position] }
-        if let word = cell.word(at: position), let element = Element._fromWord(word) { return element }
+        guard let cell, let lent else { return own.elements[position] }
+        if let word = lent._withUnsafeGuaranteedRef({ $0.word(at: position) }), let element = Element._fromWord(word) { return element }
         return cell.element(cell.elements[position])
     }
 
     /// Objects are found by identity: an unmanaged one is in no managed set.
     public func contains(_ object: Element) -> Bool {
+        if let lent, let word = object._word, let isThere = lent._withUnsafeGuaranteedRef({ $0.contains(word: word) }) { return isThere }
         guard let cell else { return own.contains(object) }
-        if let word = object._word, let isThere = cell.contains(word: word) { return isThere }
         return wanted(object, in: cell).map { cell.elements.contains($0) } ?? false
     }
 
@@ -79,13 +89,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// Adds an element, unless the set has it already. Objects that belong to no realm are added to that of the set.
     public func insert(_ object: Element) {
+        if let lent, let word = object._word, lent._withUnsafeGuaranteedRef({ $0.insertIntoSet(word: word) }) { return }
         guard let cell else { return own.insert(object) }
-        if cell.takesWords, let word = object._word {
-            cell.change("MutableSet") { _ = $0.insert(word: word) }
-        } else {
-            let new = stored([object], in: cell)
-            cell.change("MutableSet") { _ = $0.insert(new[0]) }
-        }
+        let new = stored([object], in: cell)
+        cell.change("MutableSet") { _ = $0.insert(new[0]) }
     }
 
     public func insert<S: Sequence>(objectsIn objects: S) where S.Element == Element {

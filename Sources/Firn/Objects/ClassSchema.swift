@@ -24,7 +24,7 @@ final class ClassSchema: @unchecked Sendable {
     let primaryKey: Int?
 
     /// Those with a column.
-    var stored: [Property] { properties.filter { !$0.shape.isLinking } }
+    let stored: [Property]
 
     private static let known: Mutex<[ObjectIdentifier: ClassSchema]> = Mutex([:])
 
@@ -72,6 +72,7 @@ final class ClassSchema: @unchecked Sendable {
             precondition(properties.contains { $0.codeName == key }, "primaryKey() of '\(self.name)' names '\(key)', which is no @Persisted property")
         }
         self.properties = properties
+        stored = properties.filter { !$0.shape.isLinking }
         let keys = properties.indices.filter { properties[$0].options.contains(.primaryKey) }
         precondition(keys.count <= 1, "class '\(name)' marks more than one property with primaryKey: true: keep one")
         precondition(keys.isEmpty || !isEmbedded, "'\(name)' is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")

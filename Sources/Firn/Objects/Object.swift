@@ -41,13 +41,14 @@ extension ObjectBase {
     final class func contents(of value: Any, for schema: ClassSchema) -> [(property: ClassSchema.Property, value: Any?)] {
         let settable = schema.stored
         switch value {
+        // First, and as it is: a dictionary would be made into another kind of dictionary to find out that it is no object, and into yet another where its
+        // contents were asked for as optionals.
+        case _ where Swift.type(of: value) == [String: Any].self: return contents(value as! [String: Any], for: schema)
         case let object as ObjectBase:
             let other = ClassSchema.of(type(of: object))
             return settable.compactMap { property in
                 other.index(of: property.name).map { (property, other.properties[$0].access.get(object)) }
             }
-        // As it is: one with optional contents would be made of it.
-        case _ where Swift.type(of: value) == [String: Any].self: return contents(value as! [String: Any], for: schema)
         case let dictionary as [String: Any?]: return contents(dictionary, for: schema)
         case let array as [Any?]:
             precondition(array.count <= settable.count, "\(array.count) values for the \(settable.count) properties of '\(schema.name)'")

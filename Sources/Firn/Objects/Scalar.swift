@@ -159,6 +159,7 @@ extension String: _Scalar, SortableType, _PrimaryKey, _Indexable, _FullTextIndex
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.string(self)) }
     public static func _read(_ object: ObjectBase, _ column: Int) -> String { object._text(column) ?? "" }
     public static func _readOptional(_ object: ObjectBase, _ column: Int) -> String? { object._text(column) }
+    public static func _write(_ object: ObjectBase, _ column: Int, _ value: String) { object._setText(column, value) }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<String>(at: offset) }
     public static func _optionalProperty(at offset: Int) -> _PropertyAccess { PersistedProperty<String?>(at: offset) }
     public func _appendPresent(to sink: _Sink) { sink.append(text: self) }

@@ -161,6 +161,10 @@ extension ObjectBase {
         _settled { access in access.write(column) { (rows) throws(FirnError) in try rows.setReal(_rowID, column, value) } }
     }
 
+    final func _setText(_ column: Int, _ value: String) {
+        _settled { access in access.write(column) { (rows) throws(FirnError) in try rows.setText(_rowID, column, value) } }
+    }
+
     final func _set(_ column: Int, _ value: Value) {
         _settled { access in access.write(column) { (rows) throws(FirnError) in try rows.set(_rowID, column, value) } }
     }

@@ -28,8 +28,10 @@ final class TypeAccess {
     let hasLeading: Bool
     /// The rows: of the version the realm is at, or of the transaction under way.
     @exclusivity(unchecked) private var rows: any RowTable
-    /// `rows`, where they are those of the transaction under way.
+    /// `rows`, where they are those of a transaction.
     @exclusivity(unchecked) private var workingRows: Unmanaged<WorkingTable>?
+    /// The same, while the transaction is under way: nothing is written between the parts of a group.
+    @exclusivity(unchecked) private var writableRows: Unmanaged<WorkingTable>?
     /// Collections of objects of this type that are in use, by row and column.
     var cells: [CellKey: WeakCell] = [:]
 
@@ -41,6 +43,7 @@ final class TypeAccess {
         hasLeading = schema?.properties.contains { $0.leadsOn && !$0.shape.isLinking } ?? false
         rows = core.table(typeIndex)
         workingRows = (rows as? WorkingTable).map(Unmanaged.passUnretained)
+        writableRows = core.isInTransaction ? workingRows : nil
         type = rows.type
         name = type.name
         hasKey = !type.key.isEmpty
@@ -66,6 +69,7 @@ final class TypeAccess {
     func moved() {
         rows = core.table(typeIndex)
         workingRows = (rows as? WorkingTable).map(Unmanaged.passUnretained)
+        writableRows = core.isInTransaction ? workingRows : nil
         forgetPlaces()
         for cell in cells.values { cell.cell?.forget() }
         cells = cells.filter { $0.value.cell != nil }
@@ -94,11 +98,11 @@ final class TypeAccess {
     /// Lets `body` set a value of a column, in the transaction under way.
     @inline(__always)
     func write(_ column: Int, _ body: (WorkingTable) throws(FirnError) -> Void) {
-        guard let workingRows else { refuseChange() }
+        guard let writableRows else { refuseChange() }
         if hasKey, isKey(column) {
             preconditionFailure("Primary key can't be changed after an object is inserted: delete the object and add another.")
         }
-        workingRows._withUnsafeGuaranteedRef { rows in
+        writableRows._withUnsafeGuaranteedRef { rows in
             do throws(FirnError) { try body(rows) } catch { core.writing { () throws(FirnError) in throw error } }
         }
         changed(column)
