@@ -91,6 +91,23 @@ package final class RealsReader: Sendable {
         try body.decode(vector: vector, count: min(vectorLength, count &- start), into: into)
     }
 
+    /// Writes 16 words, a bit a value: whether it lies in `low ... high` (not a number lies in no range); bits past the end are zero.
+    package func search(vector: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        let start = vector &* vectorLength
+        precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
+        let n = min(vectorLength, count &- start)
+        if n < vectorLength { out.update(repeating: 0, count: vectorLength / 64) }
+        guard low <= high else { return RangeBits.fill(out, count: n, false) }
+        try body.search(vector: vector, count: n, low, high, into: out)
+    }
+
+    /// The sum of a full vector, more exactly than its values one after the other, where the stream holds decimals; nil: add what is decoded.
+    package func sum(vector: Int) throws(Damage) -> Double? {
+        let start = vector &* vectorLength
+        guard vector >= 0, start &+ vectorLength <= count else { return nil }
+        return try body.sum(vector: vector)
+    }
+
     package func value(at index: Int) throws(Damage) -> Double {
         precondition(index >= 0 && index < count, "index outside the stream")
         return try body.value(at: index)
@@ -113,6 +130,19 @@ class RealsBody: @unchecked Sendable {
     func bounds(ofVector vector: Int?) -> (Double, Double)? { nil }
     func value(at index: Int) throws(Damage) -> Double { 0 }
     func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) { out.update(repeating: 0, count: n) }
+    /// A bit for each of the n values of a vector: whether it lies in `low ... high`, of which neither is NaN. Writes a word for every 64.
+    func search(vector: Int, count n: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        var fault: Damage?
+        withUnsafeTemporaryAllocation(of: Double.self, capacity: vectorLength) { scratch in
+            do throws(Damage) {
+                try decode(vector: vector, count: n, into: scratch.baseAddress!)
+                RangeBits.of(scratch.baseAddress!, count: n, low, high, into: out)
+            } catch { fault = error }
+        }
+        if let fault { throw fault }
+    }
+    /// Of a full vector; nil: not done here.
+    func sum(vector: Int) throws(Damage) -> Double? { nil }
 }
 
 final class RealsOrdered: RealsBody, @unchecked Sendable {
@@ -136,6 +166,20 @@ final class RealsOrdered: RealsBody, @unchecked Sendable {
 
     private func real(_ word: Int64) -> Double { single ? singleFromOrdered(word) : realFromOrdered(word) }
     override func value(at index: Int) throws(Damage) -> Double { real(try words.value(at: index)) }
+
+    /// The words are in the order of the numbers, -0 just below 0; what is no number lies outside the infinities.
+    override func search(vector: Int, count n: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        let from: Int64, to: Int64
+        if single {
+            let least = Float(low), most = Float(high)
+            from = order(low == 0 ? -0.0 : Double(least) < low ? least.nextUp : least)
+            to = order(high == 0 ? 0.0 : Double(most) > high ? most.nextDown : most)
+        } else {
+            from = order(low == 0 ? -0.0 : low)
+            to = order(high == 0 ? 0.0 : high)
+        }
+        try words.search(vector: vector, count: n, from, to, into: out)
+    }
 
     override func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
         let single = single

@@ -150,4 +150,60 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
             i &+= 1
         }
     }
+
+    override func search(vector: Int, count n: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        // The numbers grow with the words: a range of the one is a range of the other.
+        let from = least(near: low) { $0 >= low }, end = least(near: high) { $0 > high }
+        if let from, end.map({ from < $0 }) ?? true {
+            try words.search(vector: vector, count: n, from, end.map { $0 &- 1 } ?? .max, into: out)
+        } else {
+            RangeBits.fill(out, count: n, false)
+        }
+        if exceptions == 0 { return }
+        let first = vector &* vectorLength
+        var i = rank(first)
+        while i < exceptions {
+            let at = position(i) &- first
+            if at < 0 || at >= n { break }
+            let value = patch(i), bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: at & 63)
+            if low <= value, value <= high { out[at >> 6] |= bit } else { out[at >> 6] &= ~bit }
+            i &+= 1
+        }
+    }
+
+    override func sum(vector: Int) throws(Damage) -> Double? {
+        if single { return nil }
+        if exceptions > 0 {
+            let i = rank(vector &* vectorLength)
+            if i < exceptions, position(i) < (vector &+ 1) &* vectorLength { return nil }
+        }
+        return Double(try words.sum(vector: vector, count: vectorLength)) / power
+    }
+
+    /// The least word whose number `holds`, which all greater ones do then; nil if none does. It is looked for first where it should be.
+    @inline(__always)
+    private func least(near bound: Double, _ holds: (Double) -> Bool) -> Int64? {
+        let guess = bound * power
+        if guess.magnitude < 0x1p52 {
+            var word = Int64(guess) &- 2
+            if !holds(real(word)) {
+                for _ in 0..<5 {
+                    word &+= 1
+                    if holds(real(word)) { return word }
+                }
+            }
+        }
+        return searchLeast(holds)
+    }
+
+    private func searchLeast(_ holds: (Double) -> Bool) -> Int64? {
+        guard holds(real(.max)) else { return nil }
+        if holds(real(.min)) { return .min }
+        var low = Int64.min, high = Int64.max   // does not hold, holds
+        while UInt64(bitPattern: high &- low) > 1 {
+            let middle = low &+ Int64(bitPattern: UInt64(bitPattern: high &- low) >> 1)
+            if holds(real(middle)) { high = middle } else { low = middle }
+        }
+        return high
+    }
 }

@@ -102,6 +102,11 @@ package final class TextReader: Sendable {
         }
     }
 
+    /// The codes of dictionary-coded streams.
+    var codes: WordsReader? {
+        if case .dictionary(let reader) = form { reader.codes } else { nil }
+    }
+
     private func size(ofVector vector: Int) -> Int {
         precondition(vector >= 0 && vector < max(1, (count + 1023) >> 10), "ask for a vector below the stream's count / 1024")
         return min(1024, count - vector << 10)

@@ -108,6 +108,12 @@ class WordsBody: @unchecked Sendable {
     func bounds(ofVector vector: Int) -> (Int64, Int64)? { bounds }
     func value(at index: Int) throws(Damage) -> Int64 { 0 }
     func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) { out.update(repeating: 0, count: n) }
+    /// A bit for each of the n values of a vector: whether it lies in `low ... high`. Writes a word for every 64.
+    func search(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        try searchDecoded(vector: vector, count: n, low, high, into: out)
+    }
+    /// Of the n values of a vector.
+    func sum(vector: Int, count n: Int) throws(Damage) -> Int128 { try sumDecoded(vector: vector, count: n) }
 }
 
 func openWords(_ bytes: UnsafeRawBufferPointer, count: Int, depth: Int) throws(Damage) -> WordsBody {

@@ -122,11 +122,32 @@ final class WordsScaled: WordsBody, @unchecked Sendable {
         return (Int64(least), Int64(clamping: most))
     }
 
+    /// No value leaves Int64 on the way: then the order of the values is that of what is stored.
+    private var isOrdered: Bool {
+        guard factor > 0, let all = child.bounds else { return false }
+        return Int128(low) &+ Int128(all.0) &* Int128(factor) >= Int128(Int64.min) && Int128(low) &+ Int128(all.1) &* Int128(factor) <= Int128(Int64.max)
+    }
+
     override func value(at index: Int) throws(Damage) -> Int64 { low &+ factor &* (try child.value(at: index)) }
 
     override func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
         try child.decode(from: start, count: n, into: out)
         let low = low, factor = factor
         for i in 0..<n { out[i] = low &+ factor &* out[i] }
+    }
+
+    override func search(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        guard isOrdered else { return try searchDecoded(vector: vector, count: n, low, high, into: out) }
+        let (fromBelow, fromRest) = (Int128(low) &- Int128(self.low)).quotientAndRemainder(dividingBy: Int128(factor))
+        let (toBelow, toRest) = (Int128(high) &- Int128(self.low)).quotientAndRemainder(dividingBy: Int128(factor))
+        // Division rounds towards zero; the range is rounded inwards.
+        let from = fromBelow &+ (fromRest > 0 ? 1 : 0), to = toBelow &- (toRest < 0 ? 1 : 0)
+        guard from <= to, from <= Int128(Int64.max), to >= Int128(Int64.min) else { return RangeBits.fill(out, count: n, false) }
+        try child.search(vector: vector, count: n, Int64(clamping: from), Int64(clamping: to), into: out)
+    }
+
+    override func sum(vector: Int, count n: Int) throws(Damage) -> Int128 {
+        guard isOrdered else { return try sumDecoded(vector: vector, count: n) }
+        return Int128(low) &* Int128(n) &+ Int128(factor) &* (try child.sum(vector: vector, count: n))
     }
 }

@@ -250,6 +250,50 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
             out[index] &+= exception(body, limit, record, positions, e)
         }
     }
+
+    override func search(vector k: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        let (record, offset) = try record(k)
+        let (top, overflow) = record.base.addingReportingOverflow(Int64(truncatingIfNeeded: lowMask(min(record.width, 32))))
+        guard n == vectorLength, record.width <= 32, !overflow, low <= high, let start = bodies.baseAddress else {
+            return try searchDecoded(vector: k, count: n, low, high, into: out)
+        }
+        let body = start + offset
+        if high < record.base || low > top {
+            RangeBits.fill(out, count: n, false)
+        } else if low <= record.base, high >= top {
+            RangeBits.fill(out, count: n, true)
+        } else {
+            searchNarrow(body, width: record.width, first: low <= record.base ? 0 : UInt32(low &- record.base),
+                         last: UInt32(min(high, top) &- record.base), into: out)
+        }
+        if record.exceptions == 0 { return }
+        let positions = packedSize(count: n, width: record.width), limit = bodies.count &- offset
+        for e in 0..<record.exceptions {
+            let index = Int(UInt16(littleEndian: body.loadUnaligned(fromByteOffset: positions &+ e &* 2, as: UInt16.self)))
+            guard index < n else { throw Damage("exception outside its vector", at: offset) }
+            let value = unpackOne(body, limit: limit, count: n, index: index, base: record.base, width: record.width) &+ exception(body, limit, record, positions, e)
+            let bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: index & 63)
+            if low <= value, value <= high { out[index >> 6] |= bit } else { out[index >> 6] &= ~bit }
+        }
+    }
+
+    override func sum(vector k: Int, count n: Int) throws(Damage) -> Int128 {
+        let (record, offset) = try record(k)
+        let (_, overflow) = record.base.addingReportingOverflow(Int64(truncatingIfNeeded: lowMask(min(record.width, 32))))
+        guard n == vectorLength, record.width <= 27, !overflow, let start = bodies.baseAddress else { return try sumDecoded(vector: k, count: n) }
+        let body = start + offset
+        var total = Int128(record.base) &* Int128(n) &+ Int128(record.width == 0 ? 0 : sumNarrow(body, width: record.width))
+        if record.exceptions == 0 { return total }
+        let positions = packedSize(count: n, width: record.width), limit = bodies.count &- offset
+        for e in 0..<record.exceptions {
+            let index = Int(UInt16(littleEndian: body.loadUnaligned(fromByteOffset: positions &+ e &* 2, as: UInt16.self)))
+            guard index < n else { throw Damage("exception outside its vector", at: offset) }
+            let low = unpackOne(body, limit: limit, count: n, index: index, base: record.base, width: record.width)
+            // As decoding has it, which stays within 64 bits.
+            total = total &- Int128(low) &+ Int128(low &+ exception(body, limit, record, positions, e))
+        }
+        return total
+    }
 }
 
 /// A vector's worth of memory on the stack.

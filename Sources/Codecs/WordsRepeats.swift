@@ -194,4 +194,19 @@ final class WordsDictionary: WordsBody, @unchecked Sendable {
         }
         if outside { throw Damage("code outside the dictionary") }
     }
+
+    override func search(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        // The values ascend: a range of them is a range of codes.
+        func place(_ isBelow: (Int64) -> Bool) -> Int64 {
+            var from = 0, to = distinct.count
+            while from < to {
+                let middle = (from &+ to) >> 1
+                if isBelow(distinct[middle]) { from = middle &+ 1 } else { to = middle }
+            }
+            return Int64(from)
+        }
+        let first = place { $0 < low }, end = place { $0 <= high }
+        guard first < end else { return RangeBits.fill(out, count: n, false) }
+        try codes.search(vector: vector, count: n, first, end &- 1, into: out)
+    }
 }

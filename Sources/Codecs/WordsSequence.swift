@@ -47,4 +47,15 @@ final class WordsSequence: WordsBody, @unchecked Sendable {
         let base = at(start), step = step
         for i in 0..<n { out[i] = base &+ step &* Int64(truncatingIfNeeded: i) }
     }
+
+    override func search(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
+        if step == 0 { return RangeBits.fill(out, count: n, low <= first && first <= high) }
+        try searchDecoded(vector: vector, count: n, low, high, into: out)
+    }
+
+    override func sum(vector: Int, count n: Int) throws(Damage) -> Int128 {
+        guard bounds != nil else { return try sumDecoded(vector: vector, count: n) }
+        let first = Int128(at(vector &* vectorLength)), last = Int128(at(vector &* vectorLength &+ n &- 1))
+        return (first &+ last) &* Int128(n) / 2
+    }
 }

@@ -141,7 +141,7 @@ final class ChunkReader: Sendable {
     }
 
     /// Resizes to `count` and lets `body` write every entry.
-    private static func fill<T: AdditiveArithmetic>(_ array: inout [T], _ count: Int, _ body: (UnsafeMutablePointer<T>) throws(Damage) -> Void) throws(Damage) {
+    static func fill<T: AdditiveArithmetic>(_ array: inout [T], _ count: Int, _ body: (UnsafeMutablePointer<T>) throws(Damage) -> Void) throws(Damage) {
         if array.count > count { array.removeLast(array.count - count) }
         if array.count < count { array.append(contentsOf: repeatElement(.zero, count: count - array.count)) }
         var fault: Damage?

@@ -59,7 +59,7 @@ package final class MemorySegment: Segment {
 
 /// Reads a column held in memory.
 package final class MemoryColumnReader: ColumnReader {
-    let column: Column
+    package let column: Column
 
     package init(_ column: Column) { self.column = column }
 
@@ -70,4 +70,18 @@ package final class MemoryColumnReader: ColumnReader {
         out.append(contentsOf: column, range: vector * vectorSize..<min((vector + 1) * vectorSize, column.count))
     }
     package func value(at row: Int) throws(Damage) -> Value { column.value(at: row) }
+
+    package func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
+        let first = vector * vectorSize, count = min(vectorSize, column.count - first)
+        guard !column.type.isCollection, max(column.words.count, column.reals.count) >= first + count else { return .notDone }
+        switch (range, column.type.kind) {
+        case (.words(let low, let high), .bool), (.words(let low, let high), .int), (.words(let low, let high), .link):
+            column.words.withUnsafeBufferPointer { RangeBits.of($0.baseAddress! + first, count: count, low, high, into: out) }
+        case (.reals(let low, let high), .float), (.reals(let low, let high), .double):
+            column.reals.withUnsafeBufferPointer { RangeBits.of($0.baseAddress! + first, count: count, low, high, into: out) }
+        default: return .notDone
+        }
+        for w in ((count + 63) / 64)..<16 { out[w] = 0 }
+        return .done(present: column.present?.slice(first..<first + count))
+    }
 }

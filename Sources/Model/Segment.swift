@@ -63,10 +63,39 @@ package struct Zone: Sendable, Equatable {
     }
 }
 
+/// Values that a query looks for in a column: a range, both ends included.
+package enum SoughtRange: Sendable {
+    /// bool, int, link.
+    case words(Int64, Int64)
+    /// float, double; neither end is NaN.
+    case reals(Double, Double)
+    /// date, uuid, objectID: `words` first, then `extra`.
+    case pairs(low: (Int64, Int64), high: (Int64, Int64))
+    /// Codes into the column's dictionary.
+    case codes(Int64, Int64)
+}
+
+/// Whether a search was done, and which rows of the vector have a value (nil: all): the bits of the others mean nothing.
+package enum SearchOutcome: Sendable {
+    case notDone
+    case done(present: Bits?)
+}
+
+/// The sum of the values of a vector, all of which are there.
+package enum VectorSum: Sendable {
+    case notDone
+    /// Of ints, exactly.
+    case whole(Int128)
+    /// Of doubles.
+    case real(Double)
+}
+
 /// Reads one column of one segment, a vector or a value at a time. Usable from any thread.
 package protocol ColumnReader: AnyObject, Sendable {
     var type: ColumnType { get }
     var rowCount: Int { get }
+    /// Bytes that the column takes in the file; 0 where it lies in memory.
+    var storedBytes: Int { get }
     /// Over the whole segment, or over one vector; nil if nothing is known.
     func zone() -> Zone?
     func zone(ofVector vector: Int) -> Zone?
@@ -77,8 +106,18 @@ package protocol ColumnReader: AnyObject, Sendable {
     /// For string and data columns whose values are codes into a dictionary: that dictionary, sorted by bytes, distinct.
     /// Nil if this segment's values are stored otherwise.
     func dictionary() throws(Damage) -> Text?
-    /// Only where `dictionary()` is not nil: as `read`, but `column` (of kind int, same optionality) receives codes in `words`.
+    /// Only where `dictionary()` is not nil: as `read`, but `column` (of kind int, same optionality) receives codes in `words`, each of
+    /// which the dictionary has.
     func readCodes(vector: Int, into column: inout Column) throws(Damage)
+    /// Writes 16 words to `out`, a bit for each row of a vector whose value lies in the range, without decoding it; if that cannot be done
+    /// here, read the vector and look. `codes` only where `dictionary()` is not nil.
+    func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome
+    /// The sum of all rows of a vector without decoding it, for ints and doubles; if that cannot be done here, or a row has no value,
+    /// read the vector and add.
+    func sum(vector: Int) throws(Damage) -> VectorSum
+    /// Replaces the contents of `column` by some rows of a vector, given by their places within it, ascending, without decoding the
+    /// others. False: not done here, or not worth it; read the vector and choose.
+    func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool
 }
 
 /// All rows of one type at one version. Usable from any thread.
@@ -104,7 +143,11 @@ extension Table {
 extension ColumnReader {
     package func zone() -> Zone? { nil }
     package func zone(ofVector vector: Int) -> Zone? { nil }
+    package var storedBytes: Int { 0 }
     package func dictionary() throws(Damage) -> Text? { nil }
+    package func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome { .notDone }
+    package func sum(vector: Int) throws(Damage) -> VectorSum { .notDone }
+    package func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool { false }
     package func readCodes(vector: Int, into column: inout Column) throws(Damage) {
         preconditionFailure("this segment has no dictionary: ask dictionary() first")
     }

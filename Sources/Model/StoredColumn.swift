@@ -96,6 +96,12 @@ final class RawColumn: Sendable {
         column = spliced
     }
 
+    /// Whether new values lie over those that the chunk has for a vector.
+    func isPatched(_ vector: Int) -> Bool {
+        guard let patch else { return false }
+        return patch.lowerBound(vector * vectorSize) < patch.lowerBound((vector + 1) * vectorSize)
+    }
+
     func value(at row: Int) throws(Damage) -> Value {
         if let patch, let i = patch.index(of: row) { return patch.values.value(at: i) }
         return try chunk.map { (chunk) throws(Damage) in try chunk.value(at: row) } ?? Column.absentValue(type)
@@ -155,11 +161,13 @@ final class StoredColumn: ColumnReader {
     var type: ColumnType { raw.type }
     var rowCount: Int { raw.rowCount }
 
+    var storedBytes: Int { raw.chunk.map { $0.streams.reduce(0) { $0 + $1.length } } ?? 0 }
+
     func zone() -> Zone? { raw.zone }
 
     func zone(ofVector vector: Int) -> Zone? {
         guard let chunk = raw.chunk, !type.isCollection else { return nil }
-        if let patch = raw.patch, patch.lowerBound(vector * vectorSize) < patch.lowerBound((vector + 1) * vectorSize) { return nil }
+        if raw.isPatched(vector) { return nil }
         let count = min(vectorSize, rowCount - vector * vectorSize)
         let ones = chunk.present.map { $0.ones(ofVector: vector) } ?? count
         var zone = Zone(mayHaveNulls: ones != count, allNull: ones == 0, bounds: .none)
@@ -182,6 +190,21 @@ final class StoredColumn: ColumnReader {
         let count = min(vectorSize, rowCount - vector * vectorSize)
         column.count = count
         column.present = try ChunkReader.bits(chunk.present, vector: vector, count: count)
-        column.words = try Array(count: count) { (out) throws(Damage) in try text.decodeCodes(vector: vector, into: out) }
+        try ChunkReader.fill(&column.words, count) { (out) throws(Damage) in try text.decodeCodes(vector: vector, into: out) }
+    }
+
+    func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
+        guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return .notDone }
+        return try chunk.search(range, vector: vector, into: out)
+    }
+
+    func sum(vector: Int) throws(Damage) -> VectorSum {
+        guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return .notDone }
+        return try chunk.sum(vector: vector)
+    }
+
+    func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool {
+        guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return false }
+        return try chunk.gather(rows, vector: vector, into: &column)
     }
 }

@@ -97,6 +97,18 @@ final class WorkingColumn: ColumnReader {
         try base.readCodes(vector: vector, into: &column)
     }
 
+    /// Where a vector is read as it is stored.
+    private func untouched(_ vector: Int) -> (any ColumnReader)? { rows.isHeld(vector: vector, index) ? nil : base }
+
+    var storedBytes: Int { base?.storedBytes ?? 0 }
+    func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
+        try untouched(vector)?.search(range, vector: vector, into: out) ?? .notDone
+    }
+    func sum(vector: Int) throws(Damage) -> VectorSum { try untouched(vector)?.sum(vector: vector) ?? .notDone }
+    func gather(_ chosen: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool {
+        try untouched(vector)?.gather(chosen, vector: vector, into: &column) ?? false
+    }
+
     func read(vector: Int, into column: inout Column) throws(Damage) {
         let first = vector * vectorSize, end = min(first + vectorSize, rowCount), behind = rows.baseCount
         precondition(first >= 0 && first < end, "vector outside the segment")

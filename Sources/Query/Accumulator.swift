@@ -1,19 +1,23 @@
+import FirnBytes
 import FirnModel
 
 /// One aggregate of every group. Which arrays are used follows from `form`; each holds an entry a group.
 struct Accumulator {
-    private enum Form {
-        case rows, counts, distinct, sums, wholeSums, realSums, words, reals, values
+    enum Form {
+        case rows, counts, distinct, sums, wholeSums, realSums, words, reals, values, first, samples
     }
     private let measure: GroupPlan.Measure
-    private let form: Form
+    let form: Form
     private var counts: [Int] = []
+    /// Rows without a value, of sums.
+    private var absent: [Int] = []
     private var known: [Bool] = []
     private var sums: [Sum] = []
-    private var wholes: [WideInt] = []
+    private var wholes = WholeSums()
     private var reals: [Double] = []
     private var words: [Int64] = []
     private var values: [Value] = []
+    private var samples = Samples()
     private var table: KeyTable
     /// (group, value) pairs met.
     private var pairs = WordTable()
@@ -26,6 +30,16 @@ struct Accumulator {
         case .count: form = measure.operand == nil ? .rows : measure.isDistinct ? .distinct : .counts
         case .sum, .avg: form = kind == .int ? .wholeSums : kind == .float || kind == .double ? .realSums : .sums
         case .min, .max: form = kind == .bool || kind == .int || kind == .link ? .words : kind == .float || kind == .double ? .reals : .values
+        case .first: form = .first
+        case .median, .quantile: form = .samples
+        }
+    }
+
+    /// Whether it goes through the rows one by one even where there is one group.
+    var needsRows: Bool {
+        switch form {
+        case .rows, .wholeSums, .realSums: false
+        default: true
         }
     }
 
@@ -34,15 +48,15 @@ struct Accumulator {
             if array.count < count { array.append(contentsOf: repeatElement(value, count: count - array.count)) }
         }
         switch form {
-        case .rows: break
+        case .rows, .samples: break
         case .counts, .distinct: grow(&counts, 0)
         case .sums: grow(&sums, Sum())
         case .wholeSums:
-            grow(&wholes, WideInt())
-            grow(&counts, 0)
+            wholes.resize(count)
+            grow(&absent, 0)
         case .realSums:
             grow(&reals, 0)
-            grow(&counts, 0)
+            grow(&absent, 0)
         case .words:
             grow(&words, 0)
             grow(&known, false)
@@ -50,56 +64,121 @@ struct Accumulator {
             grow(&reals, 0)
             grow(&known, false)
         case .values: grow(&values, .null)
+        case .first:
+            grow(&values, .null)
+            grow(&known, false)
         }
     }
+
+    // MARK: Adding
 
     /// Calls `body` with the group and the row of every row that has a value.
     @inline(__always)
-    private static func each(_ column: Column, _ rows: [Int32], _ groups: [UInt32], _ body: (Int, Int) -> Void) {
-        let present = column.present
-        for j in rows.indices {
-            let row = Int(rows[j])
-            if let present, !present[row] { continue }
-            body(Int(groups[j]), row)
+    private static func each(_ column: Column, _ chosen: RowChoice, _ body: (Int, Int) -> Void) {
+        guard let present = column.present else { return chosen.forEach(body) }
+        present.words.withUnsafeBufferPointer { bits in
+            chosen.forEach { group, row in if bits[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 { body(group, row) } }
         }
     }
 
-    /// Adds `rows` of a column; row j belongs to `groups[j]`.
-    mutating func add(_ column: Column, _ rows: [Int32], _ groups: [UInt32]) {
+    /// Adds the whole of a vector by its sum, if that is what this needs: one group, every row present.
+    mutating func add(_ sum: VectorSum) -> Bool {
+        switch (form, sum) {
+        case (.wholeSums, .whole(let sum)): wholes.add(sum, to: 0)
+        case (.realSums, .real(let sum)): reals[0] += sum
+        default: return false
+        }
+        return true
+    }
+
+    /// Adds the chosen rows of a column.
+    mutating func add(_ column: Column, _ chosen: RowChoice) {
         let isMinimum = measure.function == .min
         switch form {
         case .rows: break
-        case .counts: Accumulator.each(column, rows, groups) { group, _ in counts[group] &+= 1 }
+        case .counts: Accumulator.each(column, chosen) { group, _ in counts[group] &+= 1 }
         case .distinct:
-            Accumulator.each(column, rows, groups) { group, row in
+            Accumulator.each(column, chosen) { group, row in
                 let id = table.number(column, row)
                 guard id != 0 else { return }
                 let met = pairs.keys.count
                 if Int(pairs.number(Int64(group) << 32 | Int64(id))) == met { counts[group] &+= 1 }
             }
-        case .sums: Accumulator.each(column, rows, groups) { group, row in sums[group].add(column, row) }
+        case .sums: Accumulator.each(column, chosen) { group, row in sums[group].add(column, row) }
         case .wholeSums:
-            Accumulator.each(column, rows, groups) { group, row in
-                wholes[group].add(column.words[row])
-                counts[group] &+= 1
-            }
+            note(absentOf: column, chosen)
+            column.words.withUnsafeBufferPointer { wholes.add($0, column.present, chosen) }
         case .realSums:
-            Accumulator.each(column, rows, groups) { group, row in
-                reals[group] += column.reals[row]
-                counts[group] &+= 1
-            }
-        case .words: Accumulator.each(column, rows, groups) { group, row in keep(word: column.words[row], group, isMinimum) }
-        case .reals: Accumulator.each(column, rows, groups) { group, row in keep(real: column.reals[row], group, isMinimum) }
-        case .values: Accumulator.each(column, rows, groups) { group, row in keep(column.value(at: row), group, isMinimum) }
+            note(absentOf: column, chosen)
+            addReals(column, chosen)
+        case .words: Accumulator.each(column, chosen) { group, row in keep(word: column.words[row], group, isMinimum) }
+        case .reals:
+            column.reals.withUnsafeBufferPointer { reals in Accumulator.each(column, chosen) { group, row in keep(real: reals[row], group, isMinimum) } }
+        case .values: Accumulator.each(column, chosen) { group, row in keep(column.value(at: row), group, isMinimum) }
+        case .first: Accumulator.each(column, chosen) { group, row in if !known[group] { keep(first: column.value(at: row), group) } }
+        case .samples: Accumulator.each(column, chosen) { group, row in samples.add(column, row, to: group) }
         }
     }
 
+    private mutating func note(absentOf column: Column, _ chosen: RowChoice) {
+        guard let present = column.present else { return }
+        if chosen.groups == nil {
+            for w in present.words.indices { absent[0] &+= (chosen.mask[w] & ~present.words[w]).nonzeroBitCount }
+        } else {
+            chosen.forEach { group, row in if !present[row] { absent[group] &+= 1 } }
+        }
+    }
+
+    private mutating func addReals(_ column: Column, _ chosen: RowChoice) {
+        if chosen.groups != nil || column.present != nil {
+            if chosen.groups == nil {
+                var sum = reals[0]
+                chosen.forEachRun { first, length in
+                    for row in first..<(first &+ length) where column.isPresent(row) { sum += column.reals[row] }
+                }
+                reals[0] = sum
+                return
+            }
+            reals.withUnsafeMutableBufferPointer { sums in
+                column.reals.withUnsafeBufferPointer { values in Accumulator.each(column, chosen) { group, row in sums[group] += values[row] } }
+            }
+            return
+        }
+        var sum = reals[0]
+        column.reals.withUnsafeBufferPointer { values in
+            chosen.forEachRun { first, length in Accumulator.add(values.baseAddress! + first, length, to: &sum) }
+        }
+        reals[0] = sum
+    }
+
+    /// In eight lanes where there are many: one addition waits for the one before it otherwise.
+    @inline(__always)
+    private static func add(_ values: UnsafePointer<Double>, _ count: Int, to sum: inout Double) {
+        var i = 0
+        if count >= 64 {
+            let base = UnsafeRawPointer(values)
+            var a = SIMD8<Double>(repeating: 0), b = a
+            while i &+ 16 <= count {
+                a += base.loadUnaligned(fromByteOffset: i &* 8, as: SIMD8<Double>.self)
+                b += base.loadUnaligned(fromByteOffset: i &* 8 &+ 64, as: SIMD8<Double>.self)
+                i &+= 16
+            }
+            sum += (a + b).sum()
+        }
+        while i < count {
+            sum += values[i]
+            i &+= 1
+        }
+    }
+
+    @inline(__always)
     private mutating func keep(word: Int64, _ group: Int, _ isMinimum: Bool) {
         if known[group], isMinimum ? word >= words[group] : word <= words[group] { return }
         words[group] = word
         known[group] = true
     }
 
+    @inline(__always)
     private mutating func keep(real: Double, _ group: Int, _ isMinimum: Bool) {
         if real.isNaN || known[group] && (isMinimum ? real >= reals[group] : real <= reals[group]) { return }
         reals[group] = real
@@ -111,6 +190,14 @@ struct Accumulator {
         if !values[group].isNull, Value.order(value, values[group]) * (isMinimum ? 1 : -1) >= 0 { return }
         values[group] = value
     }
+
+    private mutating func keep(first value: Value, _ group: Int) {
+        if value.isNull { return }
+        values[group] = value
+        known[group] = true
+    }
+
+    // MARK: Merging and the result
 
     /// Adds another run's groups; its group g is this one's `groupOf[g]`.
     mutating func merge(_ other: Accumulator, _ groupOf: [Int]) {
@@ -126,36 +213,112 @@ struct Accumulator {
             }
         case .sums: for (g, sum) in other.sums.enumerated() { sums[groupOf[g]].add(sum) }
         case .wholeSums:
-            for g in other.wholes.indices {
-                wholes[groupOf[g]].add(other.wholes[g])
-                counts[groupOf[g]] += other.counts[g]
+            for g in other.absent.indices {
+                wholes.add(other.wholes.total(g), to: groupOf[g])
+                absent[groupOf[g]] += other.absent[g]
             }
         case .realSums:
             for g in other.reals.indices {
                 reals[groupOf[g]] += other.reals[g]
-                counts[groupOf[g]] += other.counts[g]
+                absent[groupOf[g]] += other.absent[g]
             }
         case .words: for g in other.words.indices where other.known[g] { keep(word: other.words[g], groupOf[g], isMinimum) }
         case .reals: for g in other.reals.indices where other.known[g] { keep(real: other.reals[g], groupOf[g], isMinimum) }
         case .values: for g in other.values.indices { keep(other.values[g], groupOf[g], isMinimum) }
+        case .first: for g in other.values.indices where other.known[g] && !known[groupOf[g]] { keep(first: other.values[g], groupOf[g]) }
+        case .samples: samples.append(other.samples, groupOf)
         }
     }
 
-    func value(_ group: Int, _ rows: Int) -> Value {
+    /// Before values are asked for.
+    mutating func finish(_ groups: Int) {
+        resize(groups)
+        if case .samples = form { samples.sort(groups) }
+    }
+
+    mutating func value(_ group: Int, _ rows: Int) -> Value {
         let isSum = measure.function == .sum
         switch form {
         case .rows: return .int(Int64(rows))
         case .counts, .distinct: return .int(Int64(counts[group]))
         case .sums: return isSum ? sums[group].total(measure.operand?.kind ?? .any) : sums[group].average
         case .wholeSums:
-            if isSum { return wholes[group].int.map(Value.int) ?? .double(wholes[group].double) }
-            return counts[group] == 0 ? .null : .double(wholes[group].double / Double(counts[group]))
-        case .realSums: return isSum ? .double(reals[group]) : counts[group] == 0 ? .null : .double(reals[group] / Double(counts[group]))
+            let total = wholes.total(group), count = rows - absent[group]
+            if isSum { return Int64(exactly: total).map(Value.int) ?? .double(Double(total)) }
+            return count == 0 ? .null : .double(Double(total) / Double(count))
+        case .realSums:
+            let count = rows - absent[group]
+            return isSum ? .double(reals[group]) : count == 0 ? .null : .double(reals[group] / Double(count))
         case .words:
             guard known[group] else { return .null }
             return measure.type.kind == .bool ? .bool(words[group] != 0) : measure.type.kind == .link ? .link(words[group]) : .int(words[group])
         case .reals: return !known[group] ? .null : measure.type.kind == .float ? .float(Float(reals[group])) : .double(reals[group])
-        case .values: return values[group]
+        case .values, .first: return values[group]
+        case .samples: return samples.quantile(measure.quantile, of: group).map(Value.double) ?? .null
         }
+    }
+}
+
+/// Exact sums of ints: 64 bits take a few vectors of numbers that are not too large, and are then carried to 128.
+struct WholeSums {
+    private var partial: [Int64] = []
+    private var totals: [Int128] = []
+    /// Vectors added to `partial`, each within ±2^56.
+    private var pending = 0
+
+    mutating func resize(_ count: Int) {
+        guard totals.count < count else { return }
+        totals.append(contentsOf: repeatElement(0, count: count - totals.count))
+        partial.append(contentsOf: repeatElement(0, count: count - partial.count))
+    }
+
+    mutating func add(_ sum: Int128, to group: Int) { totals[group] += sum }
+
+    func total(_ group: Int) -> Int128 { totals[group] + Int128(partial[group]) }
+
+    mutating func add(_ values: UnsafeBufferPointer<Int64>, _ present: Bits?, _ chosen: RowChoice) {
+        // Whether all lie within ±2^46 shows in the bits that any of them sets.
+        var bits: UInt64 = 0
+        for value in values { bits |= UInt64(bitPattern: value &+ 1 << 46) }
+        guard bits < 1 << 47 else { return addWide(values, present, chosen) }
+        if pending == 64 { carry() }
+        pending += 1
+        if let present {
+            partial.withUnsafeMutableBufferPointer { sums in
+                present.words.withUnsafeBufferPointer { bits in
+                    WholeSums.each(chosen) { group, row in sums[group] &+= bits[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 ? values[row] : 0 }
+                }
+            }
+        } else if chosen.groups == nil {
+            var sum: Int64 = 0
+            chosen.forEachRun { first, length in for row in first..<(first &+ length) { sum &+= values[row] } }
+            partial[0] &+= sum
+        } else {
+            partial.withUnsafeMutableBufferPointer { sums in chosen.forEach { group, row in sums[group] &+= values[row] } }
+        }
+    }
+
+    /// Also where the rows are not listed.
+    @inline(__always)
+    private static func each(_ chosen: RowChoice, _ body: (Int, Int) -> Void) {
+        if chosen.groups == nil {
+            chosen.forEachRun { first, length in for row in first..<(first &+ length) { body(0, row) } }
+        } else {
+            chosen.forEach(body)
+        }
+    }
+
+    private mutating func addWide(_ values: UnsafeBufferPointer<Int64>, _ present: Bits?, _ chosen: RowChoice) {
+        totals.withUnsafeMutableBufferPointer { totals in
+            WholeSums.each(chosen) { group, row in if present?[row] ?? true { totals[group] &+= Int128(values[row]) } }
+        }
+    }
+
+    private mutating func carry() {
+        for group in partial.indices {
+            totals[group] += Int128(partial[group])
+            partial[group] = 0
+        }
+        pending = 0
     }
 }

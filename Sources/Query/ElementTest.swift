@@ -36,6 +36,16 @@ struct ElementTest: Sendable {
         }
     }
 
+    /// The range that readers can look for by themselves, and whether what lies outside it passes.
+    var sought: (SoughtRange?, Bool) {
+        switch form {
+        case .words(let low, let high, let inverted): (.words(low, high), inverted)
+        case .reals(let low, let high, let inverted): (.reals(low, high), inverted)
+        case .pairs(let low, let high, let inverted): (.pairs(low: (low.word, low.extra), high: (high.word, high.extra)), inverted)
+        default: (nil, false)
+        }
+    }
+
     /// Replaces `out` (a word for every 64 values) by the values that pass. Only candidates need to be right.
     func apply(_ column: Column, count: Int, candidates: UnsafePointer<UInt64>?, out: UnsafeMutablePointer<UInt64>) {
         let words = (count &+ 63) >> 6
@@ -121,36 +131,13 @@ struct WordPair: Sendable, Equatable {
 /// Loops over a vector that give one bit a value.
 enum Kernel {
     static func range(_ values: UnsafeBufferPointer<Int64>, _ low: Int64, _ high: Int64, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
-        let words = (count &+ 63) >> 6
-        guard low <= high else { return clear(out, words) }
-        let base = values.baseAddress!, span = UInt64(bitPattern: high &- low)
-        for w in 0..<words {
-            let start = w &* 64, n = min(64, count &- start)
-            var bits: UInt64 = 0
-            var i = n &- 1
-            while i >= 0 {
-                bits = bits &+ bits &+ (UInt64(bitPattern: base[start &+ i] &- low) <= span ? 1 : 0)
-                i &-= 1
-            }
-            out[w] = bits
-        }
+        guard count > 0, let base = values.baseAddress else { return }
+        RangeBits.of(base, count: count, low, high, into: out)
     }
 
     static func range(_ values: UnsafeBufferPointer<Double>, _ low: Double, _ high: Double, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
-        let words = (count &+ 63) >> 6
-        guard count > 0, let base = values.baseAddress else { return clear(out, words) }
-        for w in 0..<words {
-            let start = w &* 64, n = min(64, count &- start)
-            var bits: UInt64 = 0
-            var i = n &- 1
-            while i >= 0 {
-                let value = base[start &+ i]
-                let above: UInt64 = low <= value ? 1 : 0, below: UInt64 = value <= high ? 1 : 0
-                bits = bits &+ bits &+ (above & below)
-                i &-= 1
-            }
-            out[w] = bits
-        }
+        guard count > 0, let base = values.baseAddress else { return }
+        RangeBits.of(base, count: count, low, high, into: out)
     }
 
     static func range(_ words: [Int64], _ extra: [Int64], _ low: WordPair, _ high: WordPair, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {

@@ -10,6 +10,8 @@ struct GroupPlan: Sendable {
         var isDistinct: Bool
         var type: ColumnType
         var name: String
+        /// Of quantiles: the share that lies below.
+        var quantile = 0.5
     }
     var keys: [BoundPath] = []
     var measures: [Measure] = []
@@ -38,23 +40,37 @@ struct GroupPlan: Sendable {
 
     private static func bind(_ aggregate: Aggregate, _ binder: inout Binder) throws(QueryError) -> Measure {
         guard let text = aggregate.path else { return Measure(function: .count, operand: nil, isDistinct: false, type: ColumnType(.int), name: aggregate.name) }
-        let path: BoundPath
-        if aggregate.function == .count, !aggregate.isDistinct {
-            path = try binder.bind(try binder.path(text))
-            guard !path.isMany else { throw binder.error("count needs one value a row, but '\(text)' is a list: sum(\(text).@count) counts its elements", at: 0) }
-        } else {
-            path = try binder.scalar(try binder.path(text), for: aggregate.function.rawValue)
-        }
-        let kind = path.type.kind
+        let operand = try operand(aggregate, text, &binder)
+        let kind = operand.kind ?? .any, of = operand.type
         let type: ColumnType
         switch aggregate.function {
         case .count: type = ColumnType(.int)
-        case .min, .max: type = ColumnType(kind, optional: true, target: path.type.target)
-        case .sum, .avg:
-            guard kind.isNumber || kind == .any else { throw binder.error("\(aggregate.function.rawValue) needs numbers, but '\(text)' is of type \(path.type.name)", at: 0) }
-            type = BoundPath.aggregateType(aggregate.function == .sum ? .sum : .average, kind)
+        case .min, .max, .first: type = ColumnType(kind, optional: true, target: of.target)
+        case .sum, .avg, .median, .quantile:
+            guard kind.isNumber || kind == .any else { throw binder.error("\(aggregate.function.rawValue) needs numbers, but '\(text)' is of type \(of.name)", at: 0) }
+            type = switch aggregate.function {
+            case .sum: BoundPath.aggregateType(.sum, kind)
+            case .avg: BoundPath.aggregateType(.average, kind)
+            default: ColumnType(.double, optional: true)
+            }
         }
-        return Measure(function: aggregate.function, operand: .path(path), isDistinct: aggregate.isDistinct,
-                       type: aggregate.function == .sum && kind != .any ? ColumnType(type.kind) : type, name: aggregate.name)
+        return Measure(function: aggregate.function, operand: operand, isDistinct: aggregate.isDistinct,
+                       type: aggregate.function == .sum && kind != .any ? ColumnType(type.kind) : type, name: aggregate.name, quantile: aggregate.quantile)
+    }
+
+    /// What an aggregate is taken of: one value a row.
+    private static func operand(_ aggregate: Aggregate, _ text: String, _ binder: inout Binder) throws(QueryError) -> Operand {
+        let expression: ExpressionSyntax = binder.type.index(of: text) != nil ? .path(PathSyntax([.name(text)])) : try Parser.expression(text)
+        guard case .path(let syntax) = expression else {
+            let operand = try binder.operand(expression)
+            guard case .arithmetic = operand, !operand.isMany else {
+                throw binder.error("\(aggregate.function.rawValue) needs one value a row, computed of columns, but '\(text)' is \(operand.isMany ? "a list" : "a constant")", at: 0)
+            }
+            return operand
+        }
+        guard aggregate.function == .count, !aggregate.isDistinct else { return .path(try binder.scalar(syntax, for: aggregate.function.rawValue)) }
+        let path = try binder.bind(syntax)
+        guard !path.isMany else { throw binder.error("count needs one value a row, but '\(text)' is a list: sum(\(text).@count) counts its elements", at: 0) }
+        return .path(path)
     }
 }

@@ -42,9 +42,19 @@ struct KeyTable: Sendable {
     }
 
     /// The numbers of the given rows.
-    mutating func numbers(_ column: Column, _ rows: [Int32], into out: inout [UInt32]) {
-        out.removeAll(keepingCapacity: true)
-        for row in rows { out.append(number(column, Int(row))) }
+    mutating func numbers(_ column: Column, _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>) {
+        for (j, row) in rows.enumerated() { out[j] = number(column, Int(row)) }
+    }
+
+    /// Of a bool, int or link.
+    mutating func number(word: Int64) -> UInt32 {
+        let known = store.count
+        let id = words.number(word) + 1
+        if Int(id) == known {
+            store.count += 1
+            store.words.append(word)
+        }
+        return id
     }
 
     mutating func number(_ column: Column, _ row: Int) -> UInt32 {

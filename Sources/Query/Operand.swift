@@ -110,119 +110,66 @@ extension Operand {
         }
     }
 
-    func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int) throws(FirnError) -> Values {
+    /// Looks beyond the rows of the table that is searched.
+    var leavesTable: Bool {
         switch self {
-        case .constant(let constant):
-            var column = Column(ColumnType(.any))
-            for _ in 0..<rows { column.append(constant.value) }
-            return Values(column: column)
-        case .path(let path):
-            var values = Values(column: try scan.column(path.slot, vector))
-            for step in path.steps { try values.apply(step, scan) }
-            return values
-        case .arithmetic(let op, let left, let right, let kind):
-            return try Operand.combine(op, left, right, kind, scan, vector, rows)
+        case .constant: false
+        case .path(let path): path.leavesTable
+        case .arithmetic(_, let left, let right, _): left.leavesTable || right.leavesTable
         }
     }
 
-    /// Of the given rows of a vector alone, one after the other.
-    func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int, only chosen: [Int32]) throws(FirnError) -> Values {
-        guard case .path(let path) = self, chosen.count < rows else { return try evaluate(scan, vector, rows) }
-        var values = Values(column: try scan.column(path.slot, vector).gather(chosen.lazy.map { Int($0) }))
-        for step in path.steps { try values.apply(step, scan) }
-        return values
+    /// The values for all rows of a vector, or for some of them alone, one after the other. `checked`: ints that overflow are an error, as
+    /// sums want them; in comparisons they wrap.
+    func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int, only chosen: UnsafeBufferPointer<Int32>? = nil, checked: Bool = false) throws(FirnError) -> Values {
+        let chosen = chosen.flatMap { $0.count < rows ? $0 : nil }
+        switch self {
+        case .constant(let constant):
+            var column = Column(ColumnType(.any))
+            for _ in 0..<(chosen?.count ?? rows) { column.append(constant.value) }
+            return Values(column: column)
+        case .path(let path):
+            var values: Values
+            if let chosen { values = Values(column: try scan.column(path.slot, vector, only: chosen)) } else { values = Values(column: try scan.column(path.slot, vector)) }
+            for step in path.steps { try values.apply(step, scan) }
+            return values
+        case .arithmetic(let op, let left, let right, let kind):
+            return try Operand.combine(op, kind, checked: checked, left, right) { (operand) throws(FirnError) in
+                try operand.evaluate(scan, vector, rows, only: chosen, checked: checked)
+            }
+        }
     }
 
-    private static func combine(_ op: ArithmeticOperator, _ left: Operand, _ right: Operand, _ kind: ScalarKind,
-                                _ scan: SegmentScan, _ vector: Int, _ rows: Int) throws(FirnError) -> Values {
+    /// The same with the rows in an array.
+    func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int, only chosen: [Int32]) throws(FirnError) -> Values {
+        var out: Result<Values, FirnError>?
+        chosen.withUnsafeBufferPointer { chosen in
+            do throws(FirnError) { out = .success(try evaluate(scan, vector, rows, only: chosen)) } catch { out = .failure(error) }
+        }
+        return try out!.get()
+    }
+
+    private static func combine(_ op: ArithmeticOperator, _ kind: ScalarKind, checked: Bool, _ left: Operand, _ right: Operand,
+                                _ values: (Operand) throws(FirnError) -> Values) throws(FirnError) -> Values {
         let shape: Values, a: NumberSource, b: NumberSource
         switch (left, right) {
         case (_, .constant(let constant)):
-            shape = try left.evaluate(scan, vector, rows)
+            shape = try values(left)
             (a, b) = (.column(shape.column), .constant(constant.value))
         case (.constant(let constant), _):
-            shape = try right.evaluate(scan, vector, rows)
+            shape = try values(right)
             (a, b) = (.constant(constant.value), .column(shape.column))
         default:
-            var (x, y) = (try left.evaluate(scan, vector, rows), try right.evaluate(scan, vector, rows))
+            var (x, y) = (try values(left), try values(right))
             if let offsets = x.offsets, y.offsets == nil { y = y.expanded(offsets) } else if let offsets = y.offsets, x.offsets == nil { x = x.expanded(offsets) }
             (a, b) = (.column(x.column), .column(y.column))
             var merged = x
             if let more = y.absent { merged.absent = merged.absent.map { Bits(words: zip($0.words, more.words).map { $0 | $1 }, count: more.count) } ?? more }
             shape = merged
         }
-        return Values(column: NumberSource.combine(op, a, b, kind, shape.column.count), offsets: shape.offsets, absent: shape.absent)
-    }
-}
-
-/// One side of an arithmetic operation over a vector.
-enum NumberSource {
-    case column(Column)
-    case constant(Value)
-
-    private var present: Bits? {
-        if case .column(let column) = self { column.present } else { nil }
-    }
-
-    private var isWhole: Bool {
-        switch self {
-        case .column(let column): column.type.kind == .int
-        case .constant(.int): true
-        case .constant: false
+        guard let column = NumberSource.combine(op, a, b, kind, shape.column.count, checked: checked) else {
+            throw FirnError(.usage, "a number computed from ints does not fit into 64 bits", advice: "multiply one of them by 1.0, to compute with doubles")
         }
-    }
-
-    private func words(_ count: Int) -> [Int64] {
-        switch self {
-        case .column(let column): column.words
-        case .constant(.int(let x)): [Int64](repeating: x, count: count)
-        case .constant: preconditionFailure("only whole numbers have words")
-        }
-    }
-
-    private func reals(_ count: Int) -> [Double] {
-        switch self {
-        case .column(let column): column.type.kind == .int ? column.words.map { Double($0) } : column.reals
-        case .constant(let value): [Double](repeating: value.number ?? .nan, count: count)
-        }
-    }
-
-    private func value(_ row: Int) -> Value {
-        switch self {
-        case .column(let column): column.value(at: row)
-        case .constant(let value): value
-        }
-    }
-
-    static func combine(_ op: ArithmeticOperator, _ a: NumberSource, _ b: NumberSource, _ kind: ScalarKind, _ count: Int) -> Column {
-        var out = Column(ColumnType(kind, optional: true))
-        var isNull = false
-        if case .constant(.null) = a { isNull = true }
-        if case .constant(.null) = b { isNull = true }
-        if isNull || kind == .any || kind == .decimal {
-            for row in 0..<count { out.append(isNull ? .null : Comparison.combine(op, a.value(row), b.value(row))) }
-            return out
-        }
-        out.count = count
-        switch (a.present, b.present) {
-        case (nil, nil): break
-        case (let bits?, nil), (nil, let bits?): out.present = bits
-        case (let x?, let y?): out.present = Bits(words: zip(x.words, y.words).map { $0 & $1 }, count: count)
-        }
-        if kind == .int {
-            let x = a.words(count), y = b.words(count)
-            out.words = [Int64](unsafeUninitializedCapacity: count) { buffer, filled in
-                for i in 0..<count { buffer[i] = Comparison.whole(op, x[i], y[i]) }
-                filled = count
-            }
-        } else {
-            let x = a.reals(count), y = b.reals(count)
-            out.reals = [Double](unsafeUninitializedCapacity: count) { buffer, filled in
-                for i in 0..<count { buffer[i] = Comparison.real(op, x[i], y[i]) }
-                if kind == .float { for i in 0..<count { buffer[i] = Double(Float(buffer[i])) } }
-                filled = count
-            }
-        }
-        return out
+        return Values(column: column, offsets: shape.offsets, absent: shape.absent)
     }
 }

@@ -61,6 +61,16 @@ package struct Parser {
         return (parser.tokens.count, parser.advances)
     }
 
+    /// What is computed of a row, such as `price * (1 - discount)`, or a path.
+    package static func expression(_ text: String) throws(QueryError) -> ExpressionSyntax {
+        var parser = try Parser(text)
+        do throws(QueryError) {
+            guard case .expression(let expression) = try parser.sum() else { throw QueryError(.syntax, "a comparison is no value", at: 0, expected: "a property, or something computed of properties") }
+            guard parser.peek == .end else { throw parser.unexpected("an operator or the end of the expression") }
+            return expression
+        } catch { throw error.placed(in: text) }
+    }
+
     // MARK: Tokens
 
     var peek: Token.Kind { tokens[at].kind }

@@ -138,6 +138,9 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     private let number: Int?
     /// What it looks at lies in other rows: only those of the rows that are candidates are fetched.
     private let leavesTable: Bool
+    /// What is looked for, where that is one range (of `isInverted`: where it is not).
+    private let sought: SoughtRange?
+    private let isInverted: Bool
 
     init(_ operand: Operand, _ test: ElementTest, quantifier: Quantifier?, number: Int?, text: @autoclosure @escaping @Sendable () -> String) {
         self.operand = operand
@@ -147,6 +150,7 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         if case .path(let path) = operand, path.isPlain { plainSlot = path.slot } else { plainSlot = nil }
         self.number = plainSlot == nil ? nil : number
         if case .path(let path) = operand { leavesTable = path.leavesTable } else { leavesTable = false }
+        (sought, isInverted) = plainSlot == nil ? (nil, false) : test.sought
         super.init(cost: test.cost * (plainSlot == nil ? 4 : 1) + (leavesTable ? 40 : 0))
     }
 
@@ -155,7 +159,10 @@ final class TestNode: PredicateNode, @unchecked Sendable {
             let hits = scan.takeMask()
             defer { scan.giveBack(hits) }
             Kernel.clear(hits, 16)
-            if let number, let dictionary = try scan.dictionary(slot) {
+            if let sought, case .done(let present) = try scan.search(slot, sought, vector, into: hits) {
+                if isInverted { Kernel.invert(hits, 16) }
+                keep(present, hits)
+            } else if let number, let dictionary = try scan.dictionary(slot) {
                 try coded(scan, slot, scan.codeSet(number, test, dictionary), vector, rows, hits)
             } else {
                 test.apply(try scan.column(slot, vector), count: rows, candidates: mask, out: hits)
@@ -179,8 +186,15 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         for (i, row) in candidates.enumerated() where hits[i >> 6] >> UInt64(i & 63) & 1 == 0 { mask[Int(row) >> 6] &= ~(1 << UInt64(row & 63)) }
     }
 
+    /// What the test says of rows without a value.
+    private func keep(_ present: Bits?, _ hits: UnsafeMutablePointer<UInt64>) {
+        guard let present else { return }
+        for w in present.words.indices { hits[w] = test.matchesNull ? hits[w] | ~present.words[w] : hits[w] & present.words[w] }
+    }
+
     private func coded(_ scan: SegmentScan, _ slot: Int, _ set: SegmentScan.CodeSet, _ vector: Int, _ rows: Int, _ hits: UnsafeMutablePointer<UInt64>) throws(FirnError) {
         if case .none = set, !test.matchesNull { return }
+        if case .range(let low, let high) = set, case .done(let present) = try scan.search(slot, .codes(low, high), vector, into: hits) { return keep(present, hits) }
         let codes = try scan.codes(slot, vector)
         let form: ElementTest.Form
         switch set {

@@ -69,23 +69,31 @@ package struct QueryRequest: Sendable {
 package struct Aggregate: Sendable, Hashable {
     package enum Function: String, Sendable, Hashable, CaseIterable {
         case count, sum, avg, min, max
+        /// The value of the first row that has one.
+        case first
+        /// The number below which half, or another share, of the numbers lies: between two of them in proportion. NaN is left out.
+        case median, quantile
     }
     package var function: Function
-    /// Nil: `count` of rows.
+    /// A path or what is computed of paths, such as `price * (1 - discount)`. Nil: `count` of rows.
     package var path: String?
+    /// Of `quantile`: 0 … 1.
+    package var quantile: Double
     /// `count(distinct x)`: how many different values, nulls left out.
     package var isDistinct: Bool
     /// Of the result's column.
     package var name: String
 
-    package init(_ function: Function, _ path: String? = nil, distinct: Bool = false, name: String? = nil) {
+    package init(_ function: Function, _ path: String? = nil, distinct: Bool = false, quantile: Double = 0.5, name: String? = nil) {
         self.function = function
         self.path = path
+        self.quantile = quantile
         isDistinct = distinct
-        self.name = name ?? function.rawValue + (path.map { "(\(distinct ? "distinct " : "")\($0))" } ?? "")
+        let share = function == .quantile ? ", \(quantile)" : ""
+        self.name = name ?? function.rawValue + (path.map { "(\(distinct ? "distinct " : "")\($0)\(share))" } ?? "")
     }
 
-    /// Parses `count, sum(x) as total, avg(a.b), count(distinct x)`.
+    /// Parses `count, sum(x) as total, avg(a.b), count(distinct x), quantile(x, 0.9), sum(price * (1 - discount))`.
     package static func list(_ text: String) throws(QueryError) -> [Aggregate] {
         var out: [Aggregate] = []
         var position = 0
@@ -114,7 +122,7 @@ package struct Aggregate: Sendable, Hashable {
     }
 
     private static func one(_ part: Substring, in text: String, at position: Int) throws(QueryError) -> Aggregate {
-        let known = "count, sum(x), avg(x), min(x), max(x) or count(distinct x), perhaps 'as name'"
+        let known = "count, sum(x), avg(x), min(x), max(x), first(x), median(x), quantile(x, 0.9) or count(distinct x), perhaps 'as name'"
         func trimmed(_ text: Substring) -> Substring {
             var text = text
             while text.first?.isWhitespace ?? false { text.removeFirst() }
@@ -127,7 +135,7 @@ package struct Aggregate: Sendable, Hashable {
             throw QueryError(.syntax, "'\(head)' is no aggregate", in: text, at: position, expected: known, suggestion: closest(to: String(head), in: Function.allCases.map(\.rawValue)))
         }
         body = trimmed(body.dropFirst(head.count))
-        var path: String?, distinct = false
+        var path: String?, distinct = false, quantile = 0.5
         if body.first == "(" {
             guard let end = body.lastIndex(of: ")") else { throw QueryError(.syntax, "no closing parenthesis", in: text, at: position, expected: known) }
             var inside = trimmed(body[body.index(after: body.startIndex)..<end])
@@ -135,6 +143,13 @@ package struct Aggregate: Sendable, Hashable {
             if inside.lowercased().hasPrefix("distinct "), function == .count {
                 distinct = true
                 inside = trimmed(inside.dropFirst(9))
+            }
+            if function == .quantile {
+                guard let comma = inside.lastIndex(of: ","), let share = Double(String(trimmed(inside[inside.index(after: comma)...]))), share >= 0, share <= 1 else {
+                    throw QueryError(.syntax, "quantile needs a column and a share from 0 to 1", in: text, at: position, expected: "quantile(x, 0.9)")
+                }
+                quantile = share
+                inside = trimmed(inside[..<comma])
             }
             if !inside.isEmpty, inside != "*" { path = String(inside) }
         }
@@ -146,6 +161,6 @@ package struct Aggregate: Sendable, Hashable {
         }
         guard body.isEmpty, name?.isEmpty != true else { throw QueryError(.syntax, "unexpected '\(body)'", in: text, at: position, expected: known) }
         guard path != nil || function == .count && !distinct else { throw QueryError(.syntax, "\(function.rawValue) needs a column", in: text, at: position, expected: known) }
-        return Aggregate(function, path, distinct: distinct, name: name)
+        return Aggregate(function, path, distinct: distinct, quantile: quantile, name: name)
     }
 }

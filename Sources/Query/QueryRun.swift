@@ -16,18 +16,20 @@ package final class QueryRun {
     /// Of the result.
     package let columns: [ColumnSchema]
     /// What was read so far.
-    package private(set) var statistics = QueryStatistics()
+    package internal(set) var statistics = QueryStatistics()
     let plan: Plan
     /// As it was given.
-    private let whole: any Table
+    let whole: any Table
     /// What is gone through: all of it, or the rows that indexes name.
     private(set) var table: any Table
-    private var scanner: Scanner
-    private var use: IndexUse?
+    private(set) var scanner: Scanner
+    private(set) var use: IndexUse?
     /// What wants to look at indexes for each run of the query; false: never.
     private var mayUseIndexes: Bool
-    private let threads: Int
+    let threads: Int
     private let parallel: ParallelLoop
+    /// How long the steps of the last run took, in the order they ended.
+    var steps: [(name: String, spent: Duration)] = []
     /// Rows of a batch at most.
     static let batchSize = segmentSize
 
@@ -62,10 +64,12 @@ package final class QueryRun {
     /// Batches of the result, in order, of 1 to 65,536 rows. `body` returns false to stop.
     package func forEachBatch(_ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         statistics = QueryStatistics()
+        steps = []
         try narrow()
         if let group = plan.group { return try forEachGroup(group, body) }
-        if let (offset, limit) = streaming { return try stream(offset, limit, body) }
-        try materialise(try ordered(), body)
+        if let (offset, limit) = streaming { return try timed("scan and rows") { () throws(FirnError) in try stream(offset, limit, body) } }
+        let positions = try ordered()
+        try timed("rows") { () throws(FirnError) in try materialise(positions, body) }
     }
 
     /// How many rows the result has.
@@ -85,17 +89,24 @@ package final class QueryRun {
         return count
     }
 
-    /// The rows of one segment that the filter matches (descriptors aside): a bit a physical row, deleted ones clear.
-    package func matches(ofSegment index: Int) throws(FirnError) -> Bits {
-        let scanner = Scanner(plan: plan, table: whole, source: scanner.source)
-        let scan = try scanner.scan(index, reusing: nil)
-        var words = [UInt64](repeating: 0, count: scan.segment.vectorCount * 16)
-        _ = try scanner.forEachMatch(scan) { (vector, _, _, mask, _) throws(FirnError) in
-            for w in 0..<16 { words[vector * 16 + w] = mask[w] }
-            return true
+    /// The rows of some segments that the filter matches (descriptors aside): a bit a physical row, deleted ones clear.
+    package func matches(ofSegments chosen: [Int]) throws(FirnError) -> [Bits] {
+        guard !chosen.isEmpty else { return [] }
+        let scanner = Scanner(plan: plan, table: whole, source: scanner.source), runs = min(threads, chosen.count)
+        var out: [Bits] = []
+        for outcome in each(runs, { (run) throws(FirnError) -> ([Bits], QueryStatistics) in
+            var found: [Bits] = [], scan: SegmentScan?
+            for i in (chosen.count * run / runs)..<(chosen.count * (run + 1) / runs) {
+                scan = try scanner.scan(chosen[i], reusing: scan)
+                found.append(try scanner.matches(scan!))
+            }
+            return (found, scan?.statistics ?? QueryStatistics())
+        }) {
+            let (found, more) = try outcome.get()
+            statistics = statistics + more
+            out += found
         }
-        statistics = statistics + scan.statistics
-        return Bits(words: words, count: scan.segment.rowCount)
+        return out
     }
 
     /// The result's rows in order as (segment, row within it), for requests without groups.
@@ -106,46 +117,10 @@ package final class QueryRun {
         return try ordered().map { (places?[Int($0 >> 32)] ?? Int($0 >> 32), Int($0 & 0xFFFF_FFFF)) }
     }
 
-    /// What the query does, and after a run what it read.
-    package func explain() -> String {
-        var out = "scan \(table.type.name): \(whole.segmentCount) segments, \(whole.rowCount) rows\n" + plan.filter.outline("  ")
-        if let use {
-            out += "index \(use.names.joined(separator: ", ")): \(use.rowCount) \(use.rowCount == 1 ? "row" : "rows") to look at, in \(table.segmentCount) of \(whole.segmentCount) segments\n"
-        }
-        for descriptor in plan.descriptors {
-            switch descriptor {
-            case .sort(let list): out += "sort by \(list.map { name(plan.keys[$0.key]) + ($0.ascending ? " asc" : " desc") }.joined(separator: ", "))\n"
-            case .distinct(let list, _): out += "distinct by \(list.map { name(plan.keys[$0]) }.joined(separator: ", "))\n"
-            case .limit(let count): out += "limit \(count)\n"
-            case .offset(let count): out += "offset \(count)\n"
-            }
-        }
-        if let group = plan.group {
-            out += "group by \(group.keys.isEmpty ? "nothing" : group.keys.map(\.text).joined(separator: ", ")): \(group.measures.map(\.name).joined(separator: ", "))\n"
-        }
-        let s = statistics
-        if s.segments > 0 {
-            // A limit may have ended the run before all segments were looked at.
-            let unreached = table.segmentCount - s.segments
-            out += "segments: \(s.segments - s.segmentsSkipped) of \(table.segmentCount) visited, \(s.segmentsSkipped) skipped by zones"
-                + (unreached > 0 ? ", \(unreached) not needed\n" : "\n")
-            out += "vectors: \(s.vectors), \(s.vectorsSkipped) skipped by zones, \(s.vectorsDecoded) decoded, \(s.codeVectorsDecoded) read as codes\n"
-            out += "rows: \(s.rows), \(s.rowsMatched) matched\n"
-        }
-        return out
-    }
-
-    private func name(_ key: Plan.Key) -> String {
-        switch key {
-        case .value(let path): path.text
-        case .absence(let path): "absence of \(path.text)"
-        }
-    }
-
     // MARK: Streaming
 
     /// The rows to leave out and to give, if nothing needs all rows first.
-    private var streaming: (offset: Int, limit: Int)? {
+    var streaming: (offset: Int, limit: Int)? {
         var offset = 0, limit = Int.max
         for descriptor in plan.descriptors {
             switch descriptor {
@@ -189,13 +164,13 @@ package final class QueryRun {
             for outcome in outcomes {
                 let (batches, more) = try outcome.get()
                 statistics = statistics + more
-                for batch in batches where !isDone { isDone = try !give(batch, &skip, &left, body) }
+                for batch in batches where !isDone { isDone = try !QueryRun.give(batch, &skip, &left, body) }
             }
         }
     }
 
     /// Hands on a batch without the rows to skip and those over the limit. False when enough.
-    private func give(_ batch: Batch, _ skip: inout Int, _ left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
+    static func give(_ batch: Batch, _ skip: inout Int, _ left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
         if skip >= batch.count {
             skip -= batch.count
             return true
@@ -255,7 +230,7 @@ package final class QueryRun {
     }
 
     /// The positions that the descriptors leave, in order.
-    private func ordered() throws(FirnError) -> [UInt64] {
+    func ordered() throws(FirnError) -> [UInt64] {
         var collected: Collector?
         if let enough, let first = plan.descriptors.first {
             // Longer and longer runs of segments: little is read where few segments suffice, and all threads work where they do not.
@@ -269,11 +244,13 @@ package final class QueryRun {
                 length = max(2 * length, threads)
             }
         } else {
-            collected = try collect(0..<table.segmentCount)
+            collected = try timed("scan") { () throws(FirnError) in try collect(0..<table.segmentCount) }
         }
         guard collected != nil else { return [] }
-        collected!.run(plan.descriptors)
-        return collected!.result
+        return timed("order") {
+            collected!.run(plan.descriptors)
+            return collected!.result
+        }
     }
 
     /// The matches of some segments with the keys that the descriptors look at.
@@ -334,65 +311,10 @@ package final class QueryRun {
         }
     }
 
-    // MARK: Groups
-
-    private func forEachGroup(_ group: GroupPlan, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
-        let scanner = scanner, plan = plan
-        let grouper: Grouper?
-        if plan.descriptors.isEmpty {
-            grouper = try share { (scan, range) throws(FirnError) -> Grouper in
-                var grouper = Grouper(group), rows: [Int32] = []
-                for segment in range {
-                    if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
-                    _ = try scanner.forEachMatch(scan) { (vector, start, count, mask, _) throws(FirnError) in
-                        Scanner.rows(mask, into: &rows)
-                        try grouper.add(segment, vector, start, count, rows, scan)
-                        return true
-                    }
-                }
-                return grouper
-            } whole: { a, b in
-                var out = a
-                out.merge(b)
-                return out
-            }
-        } else {
-            grouper = try grouped(group, try ordered().sorted())
-        }
-        let result = try (grouper ?? Grouper(group)).result()
-        let type = TypeSchema("result", columns: group.columns)
-        let after: QueryRun
-        do throws(QueryError) {
-            after = try QueryRun(group.after, table: MemoryTable(type, schema: Schema(), batches: [result]))
-        } catch { throw error.asFirnError }
-        try after.forEachBatch(body)
-    }
-
-    /// The groups of the rows at the given positions, ascending.
-    private func grouped(_ group: GroupPlan, _ positions: [UInt64]) throws(FirnError) -> Grouper {
-        var grouper = Grouper(group), rows: [Int32] = [], at = 0
-        var scan: SegmentScan?, current = -1
-        while at < positions.count {
-            let segment = Int(positions[at] >> 32), vector = Int(positions[at] & 0xFFFF_FFFF) / vectorSize
-            rows.removeAll(keepingCapacity: true)
-            while at < positions.count, Int(positions[at] >> 32) == segment, Int(positions[at] & 0xFFFF_FFFF) / vectorSize == vector {
-                rows.append(Int32(Int(positions[at] & 0xFFFF_FFFF) % vectorSize))
-                at += 1
-            }
-            if segment != current {
-                scan = try scanner.scan(segment, reusing: scan)
-                current = segment
-            }
-            let range = scan!.segment.rows(ofVector: vector)
-            try grouper.add(segment, vector, range.lowerBound, range.count, rows, scan!)
-        }
-        return grouper
-    }
-
     // MARK: Threads
 
     /// Runs `body` for each segment in runs of consecutive ones, one run a thread, and joins what they give in order.
-    private func share<T>(_ chosen: Range<Int>? = nil, _ body: @escaping @Sendable (SegmentScan, Range<Int>) throws(FirnError) -> T, whole join: (T, T) -> T) throws(FirnError) -> T? {
+    func share<T>(_ chosen: Range<Int>? = nil, _ body: @escaping @Sendable (SegmentScan, Range<Int>) throws(FirnError) -> T, whole join: (T, T) -> T) throws(FirnError) -> T? {
         let base = chosen?.lowerBound ?? 0, segments = chosen?.count ?? table.segmentCount
         guard segments > 0 else { return nil }
         let runs = min(threads, segments), scanner = scanner

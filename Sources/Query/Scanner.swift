@@ -54,6 +54,16 @@ struct Scanner {
         return true
     }
 
+    /// The matches of one segment as bits.
+    func matches(_ scan: SegmentScan) throws(FirnError) -> Bits {
+        var words = [UInt64](repeating: 0, count: scan.segment.vectorCount * 16)
+        _ = try forEachMatch(scan) { (vector, _, _, mask, _) throws(FirnError) in
+            for w in 0..<16 { words[vector * 16 + w] = mask[w] }
+            return true
+        }
+        return Bits(words: words, count: scan.segment.rowCount)
+    }
+
     /// The matches of one segment. False when `body` or the limit says so.
     func batches(_ scan: SegmentScan, skip: inout Int, left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
         var columns = emptyColumns(), count = 0
@@ -91,15 +101,33 @@ struct Scanner {
     func emptyColumns() -> [Column] { plan.columns.map { Column($0, in: table.schema) } }
 
     /// The rows of a mask, ascending.
-    static func rows(_ mask: UnsafeMutablePointer<UInt64>, into out: inout [Int32]) {
+    static func rows(_ mask: UnsafePointer<UInt64>, into out: inout [Int32]) {
         out.removeAll(keepingCapacity: true)
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: vectorSize) { rows in
+            let count = Scanner.rows(mask, into: rows.baseAddress!)
+            out.append(contentsOf: UnsafeBufferPointer(rebasing: rows[..<count]))
+        }
+    }
+
+    /// The same into memory for 1,024 of them. Returns how many there are.
+    @discardableResult
+    static func rows(_ mask: UnsafePointer<UInt64>, into out: UnsafeMutablePointer<Int32>) -> Int {
+        var at = 0
         for w in 0..<16 {
             var rest = mask[w]
+            let first = Int32(truncatingIfNeeded: w &* 64)
+            if rest == .max {
+                for i in 0..<64 { out[at &+ i] = first &+ Int32(truncatingIfNeeded: i) }
+                at &+= 64
+                continue
+            }
             while rest != 0 {
-                out.append(Int32(truncatingIfNeeded: w &* 64 &+ rest.trailingZeroBitCount))
+                out[at] = first &+ Int32(truncatingIfNeeded: rest.trailingZeroBitCount)
+                at &+= 1
                 rest &= rest &- 1
             }
         }
+        return at
     }
 }
 

@@ -62,11 +62,19 @@ package struct QueryStatistics: Sendable, Equatable {
     /// Column vectors decoded, as values and as dictionary codes.
     package var vectorsDecoded = 0
     package var codeVectorsDecoded = 0
+    /// Column vectors that were searched or added as they are stored, and single values decoded of vectors that were not.
+    package var vectorsSearched = 0
+    package var valuesGathered = 0
+    /// Columns of segments that were opened, and the bytes they take in the file (of which not all need be read).
+    package var columnsOpened = 0
+    package var bytesOpened = 0
 
     static func + (a: QueryStatistics, b: QueryStatistics) -> QueryStatistics {
         QueryStatistics(segments: a.segments + b.segments, segmentsSkipped: a.segmentsSkipped + b.segmentsSkipped, vectors: a.vectors + b.vectors,
                         vectorsSkipped: a.vectorsSkipped + b.vectorsSkipped, rows: a.rows + b.rows, rowsMatched: a.rowsMatched + b.rowsMatched,
-                        vectorsDecoded: a.vectorsDecoded + b.vectorsDecoded, codeVectorsDecoded: a.codeVectorsDecoded + b.codeVectorsDecoded)
+                        vectorsDecoded: a.vectorsDecoded + b.vectorsDecoded, codeVectorsDecoded: a.codeVectorsDecoded + b.codeVectorsDecoded,
+                        vectorsSearched: a.vectorsSearched + b.vectorsSearched, valuesGathered: a.valuesGathered + b.valuesGathered,
+                        columnsOpened: a.columnsOpened + b.columnsOpened, bytesOpened: a.bytesOpened + b.bytesOpened)
     }
 }
 
@@ -143,20 +151,60 @@ final class SegmentScan: @unchecked Sendable {
             }
             if !reader.type.isCollection && reader.type.kind != .embedded { columns[slot].type = wanted }
             readers[slot] = reader
+            statistics.columnsOpened += 1
+            statistics.bytesOpened += reader.storedBytes
             return reader
         } catch { throw damaged(error) }
     }
 
     /// The values of a slot for a vector.
     func column(_ slot: Int, _ vector: Int) throws(FirnError) -> Column {
-        if loaded[slot] == vector { return columns[slot] }
+        try load(slot, vector)
+        return columns[slot]
+    }
+
+    /// The same in place: a copy of a column counts references to a dozen arrays.
+    func withColumn<R>(_ slot: Int, _ vector: Int, _ body: (Column) throws(FirnError) -> R) throws(FirnError) -> R {
+        try load(slot, vector)
+        return try body(columns[slot])
+    }
+
+    private func load(_ slot: Int, _ vector: Int) throws(FirnError) {
+        if loaded[slot] == vector { return }
         let reader = try reader(slot)
         loaded[slot] = -1
         do { try reader.read(vector: vector, into: &columns[slot]) } catch { throw damaged(error) }
         guard columns[slot].count == segment.rows(ofVector: vector).count else { throw damaged(Damage("vector of another length than its segment says")) }
         statistics.vectorsDecoded += 1
         loaded[slot] = vector
-        return columns[slot]
+    }
+
+    /// The values of some rows of a vector, ascending; where they are few, the others are not decoded.
+    func column(_ slot: Int, _ vector: Int, only rows: UnsafeBufferPointer<Int32>) throws(FirnError) -> Column {
+        if loaded[slot] != vector, rows.count * 16 < vectorSize {
+            let reader = try reader(slot)
+            do throws(Damage) {
+                // What the slot's column held is lost.
+                loaded[slot] = -1
+                if try reader.gather(rows, vector: vector, into: &columns[slot]) {
+                    statistics.valuesGathered += rows.count
+                    return columns[slot]
+                }
+            } catch { throw damaged(error) }
+        }
+        return try withColumn(slot, vector) { (column) throws(FirnError) in column.gather(rows.lazy.map { Int($0) }) }
+    }
+
+    /// The sum of all rows of a vector, where that can be told without decoding them.
+    func sum(_ slot: Int, _ vector: Int) throws(FirnError) -> VectorSum {
+        if loaded[slot] == vector { return .notDone }
+        let reader = try reader(slot)
+        do throws(Damage) {
+            let sum = try reader.sum(vector: vector)
+            if case .notDone = sum { return sum }
+            statistics.vectorsSearched += 1
+            return sum
+        } catch { throw damaged(error) }
     }
 
     /// One value; from the vector if that is decoded already.
@@ -179,24 +227,35 @@ final class SegmentScan: @unchecked Sendable {
         } catch { throw damaged(error) }
     }
 
-    /// The codes of a slot whose `dictionary` is not nil; each is checked to lie within it.
-    func codes(_ slot: Int, _ vector: Int) throws(FirnError) -> Column {
-        if codesLoaded[slot] == vector { return codeColumns[slot] }
+    /// The codes of a slot whose `dictionary` is not nil; each lies within it.
+    func codes(_ slot: Int, _ vector: Int) throws(FirnError) -> Column { try withCodes(slot, vector) { (codes) throws(FirnError) in codes } }
+
+    func withCodes<R>(_ slot: Int, _ vector: Int, _ body: (Column) throws(FirnError) -> R) throws(FirnError) -> R {
+        try loadCodes(slot, vector)
+        return try body(codeColumns[slot])
+    }
+
+    private func loadCodes(_ slot: Int, _ vector: Int) throws(FirnError) {
+        if codesLoaded[slot] == vector { return }
         let reader = try reader(slot)
         codesLoaded[slot] = -1
         do { try reader.readCodes(vector: vector, into: &codeColumns[slot]) } catch { throw damaged(error) }
-        let limit = UInt64(max(1, try dictionary(slot)?.count ?? 0))
-        let within = codeColumns[slot].words.withUnsafeBufferPointer { words in
-            var all = true
-            for word in words { all = all && UInt64(bitPattern: word) < limit }
-            return all
-        }
-        guard within, codeColumns[slot].count == segment.rows(ofVector: vector).count, codeColumns[slot].words.count == codeColumns[slot].count else {
-            throw damaged(Damage("dictionary code out of range"))
+        guard codeColumns[slot].count == segment.rows(ofVector: vector).count, codeColumns[slot].words.count == codeColumns[slot].count else {
+            throw damaged(Damage("vector of another length than its segment says"))
         }
         statistics.codeVectorsDecoded += 1
         codesLoaded[slot] = vector
-        return codeColumns[slot]
+    }
+
+    /// Finds a range in a vector of a slot without decoding it, where its encoding allows: a bit a row in 16 words.
+    func search(_ slot: Int, _ range: SoughtRange, _ vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(FirnError) -> SearchOutcome {
+        if loaded[slot] == vector { return .notDone }
+        let reader = try reader(slot)
+        do throws(Damage) {
+            let outcome = try reader.search(range, vector: vector, into: out)
+            if case .done = outcome { statistics.vectorsSearched += 1 }
+            return outcome
+        } catch { throw damaged(error) }
     }
 
     /// Which codes pass a test.

@@ -18,6 +18,7 @@ struct TextTest: Sendable {
 
     init(_ form: Form, folding: Folding) {
         self.folding = folding
+        let form = TextTest.simpler(form)
         guard folding.isNeeded else {
             self.form = form
             return
@@ -33,10 +34,28 @@ struct TextTest: Sendable {
         }
     }
 
+    /// A pattern whose only wildcards are `*` at its ends asks for less than a pattern does.
+    private static func simpler(_ form: Form) -> Form {
+        guard case .like(let pattern) = form, !pattern.contains(UInt8(ascii: "?")), !pattern.contains(UInt8(ascii: "\\")) else { return form }
+        let inner = pattern.drop { $0 == UInt8(ascii: "*") }
+        guard let last = inner.lastIndex(where: { $0 != UInt8(ascii: "*") }) else { return pattern.isEmpty ? .equal([]) : .contains([]) }
+        let wanted = Array(inner[...last]), isOpen = (before: inner.startIndex > 0, after: last < pattern.count - 1)
+        if wanted.contains(UInt8(ascii: "*")) { return form }
+        switch isOpen {
+        case (false, false): return .equal(wanted)
+        case (false, true): return .prefix(wanted)
+        case (true, false): return .suffix(wanted)
+        case (true, true): return .contains(wanted)
+        }
+    }
+
     /// Sets the bit of every candidate value that passes; `out` holds a word for every 64 values and is zero before.
     func apply(_ text: Text, count: Int, candidates: UnsafePointer<UInt64>?, out: UnsafeMutablePointer<UInt64>) {
         if case .words(let search) = form { return TextTest.apply(search, text, count, candidates, out) }
         var scratch: [UInt8] = []
+        if case .contains(let wanted) = form, !folding.isNeeded, wanted.count > 0, TextTest.isDense(candidates, count) {
+            return ByteSearch(wanted).apply(text, count: count, out: out)
+        }
         text.bytes.withUnsafeBytes { bytes in
             text.offsets.withUnsafeBufferPointer { offsets in
                 for w in 0..<((count &+ 63) >> 6) {
@@ -60,6 +79,14 @@ struct TextTest: Sendable {
         text.bytes.withUnsafeBytes { bytes in
             Kernel.each(count, candidates, out) { search.matches(UnsafeRawBufferPointer(rebasing: bytes[text.range($0)]), &cutter) }
         }
+    }
+
+    /// Whether so many values are candidates that going through all their bytes at once is less work than through theirs.
+    private static func isDense(_ candidates: UnsafePointer<UInt64>?, _ count: Int) -> Bool {
+        guard let candidates else { return true }
+        var ones = 0
+        for w in 0..<((count &+ 63) >> 6) { ones &+= candidates[w].nonzeroBitCount }
+        return ones * 8 >= count
     }
 
     func matches(_ value: UnsafeRawBufferPointer, _ scratch: inout [UInt8]) -> Bool {
@@ -103,7 +130,15 @@ struct TextTest: Sendable {
     }
 
     private func same(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-        for i in 0..<a.count where a[i] != b[i] { return false }
+        var i = 0
+        while i &+ 8 <= a.count {
+            if a.loadUnaligned(fromByteOffset: i, as: UInt64.self) != b.loadUnaligned(fromByteOffset: i, as: UInt64.self) { return false }
+            i &+= 8
+        }
+        while i < a.count {
+            if a[i] != b[i] { return false }
+            i &+= 1
+        }
         return true
     }
 

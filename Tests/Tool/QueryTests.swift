@@ -24,6 +24,39 @@ import Testing
         }
     }
 
+    @Test func `figures are taken of what is computed of columns`() throws {
+        let scratch = try sample()
+        for file in ["people.csv", "people.firn"] {
+            let run = try scratch.firn("query", file, "-a", "sum(age * (id + 1)) as weighed, median(age), quantile(age, 0.25), first(city)", "--format", "csv")
+            #expect(run.out == "weighed,median(age),\"quantile(age, 0.25)\",first(city)\n820,56.5,39.75,London\n", "\(file): \(run.out)\(run.errors)")
+        }
+    }
+
+    @Test func `several files are asked as one`() throws {
+        let scratch = try sample()
+        try scratch.write("more.csv", "id,city,name,age\n6,Paris,Marie,66\n7,London,Tim,50\n")
+        try scratch.write("other.csv", "id,town\n6,Paris\n")
+        for (question, wanted) in [
+            (["age > 60", "-s", "name", "-S", "-age"], "name\nGrace\nEdsger\nMarie\n"), (["-g", "city", "-a", "count", "-S", "-count,city", "-n", "1"], "city,count\nLondon,3\n"),
+            (["TRUEPREDICATE DISTINCT(city) LIMIT(3)", "-s", "city"], "city\nLondon\nNew York\nAustin\n"), (["-s", "id", "--offset", "4", "-n", "2"], "id\n5\n6\n"),
+        ] {
+            for files in [["people.csv", "more.csv"], ["people.firn", "more.csv"]] {
+                let run = try FirnRun(["query", "--format", "csv"] + files + question, in: scratch.folder)
+                #expect(run.code == 0 && run.out == wanted, "\(files) \(question): \(run.out)\(run.errors)")
+            }
+        }
+        #expect(try scratch.firn("query", "people.csv", "other.csv", "age > 1").errors.contains("column"))
+        #expect(try scratch.firn("query", "people.csv", "missing.csv").code == 2)
+    }
+
+    @Test func `the plan tells what was read and what it took`() throws {
+        let scratch = try sample()
+        let stored = try scratch.firn("query", "people.firn", "age > 40", "-g", "city", "-a", "count", "--explain").out
+        for word in ["scan people", "age > 40", "group by city", "visited", "searched", "bytes", "matched", "time:"] { #expect(stored.contains(word), "\(word): \(stored)") }
+        let text = try scratch.firn("query", "people.csv", "age > 40", "-S", "age", "-n", "1", "--explain").out
+        #expect(text.contains("batch by batch") && text.contains("limit 1") && text.contains("matched"), "\(text)")
+    }
+
     @Test func `rows are printed as a table that lines up`() throws {
         let scratch = try sample()
         let run = try scratch.firn("query", "people.firn", "--select", "name,age")

@@ -30,10 +30,11 @@ extension Command {
         exit: "0 done")
 
     static let query = Command(
-        "query", operands: "FILE [QUERY]", count: 1...2, "prints the rows that match a predicate, sorted and aggregated if asked to",
+        "query", operands: "FILE... [QUERY]", count: 1...Int.max, "prints the rows that match a predicate, sorted and aggregated if asked to",
         detail: """
             QUERY is a predicate, which may end with SORT(name ASC), DISTINCT(name) and LIMIT(10); the flags say the same and are joined to it with AND.
-            FILE is a .firn file, or a CSV or JSON file that is read first. FILE:Type names a type within it, FILE@5 the file as it was at version 5.
+            FILE is a .firn file, or a CSV or JSON file, whose rows are read once and not kept (but for a SORT without LIMIT). FILE:Type names a type within it, \
+            FILE@5 the file as it was at version 5. Several files are asked as one, if they have the same columns.
 
             Predicates: == != < <= > >= · BEGINSWITH ENDSWITH CONTAINS LIKE (with * and ?), [c] behind them ignores case · IN {1, 2} · BETWEEN {1, 10} · \
             AND OR NOT · == nil · + - * / · `any name` in back-quotes · object.field · ANY ALL NONE list · list.@count .@min .@max .@sum .@avg · list[0] · map['key']. \
@@ -53,8 +54,8 @@ extension Command {
             .limit,
             Flag("offset", nil, "N", in: .choosing, "leave out the first N rows"),
             Flag("group-by", "g", "PATHS", in: .choosing, "one row for each combination of these columns", repetition: .many),
-            Flag("agg", "a", "LIST", in: .choosing, "what to compute: count, sum(x), avg(x), min(x), max(x), count(distinct x)",
-                 detail: "Each may be given a name: sum(price) as total.", repetition: .many),
+            Flag("agg", "a", "LIST", in: .choosing, "what to compute: count, sum, avg, min, max, first, median, quantile(x, 0.9), count(distinct x)",
+                 detail: "Of a column or of what is computed of columns: sum(price * (1 - discount)). Each may be given a name: sum(price) as total.", repetition: .many),
             Flag("format", nil, in: .writing, "how rows are printed",
                  preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
             .json,

@@ -34,7 +34,7 @@ extension DiffCommand {
         var matches: [[Bits]] = []
         for (table, path) in zip(tables, paths) {
             let run = try QueryCommand.run(QueryRequest(parsed: condition), table, file: path, threads: try session.threads())
-            matches.append(try (0..<table.segmentCount).map { (index) throws(FirnError) in try run.matches(ofSegment: index) })
+            matches.append(try run.matches(ofSegments: Array(0..<table.segmentCount)))
         }
         let found = matches
         return { side, _, segment in found[side == .old ? 0 : 1][segment] }

@@ -17,12 +17,16 @@ struct QueryCommand {
         // What is wrong with the words is told before a long input is read.
         let request = try request()
         let options = try ReadingOptions(arguments, threads: threads)
-        let file = try OpenedFile(arguments.operands[0], options, progress: progress)
-        try ReadingOptions.check(arguments, for: [file])
-        let table = try file.table(arguments.text("type"))
-        let run = try QueryCommand.run(request, table, file: file.address.path, threads: threads)
-        display.end()
-        let rows = arguments.has("explain") ? try explain(run) : try print(run, of: table)
+        let files = try open(options, progress)
+        let rows: Int
+        if files.count == 1, case .stored = files[0].content {
+            let table = try files[0].table(arguments.text("type"))
+            let run = try QueryCommand.run(request, table, file: files[0].address.path, threads: threads)
+            display.end()
+            rows = arguments.has("explain") ? try explain(run) : try print(run.columns, table.type.name, table.schema) { (give) throws(FirnError) in try run.forEachBatch(give) }
+        } else {
+            rows = try stream(files, request, threads, progress, display)
+        }
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {
             for remark in rejected.remarks { session.remark(remark) }
@@ -31,11 +35,52 @@ struct QueryCommand {
         return rows > 0 ? .done : .no
     }
 
+    // MARK: What is read
+
+    /// The operands that are files, and what is asked of them: a word that is no file, at the end.
+    private var operands: (files: [String], query: String?) {
+        let all = arguments.operands
+        guard all.count > 1, let last = all.last, last != "-" else { return (all, nil) }
+        switch Paths.kind(Address(last).path) {
+        case .file, .other: return (all, nil)
+        case .directory, nil: return (Array(all.dropLast()), last)
+        }
+    }
+
+    private func open(_ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> [OpenedFile] {
+        let files = try operands.files.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
+        try ReadingOptions.check(arguments, for: files)
+        return files.count > 1 ? try SchemaUnion(files).opened(options: options, progress: progress) : files
+    }
+
+    /// Rows that come as text, or from several files one after the other, go through the query batch by batch.
+    private func stream(_ files: [OpenedFile], _ request: QueryRequest, _ threads: Int, _ progress: Progress, _ display: ProgressDisplay) throws(FirnError) -> Int {
+        let readers = try files.map { (file) throws(FirnError) in try file.reader(files.count == 1 ? nil : arguments.text("type"), threads: threads, progress: progress) }
+        let reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
+        let name = files.count == 1 ? try files[0].typeName(arguments.text("type")) : reader.schema.roots[0].name
+        let query = try QueryCommand.bound { () throws(QueryError) in try StreamedQuery(request, type: reader.schema[name]!, schema: reader.schema) }
+        func all(_ give: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
+            while let (type, batch) = try reader.next() {
+                if type == name, !(try query.add(batch, give)) { break }
+            }
+            try query.finish(give)
+        }
+        guard arguments.has("explain") else { return try print(query.columns, name, reader.schema, display, all) }
+        var rows = 0
+        try all { batch in
+            rows += batch.count
+            return true
+        }
+        display.end()
+        try session.out.write(query.explain())
+        return rows
+    }
+
     // MARK: What is asked
 
     private func request() throws(FirnError) -> QueryRequest {
         var request = QueryRequest()
-        request.parsed = try QueryCommand.parsed(arguments.operands.count > 1 ? arguments.operands[1] : nil, and: arguments.text("where"))
+        request.parsed = try QueryCommand.parsed(operands.query, and: arguments.text("where"))
         request.select = arguments.names("select")
         request.sort = arguments.names("sort").map { path in
             switch path.first {
@@ -79,19 +124,28 @@ struct QueryCommand {
 
     // MARK: What is printed
 
-    private func print(_ run: QueryRun, of table: any Table) throws(FirnError) -> Int {
-        var type = TypeSchema(table.type.name, columns: run.columns)
+    /// Writes the batches that `body` gives. Returns how many rows they were.
+    private func print(_ columns: [ColumnSchema], _ name: String, _ types: Schema, _ display: ProgressDisplay? = nil,
+                       _ body: ((Batch) throws(FirnError) -> Bool) throws(FirnError) -> Void) throws(FirnError) -> Int {
+        var type = TypeSchema(name, columns: columns)
         // What was asked for is there in every row of JSON, though it be null.
         for i in type.columns.indices { type.columns[i].writesNull = true }
-        let schema = Schema([type] + table.schema.types.filter { $0.name != type.name })
+        let schema = Schema([type] + types.types.filter { $0.name != name })
         let writer = try writer(schema)
-        try writer.begin(schema)
-        var rows = 0
-        try run.forEachBatch { (batch) throws(FirnError) in
-            try writer.write(batch, type: type.name)
+        var rows = 0, hasBegun = false
+        func begin() throws(FirnError) {
+            if hasBegun { return }
+            hasBegun = true
+            display?.end()
+            try writer.begin(schema)
+        }
+        try body { (batch) throws(FirnError) in
+            try begin()
+            try writer.write(batch, type: name)
             rows += batch.count
             return true
         }
+        try begin()
         try writer.finish()
         for remark in writer.remarks { session.remark(remark) }
         if rows == 0, writer is TablePrinter { session.remark("no rows") }

@@ -25,7 +25,7 @@ extension _CollectionSource {
             // The least of a column tells its type, whatever the function.
             let kind = try QueryRun(request(query, arguments, aggregates: [Aggregate(.min, column ?? path)]), table: table).columns[0].type.kind
             requireFigures(function, path, kind, table.type.name)
-            found = try QueryRun(request(query, arguments, aggregates: [Aggregate(function, column ?? path)]), table: table)
+            found = try QueryRun(request(query, arguments, aggregates: [Aggregate(function, column ?? path)]), over: table)
         } catch { preconditionFailure("Cannot take the \(function.rawValue) of '\(path)': \(error)") }
         var value = Value.null
         do throws(FirnError) {

@@ -8,7 +8,8 @@ final class QuerySource: _CollectionSource {
     /// All filters, then what orders and thins out, left to right.
     let query: QuerySyntax
     let arguments: [Value]
-    private var rows: [Int64] = []
+    /// Nil: of `matches`, which nobody asked for one by one yet.
+    private var rows: [Int64]?
     private var values: [Value] = []
     private var evaluated: UInt64?
     /// Of queries that choose rows of a whole table by what the rows themselves hold.
@@ -53,10 +54,10 @@ final class QuerySource: _CollectionSource {
     private func run() {
         let table = base.table()
         do {
-            let run = try QueryRun(request(query, arguments), table: table)
+            let run = try QueryRun(request(query, arguments), over: table)
             if matches != nil {
-                rows = try matches!.rowIDs(run, table)
-                return
+                rows = nil
+                return try matches!.evaluate(run, table)
             }
             let places = try run.rowPositions()
             if shape.target != nil {
@@ -78,17 +79,35 @@ final class QuerySource: _CollectionSource {
     override var count: Int {
         if base.isInvalidated { return 0 }
         evaluate()
-        return shape.target != nil ? rows.count : values.count
+        if let matches { return matches.count }
+        return shape.target != nil ? rows?.count ?? 0 : values.count
     }
 
     override func value(_ index: Int) -> Value {
         evaluate()
-        return shape.target != nil ? .link(rows[index]) : values[index]
+        return shape.target != nil ? .link(chosen()[index]) : values[index]
     }
 
     override func rowIDs() -> [Int64] {
         evaluate()
-        return rows
+        return chosen()
+    }
+
+    private func chosen() -> [Int64] {
+        guard let core, core.isFrozen else { return listed() }
+        return frozen.pass { listed() }
+    }
+
+    private func listed() -> [Int64] {
+        if let rows { return rows }
+        var found: [Int64] = []
+        if let matches {
+            do { found = try matches.rowIDs() } catch let damage as Damage {
+                core?.note(.damaged(core!.file.path, what: damage.what, byte: damage.offset))
+            } catch { preconditionFailure("\(error)") }
+        }
+        rows = found
+        return found
     }
 
     override func moved(to core: RealmCore) -> _CollectionSource? {
@@ -97,51 +116,4 @@ final class QuerySource: _CollectionSource {
 
     /// How many segments' rows were looked at by the evaluations so far.
     var segmentsEvaluated: Int { matches?.evaluatedCount ?? 0 }
-}
-
-/// The rows that a query chooses of a whole table, by segment: a segment that is as it was at the last evaluation is not looked at again.
-struct SegmentMatches {
-    private struct Kept {
-        var segment: any Segment
-        var rowIDs: [Int64]
-    }
-    private var kept: [Int64: Kept] = [:]
-    private(set) var evaluatedCount = 0
-
-    mutating func rowIDs(_ run: QueryRun, _ table: any Table) throws -> [Int64] {
-        var found: [Int64] = [], next: [Int64: Kept] = [:]
-        // The segments of a transaction's rows change in place.
-        let isSettled = !(table is WorkingTable)
-        for index in 0..<table.segmentCount {
-            let segment = try table.segment(index)
-            guard segment.rowCount > 0 else { continue }
-            let first = try segment.rowID(at: 0)
-            // What is kept never belongs to a transaction: the same segment is an unchanged one.
-            if let known = kept[first], try known.segment === segment || isUnchanged(segment, from: known.segment) {
-                found.append(contentsOf: known.rowIDs)
-                if isSettled { next[first] = Kept(segment: segment, rowIDs: known.rowIDs) }
-                continue
-            }
-            evaluatedCount += 1
-            let bits = try run.matches(ofSegment: index)
-            var rowIDs: [Int64] = []
-            for (w, word) in bits.words.enumerated() {
-                var rest = word
-                while rest != 0 {
-                    rowIDs.append(try segment.rowID(at: w * 64 + rest.trailingZeroBitCount))
-                    rest &= rest &- 1
-                }
-            }
-            found.append(contentsOf: rowIDs)
-            if isSettled { next[first] = Kept(segment: segment, rowIDs: rowIDs) }
-        }
-        // Those before a transaction serve the versions after it.
-        if isSettled { kept = next }
-        return found
-    }
-
-    private func isUnchanged(_ segment: any Segment, from known: any Segment) throws -> Bool {
-        guard segment.rowCount == known.rowCount, let changed = try segment.storedRowsThatMayDiffer(from: known) else { return false }
-        return changed.ones == 0
-    }
 }

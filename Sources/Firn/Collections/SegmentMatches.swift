@@ -1,0 +1,63 @@
+import FirnBytes
+import FirnModel
+import FirnQuery
+
+/// The rows that a query chooses of a whole table, by segment: a segment that is as it was at the last evaluation is not looked at again.
+struct SegmentMatches {
+    private struct Kept {
+        var segment: any Segment
+        /// The rows chosen, a bit each, and how many they are.
+        var matches: Bits
+        var count: Int
+    }
+    private var kept: [Int64: Kept] = [:]
+    private var current: [Kept] = []
+    private(set) var evaluatedCount = 0
+    /// Rows that the last evaluation chose.
+    private(set) var count = 0
+
+    mutating func evaluate(_ run: QueryRun, _ table: any Table) throws {
+        var found: [Kept?] = [], keys: [Int64] = [], asked: [Int] = []
+        // The segments of a transaction's rows change in place.
+        let isSettled = !(table is WorkingTable)
+        for index in 0..<table.segmentCount {
+            let segment = try table.segment(index)
+            guard segment.rowCount > 0 else { continue }
+            let first = try segment.rowID(at: 0)
+            keys.append(first)
+            // What is kept never belongs to a transaction: the same segment is an unchanged one.
+            if let known = kept[first], try known.segment === segment || isUnchanged(segment, from: known.segment) {
+                found.append(Kept(segment: segment, matches: known.matches, count: known.count))
+            } else {
+                found.append(nil)
+                asked.append(index)
+            }
+        }
+        var answers = try run.matches(ofSegments: asked)[...]
+        evaluatedCount += asked.count
+        var places = asked[...]
+        for i in found.indices where found[i] == nil {
+            let matches = answers.removeFirst()
+            found[i] = Kept(segment: try table.segment(places.removeFirst()), matches: matches, count: matches.ones)
+        }
+        current = found.compactMap { $0 }
+        count = current.reduce(0) { $0 + $1.count }
+        // Those before a transaction serve the versions after it.
+        if isSettled { kept = Dictionary(uniqueKeysWithValues: zip(keys, current)) }
+    }
+
+    /// The ids of the rows that the last evaluation chose, ascending.
+    func rowIDs() throws -> [Int64] {
+        var out: [Int64] = []
+        out.reserveCapacity(count)
+        for part in current where part.count > 0 {
+            try part.matches.forEachSet { (row) throws(Damage) in out.append(try part.segment.rowID(at: row)) }
+        }
+        return out
+    }
+
+    private func isUnchanged(_ segment: any Segment, from known: any Segment) throws -> Bool {
+        guard segment.rowCount == known.rowCount, let changed = try segment.storedRowsThatMayDiffer(from: known) else { return false }
+        return changed.ones == 0
+    }
+}

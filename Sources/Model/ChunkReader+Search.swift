@@ -1,0 +1,51 @@
+import FirnBytes
+import FirnCodecs
+
+extension ChunkReader {
+    /// As `ColumnReader.search`; for columns that are no collections.
+    func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
+        switch range {
+        case .words(let low, let high):
+            guard let words, extra == nil else { return .notDone }
+            try words.search(vector: vector, low, high, into: out)
+        case .reals(let low, let high):
+            guard let reals, tags == nil else { return .notDone }
+            try reals.search(vector: vector, low, high, into: out)
+        case .codes(let low, let high):
+            guard let text, tags == nil else { return .notDone }
+            try text.searchCodes(vector: vector, low, high, into: out)
+        case .pairs(let low, let high):
+            // Where all second words are one, the first ones decide: dates are whole seconds nearly always.
+            guard let words, tags == nil, let second = extra?.bounds(), second.0 == second.1 else { return .notDone }
+            let (from, none) = low.1 <= second.0 ? (low.0, false) : low.0.addingReportingOverflow(1)
+            let (to, nothing) = high.1 >= second.0 ? (high.0, false) : high.0.subtractingReportingOverflow(1)
+            if none || nothing { RangeBits.fill(out, count: vectorSize, false) } else { try words.search(vector: vector, from, to, into: out) }
+        }
+        let count = min(vectorSize, rowCount - vector * vectorSize)
+        return .done(present: try ChunkReader.bits(present, vector: vector, count: count))
+    }
+
+    /// As `ColumnReader.sum`; for columns that are no collections.
+    func sum(vector: Int) throws(Damage) -> VectorSum {
+        if let present, present.isConstant != true {
+            guard present.ones(ofVector: vector) == min(vectorSize, rowCount - vector * vectorSize) else { return .notDone }
+        }
+        if type.kind == .int, let words { return .whole(try words.sum(vector: vector)) }
+        if type.kind == .double, let reals, let sum = try reals.sum(vector: vector) { return .real(sum) }
+        return .notDone
+    }
+
+    /// As `ColumnReader.gather`, for columns of words or of doubles that have a value in every row.
+    func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool {
+        guard type.payload == [.words] || type.payload == [.reals], present == nil || present!.isConstant == true else { return false }
+        let first = vector * vectorSize, end = min(first + vectorSize, rowCount)
+        column.removeAll()
+        column.count = rows.count
+        for row in rows {
+            let at = first + Int(row)
+            precondition(row >= 0 && at < end, "a row outside the vector")
+            if let words { column.words.append(try words.value(at: at)) } else { column.reals.append(try reals!.value(at: at)) }
+        }
+        return true
+    }
+}

@@ -1,0 +1,78 @@
+import FirnBytes
+import FirnModel
+
+extension QueryRun {
+    func forEachGroup(_ group: GroupPlan, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
+        let scanner = scanner, plan = plan
+        let grouper: Grouper?
+        if plan.descriptors.isEmpty {
+            grouper = try timed("scan and groups") { () throws(FirnError) in try share { (scan, range) throws(FirnError) -> Grouper in
+                let grouper = Grouper(group)
+                for segment in range {
+                    if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
+                    _ = try scanner.forEachMatch(scan) { (vector, _, count, mask, hits) throws(FirnError) in
+                        try grouper.add(segment, vector, count, mask, hits, scan)
+                        return true
+                    }
+                }
+                return grouper
+            } whole: { a, b in
+                a.merge(b)
+                return a
+            } }
+        } else {
+            grouper = try grouped(group, try ordered().sorted())
+        }
+        try forEachGroup(of: grouper ?? Grouper(group), body)
+    }
+
+    /// The groups found, with what the request asks of them afterwards.
+    func forEachGroup(of grouper: Grouper, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
+        let group = plan.group!
+        let result = try timed("figures") { () throws(FirnError) in try grouper.result() }
+        let type = TypeSchema("result", columns: group.columns)
+        let after: QueryRun
+        do throws(QueryError) {
+            after = try QueryRun(group.after, table: MemoryTable(type, schema: Schema(), batches: [result]))
+        } catch { throw error.asFirnError }
+        try after.forEachBatch(body)
+    }
+
+    /// Adds all segments to groups found so far, which count segments from `first` on.
+    func addGroups(to grouper: Grouper, from first: Int) throws(FirnError) {
+        var scan: SegmentScan?
+        for segment in 0..<table.segmentCount {
+            let current = try scanner.scan(segment, reusing: scan)
+            scan = current
+            _ = try scanner.forEachMatch(current) { (vector, _, count, mask, hits) throws(FirnError) in
+                try grouper.add(first + segment, vector, count, mask, hits, current)
+                return true
+            }
+        }
+        if let scan { statistics = statistics + scan.statistics }
+    }
+
+    /// The groups of the rows at the given positions, ascending.
+    private func grouped(_ group: GroupPlan, _ positions: [UInt64]) throws(FirnError) -> Grouper {
+        let grouper = Grouper(group)
+        var at = 0
+        var scan: SegmentScan?, current = -1
+        var mask = [UInt64](repeating: 0, count: 16)
+        while at < positions.count {
+            let segment = Int(positions[at] >> 32), vector = Int(positions[at] & 0xFFFF_FFFF) / vectorSize
+            for w in 0..<16 { mask[w] = 0 }
+            let start = at
+            while at < positions.count, Int(positions[at] >> 32) == segment, Int(positions[at] & 0xFFFF_FFFF) / vectorSize == vector {
+                let row = Int(positions[at] & 0xFFFF_FFFF) % vectorSize
+                mask[row >> 6] |= 1 << UInt64(row & 63)
+                at += 1
+            }
+            if segment != current {
+                scan = try scanner.scan(segment, reusing: scan)
+                current = segment
+            }
+            try grouper.add(segment, vector, scan!.segment.rows(ofVector: vector).count, mask, at - start, scan!)
+        }
+        return grouper
+    }
+}

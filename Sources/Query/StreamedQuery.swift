@@ -1,0 +1,190 @@
+import FirnBytes
+import FirnModel
+
+/// A query over rows that come batch by batch and are read once: none is kept longer than its answer needs.
+///
+/// Rows that match go on at once; groups keep their figures alone; a SORT with a LIMIT keeps the first rows so far, DISTINCT one row of each.
+/// Only a SORT of everything holds everything that matches.
+///
+///     let query = try StreamedQuery(request, type: type, schema: schema)
+///     while let batch = try next(), try query.add(batch, give) {}
+///     try query.finish(give)
+package final class StreamedQuery {
+    /// Of the result.
+    package let columns: [ColumnSchema]
+    /// What was read so far.
+    package private(set) var statistics = QueryStatistics()
+    private let request: QueryRequest
+    private let syntax: QuerySyntax
+    private let type: TypeSchema
+    private let schema: Schema
+    private let way: Way
+    /// Of all that is asked: for `explain`.
+    private let whole: QueryRun
+    private var isDone = false
+    // Rows that go on at once.
+    private var skip: Int, left: Int
+    private var grouper: Grouper?
+    private var segments = 0
+    private var held: [Batch] = []
+    private(set) var heldCount = 0
+    /// Held rows from which on it is worth while to look which of them are still needed.
+    private var patience = StreamedQuery.leastPatience
+
+    static let leastPatience = 2 * segmentSize
+
+    private enum Way {
+        case rows, groups
+        /// What the rows that match are held for; `pruning` keeps those that any answer so far needs.
+        case held(pruning: [DescriptorSyntax]?)
+    }
+
+    package init(_ request: QueryRequest, type: TypeSchema, schema: Schema) throws(QueryError) {
+        if let parsed = request.parsed { syntax = parsed } else if let filter = request.filter { syntax = try Parser.query(filter) } else { syntax = QuerySyntax(.constant(true)) }
+        self.request = request
+        self.type = type
+        self.schema = schema
+        let table = MemoryTable(type, schema: schema, batches: [])
+        whole = try QueryRun(request, table: table)
+        columns = whole.columns
+        (skip, left) = (0, .max)
+        let descriptors = try StreamedQuery.descriptors(syntax, request, table)
+        if let streaming = whole.streaming, !request.isGrouped {
+            way = .rows
+            (skip, left) = streaming
+        } else if request.isGrouped, whole.plan.descriptors.isEmpty {
+            way = .groups
+            grouper = Grouper(whole.plan.group!)
+        } else {
+            way = .held(pruning: StreamedQuery.pruning(descriptors))
+        }
+        isDone = left == 0
+    }
+
+    /// Takes some rows; `body` gets what is known of the result by then and returns false to stop. False: no more rows are needed.
+    package func add(_ batch: Batch, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
+        guard !isDone, batch.count > 0 else { return !isDone }
+        switch way {
+        case .rows:
+            let run = try run(rowsOnly(request.select), [batch])
+            try run.forEachBatch { (part) throws(FirnError) in
+                let goesOn = try QueryRun.give(part, &skip, &left, body)
+                isDone = !goesOn
+                return goesOn
+            }
+            statistics = statistics + run.statistics
+        case .groups:
+            var request = rowsOnly([])
+            (request.groupBy, request.aggregates) = (self.request.groupBy, self.request.aggregates)
+            let run = try run(request, [batch])
+            try run.addGroups(to: grouper!, from: segments)
+            segments += 1
+            statistics = statistics + run.statistics
+        case .held(let pruning):
+            let run = try run(rowsOnly([]), [batch])
+            try run.forEachBatch { (part) throws(FirnError) in
+                hold(part)
+                return true
+            }
+            statistics = statistics + run.statistics
+            if let pruning, heldCount > patience { try prune(pruning) }
+        }
+        return !isDone
+    }
+
+    /// Gives the rest of the result: all of it where rows had to be held, or grouped.
+    package func finish(_ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
+        switch way {
+        case .rows: break
+        case .groups: try whole.forEachGroup(of: grouper!, body)
+        case .held:
+            var rest = request
+            rest.parsed = QuerySyntax(.constant(true), descriptors: syntax.descriptors)
+            try run(rest, held).forEachBatch(body)
+        }
+        isDone = true
+    }
+
+    /// What the query does, and what it read.
+    package func explain() -> String {
+        let keeps = switch way {
+        case .rows: "rows go on as they are read"
+        case .groups: "groups are kept, rows are not"
+        case .held(let pruning): pruning == nil ? "matching rows are held" : "matching rows are held as far as they are needed"
+        }
+        return whole.outline(rows: statistics.rows, segments: statistics.segments) + "read once, batch by batch: \(keeps)\n" + whole.account(statistics, of: statistics.segments)
+    }
+
+    // MARK: Parts of the request
+
+    /// The filter alone, of all columns if none are named.
+    private func rowsOnly(_ select: [String]) -> QueryRequest {
+        QueryRequest(parsed: QuerySyntax(syntax.predicate), arguments: request.arguments, select: select, inverses: request.inverses)
+    }
+
+    private func run(_ request: QueryRequest, _ batches: [Batch]) throws(FirnError) -> QueryRun {
+        do throws(QueryError) { return try QueryRun(request, table: MemoryTable(type, schema: schema, batches: batches)) } catch { throw error.asFirnError }
+    }
+
+    /// The query's own descriptors, then those of the request.
+    private static func descriptors(_ syntax: QuerySyntax, _ request: QueryRequest, _ table: any Table) throws(QueryError) -> [DescriptorSyntax] {
+        let binder = Binder(table, arguments: request.arguments, inverses: request.inverses)
+        var out = syntax.descriptors
+        if request.isGrouped { return out }
+        if !request.sort.isEmpty {
+            var keys: [SortKeySyntax] = []
+            for key in request.sort { keys.append(SortKeySyntax(try binder.path(key.path), ascending: key.ascending)) }
+            out.append(.sort(keys))
+        }
+        if !request.distinct.isEmpty {
+            var paths: [PathSyntax] = []
+            for path in request.distinct { paths.append(try binder.path(path)) }
+            out.append(.distinct(paths))
+        }
+        if request.offset > 0 { out.append(.offset(request.offset)) }
+        if let limit = request.limit { out.append(.limit(max(0, limit))) }
+        return out
+    }
+
+    /// What leaves of the rows so far those that the descriptors may still need, whatever comes; nil: all of them.
+    private static func pruning(_ descriptors: [DescriptorSyntax]) -> [DescriptorSyntax]? {
+        switch descriptors.first {
+        case .distinct: return [descriptors[0]]
+        case .sort:
+            var needed = 0
+            for descriptor in descriptors.dropFirst() {
+                switch descriptor {
+                case .offset(let count): needed += min(count, 1 << 40)
+                case .limit(let count): return [descriptors[0], .limit(needed + min(count, 1 << 40))]
+                default: return nil
+                }
+            }
+            return nil
+        default: return nil
+        }
+    }
+
+    // MARK: Held rows
+
+    private func hold(_ batch: Batch) {
+        heldCount += batch.count
+        // Few rows of each of many batches are put together: a segment each would cost more than they.
+        if let last = held.last, last.count + batch.count <= segmentSize {
+            for i in batch.columns.indices { held[held.count - 1].columns[i].append(contentsOf: batch.columns[i]) }
+            held[held.count - 1].count += batch.count
+        } else {
+            held.append(batch)
+        }
+    }
+
+    private func prune(_ descriptors: [DescriptorSyntax]) throws(FirnError) {
+        let kept = try run(QueryRequest(parsed: QuerySyntax(.constant(true), descriptors: descriptors), arguments: request.arguments, inverses: request.inverses), held)
+        held = []
+        heldCount = 0
+        try kept.forEachBatch { (batch) throws(FirnError) in
+            hold(batch)
+            return true
+        }
+        patience = max(StreamedQuery.leastPatience, 2 * heldCount)
+    }
+}
