@@ -54,7 +54,7 @@ let tools: [Target] = [
                       path: "Tools/firn", exclude: ["README.md"], swiftSettings: house),
     .executableTarget(name: "firn-bench",
                       dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV", "Firn"],
-                      path: "Tools/bench", exclude: ["run"], swiftSettings: kernel),
+                      path: "Tools/bench", exclude: ["run", "engine-duckdb.py", "make-table.py"], swiftSettings: kernel),
 ]
 
 let tests: [Target] = rooms.filter(\.tested).map { room in

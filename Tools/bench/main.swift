@@ -6,6 +6,7 @@ switch arguments.first {
 case "text": TextCodecs.run(Array(arguments.dropFirst()))
 case "codecs": try benchCodecs(Array(arguments.dropFirst()))
 case "objects": try ObjectFigures(Array(arguments.dropFirst())).run()
+case "query": try QueryFigures.run(Array(arguments.dropFirst()))
 case "csv": try benchCSV(Array(arguments.dropFirst()))
 case "rows": try RowFigures.run(arguments.dropFirst().first)
 case "lookups": try LookupFigures.run(arguments.count > 1 ? arguments[1] : nil, rows: arguments.count > 2 ? Int(arguments[2]) ?? 1_000_000 : 1_000_000)
@@ -20,5 +21,6 @@ default:
     print("usage: firn-bench csv FILE.csv…")
     print("usage: firn-bench text FILE… [--profile fast|standard|small]")
     print("       firn-bench open FILE | commit [FOLDER] | rows [FOLDER] | objects [--cpu] [FOLDER [ROWS [FIGURES…]]] | lookups [FOLDER [ROWS]]")
+    print("       firn-bench query FILE [--threads N] [--runs N] [--repeat N] [NAME|FILTER|GROUP|AGGREGATES|SORT|LIMIT …]")
     print("       firn-bench codecs [--profile fast|standard|small] FILE.i64|FILE.f64…")
 }
