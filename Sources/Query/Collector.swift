@@ -8,6 +8,8 @@ struct Collector {
     var keys: [Column]
     /// The rows left, in order: positions in the arrays above.
     var order: [Int32] = []
+    /// After pruning: what tells rows apart that come too late.
+    private(set) var cut: SortCut?
 
     init(_ plan: Plan) { keys = plan.keys.map { Column($0.type) } }
 
@@ -59,9 +61,12 @@ struct Collector {
     }
 
     /// Keeps what a leading SORT with a limit may still need. For sorted plans that stop at `count` rows.
-    mutating func prune(_ descriptor: Plan.Descriptor, to count: Int) {
+    mutating func prune(_ descriptor: Plan.Descriptor, to count: Int, _ plan: Plan? = nil) {
         order = (0..<positions.count).map { Int32($0) }
         apply(descriptor)
+        if let plan, count > 0, order.count >= count, case .sort(let list) = descriptor, let first = list.first, case .value(let path) = plan.keys[first.key] {
+            cut = SortCut(path, last: keys[first.key].value(at: Int(order[count - 1])), ascending: first.ascending)
+        }
         let kept = order.prefix(count).map { Int($0) }.sorted()
         positions = kept.map { positions[$0] }
         for i in keys.indices { keys[i] = keys[i].gather(kept) }

@@ -46,6 +46,20 @@ struct ElementTest: Sendable {
         }
     }
 
+    /// The range that is in both of two ranges.
+    func joined(with other: ElementTest) -> ElementTest? {
+        guard !matchesNull, !other.matchesNull else { return nil }
+        switch (form, other.form) {
+        case (.words(let a, let b, inverted: false), .words(let c, let d, inverted: false)):
+            return ElementTest(form: .words(max(a, c), min(b, d), inverted: false), matchesNull: false)
+        case (.reals(let a, let b, inverted: false), .reals(let c, let d, inverted: false)):
+            return ElementTest(form: .reals(max(a, c), min(b, d), inverted: false), matchesNull: false)
+        case (.pairs(let a, let b, inverted: false), .pairs(let c, let d, inverted: false)):
+            return ElementTest(form: .pairs(a.isBelow(c) ? c : a, b.isBelow(d) ? b : d, inverted: false), matchesNull: false)
+        default: return nil
+        }
+    }
+
     /// Replaces `out` (a word for every 64 values) by the values that pass. Only candidates need to be right.
     func apply(_ column: Column, count: Int, candidates: UnsafePointer<UInt64>?, out: UnsafeMutablePointer<UInt64>) {
         let words = (count &+ 63) >> 6
@@ -122,6 +136,8 @@ enum Verdict: Sendable {
 struct WordPair: Sendable, Equatable {
     var word: Int64, extra: Int64
     static let least = WordPair(word: .min, extra: .min), greatest = WordPair(word: .max, extra: .max)
+
+    func isBelow(_ other: WordPair) -> Bool { word < other.word || word == other.word && extra < other.extra }
 
     /// The neighbours; nil past the end.
     var next: WordPair? { extra < .max ? WordPair(word: word, extra: extra + 1) : word < .max ? WordPair(word: word + 1, extra: .min) : nil }

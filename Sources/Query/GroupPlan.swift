@@ -12,6 +12,13 @@ struct GroupPlan: Sendable {
         var name: String
         /// Of quantiles: the share that lies below.
         var quantile = 0.5
+        /// What it is taken of, as written.
+        var text = ""
+
+        /// Whether one pass over the same numbers gives both.
+        func shares(with other: Measure) -> Bool {
+            operand != nil && text == other.text && [.sum, .avg].contains(function) && [.sum, .avg].contains(other.function)
+        }
     }
     var keys: [BoundPath] = []
     var measures: [Measure] = []
@@ -55,7 +62,7 @@ struct GroupPlan: Sendable {
             }
         }
         return Measure(function: aggregate.function, operand: operand, isDistinct: aggregate.isDistinct,
-                       type: aggregate.function == .sum && kind != .any ? ColumnType(type.kind) : type, name: aggregate.name, quantile: aggregate.quantile)
+                       type: aggregate.function == .sum && kind != .any ? ColumnType(type.kind) : type, name: aggregate.name, quantile: aggregate.quantile, text: text)
     }
 
     /// What an aggregate is taken of: one value a row.

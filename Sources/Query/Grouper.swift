@@ -8,7 +8,9 @@ final class Grouper: @unchecked Sendable {
     private var tables: [KeyTable]
     /// Numbers (number so far, number in the next key's table) pairs; the last table's numbers are the groups.
     private var chains: [WordTable]
+    /// One for every measure; of those that share one, only the first's is filled.
     private var measures: [Accumulator]
+    private let filled: [Int]
     private var rowCounts: [Int] = []
     private let needsRows: Bool
     // Of one vector: the chosen rows, their groups, numbers of keys, 0 …, and the mask of as many rows as are looked at alone.
@@ -38,6 +40,7 @@ final class Grouper: @unchecked Sendable {
         tables = plan.keys.map { KeyTable($0.type) }
         chains = plan.keys.map { _ in WordTable() }
         measures = plan.measures.map { Accumulator($0) }
+        filled = plan.measures.indices.map { i in plan.measures[..<i].firstIndex { $0.shares(with: plan.measures[i]) } ?? i }
         if plan.keys.isEmpty { rowCounts = [0] }
         needsRows = !plan.keys.isEmpty || measures.contains { $0.needsRows }
         for i in 0..<vectorSize { ascending[i] = Int32(truncatingIfNeeded: i) }
@@ -57,11 +60,17 @@ final class Grouper: @unchecked Sendable {
         if needsRows { Scanner.rows(mask, into: rows) }
         if plan.keys.isEmpty { rowCounts[0] &+= hits } else {
             try findGroups(segment, vector, count, hits, scan)
-            rowCounts.withUnsafeMutableBufferPointer { counts in for j in 0..<hits { counts[Int(groups[j])] &+= 1 } }
+            rowCounts.withUnsafeMutableBufferPointer { counts in
+                if counts.count <= 64, hits >= counts.count &* 8 {
+                    Lanes.with(counts, 0, &+) { lanes in for j in 0..<hits { lanes[Int(groups[j]) &* 4 &+ j & 3] &+= 1 } }
+                } else {
+                    for j in 0..<hits { counts[Int(groups[j])] &+= 1 }
+                }
+            }
         }
         let chosen = RowChoice(mask: mask, count: count, hits: hits, rows: rows, groups: plan.keys.isEmpty ? nil : UnsafePointer(groups))
         for i in measures.indices {
-            guard let operand = plan.measures[i].operand else { continue }
+            guard let operand = plan.measures[i].operand, filled[i] == i else { continue }
             measures[i].resize(rowCounts.count)
             if case .path(let path) = operand, path.steps.isEmpty {
                 if plan.keys.isEmpty, chosen.isWhole, !measures[i].needsRows, measures[i].add(try scan.sum(path.slot, vector)) { continue }
@@ -271,9 +280,9 @@ final class Grouper: @unchecked Sendable {
         var columns = ids.enumerated().map { tables[$0.offset].values.gather($0.element) }
         for (i, measure) in plan.measures.enumerated() {
             var column = Column(measure.type)
-            measures[i].finish(rowCounts.count)
+            measures[filled[i]].finish(rowCounts.count)
             for group in rowCounts.indices {
-                guard column.append(measures[i].value(group, rowCounts[group])) else {
+                guard column.append(measures[filled[i]].value(group, rowCounts[group], as: measure.function)) else {
                     throw FirnError(.usage, "\(measure.name) does not fit into 64 bits", advice: "take avg, or sum a double of it")
                 }
             }

@@ -30,6 +30,11 @@ struct KeyTable: Sendable {
         var bits = Bits(repeating: true, count: store.count)
         bits[0] = false
         out.present = bits
+        if type.kind == .string || type.kind == .data {
+            out.text.removeAll()
+            out.text.appendEmpty()
+            out.text.append(contentsOf: texts.keys)
+        }
         return out
     }
 
@@ -38,7 +43,6 @@ struct KeyTable: Sendable {
         if !column.words.isEmpty { store.words.append(column.words[row]) }
         if !column.extra.isEmpty { store.extra.append(column.extra[row]) }
         if !column.reals.isEmpty { store.reals.append(column.reals[row]) }
-        if column.text.count > 0 { column.text.withBytes(row) { store.text.append($0) } }
     }
 
     /// The numbers of the given rows.
@@ -79,10 +83,7 @@ struct KeyTable: Sendable {
     mutating func number(text: UnsafeRawBufferPointer) -> UInt32 {
         let known = store.count
         let id = texts.number(text) + 1
-        if Int(id) == known {
-            store.count += 1
-            store.text.append(text)
-        }
+        if Int(id) == known { store.count += 1 }
         return id
     }
 
@@ -150,7 +151,23 @@ struct WordTable: Sendable {
 struct ByteTable: Sendable {
     private var slots: [UInt32] = Array(repeating: .max, count: 16)
     private var hashes: [UInt64] = []
-    private var keys = Text()
+    private(set) var keys = Text()
+
+    /// Eight bytes at a time.
+    @inline(__always)
+    private static func isSame(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+        guard a.count == b.count else { return false }
+        var at = 0
+        while at &+ 8 <= a.count {
+            if a.loadUnaligned(fromByteOffset: at, as: UInt64.self) != b.loadUnaligned(fromByteOffset: at, as: UInt64.self) { return false }
+            at &+= 8
+        }
+        while at < a.count {
+            if a[at] != b[at] { return false }
+            at &+= 1
+        }
+        return true
+    }
 
     private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var x = UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
@@ -177,7 +194,7 @@ struct ByteTable: Sendable {
         while true {
             let found = slots[at]
             if found == .max { break }
-            if hashes[Int(found)] == hash, keys.withBytes(Int(found), { $0.elementsEqual(bytes) }) { return found }
+            if hashes[Int(found)] == hash, keys.withBytes(Int(found), { ByteTable.isSame($0, bytes) }) { return found }
             at = (at &+ 1) & mask
         }
         let id = UInt32(hashes.count)

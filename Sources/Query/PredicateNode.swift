@@ -59,8 +59,22 @@ final class AndNode: PredicateNode, @unchecked Sendable {
     let parts: [PredicateNode]
 
     init(_ parts: [PredicateNode]) {
+        let parts = AndNode.joined(parts)
         self.parts = parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }.map(\.element)
         super.init(cost: parts.reduce(0) { $0 + $1.cost })
+    }
+
+    /// ANDs within are parts like the others, and two ranges of one column are one range, which is looked for once.
+    private static func joined(_ parts: [PredicateNode]) -> [PredicateNode] {
+        var out: [PredicateNode] = []
+        for part in parts.flatMap({ ($0 as? AndNode)?.parts ?? [$0] }) {
+            if let test = part as? TestNode, let place = out.firstIndex(where: { ($0 as? TestNode)?.joined(with: test) != nil }) {
+                out[place] = (out[place] as! TestNode).joined(with: test)!
+            } else {
+                out.append(part)
+            }
+        }
+        return out
     }
 
     override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
@@ -152,6 +166,12 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         if case .path(let path) = operand { leavesTable = path.leavesTable } else { leavesTable = false }
         (sought, isInverted) = plainSlot == nil ? (nil, false) : test.sought
         super.init(cost: test.cost * (plainSlot == nil ? 4 : 1) + (leavesTable ? 40 : 0))
+    }
+
+    /// One test for both, if both ask for ranges of the same column.
+    func joined(with other: TestNode) -> TestNode? {
+        guard let plainSlot, plainSlot == other.plainSlot, let form = test.joined(with: other.test) else { return nil }
+        return TestNode(operand, form, quantifier: quantifier, number: nil, text: "\(self.text) AND \(other.text)")
     }
 
     override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {

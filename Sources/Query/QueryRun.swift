@@ -89,6 +89,9 @@ package final class QueryRun {
         return count
     }
 
+    /// The rows of a segment that the filter matches, as `matches(ofSegments:)`.
+    package func matches(ofSegment index: Int) throws(FirnError) -> Bits { try matches(ofSegments: [index])[0] }
+
     /// The rows of some segments that the filter matches (descriptors aside): a bit a physical row, deleted ones clear.
     package func matches(ofSegments chosen: [Int]) throws(FirnError) -> [Bits] {
         guard !chosen.isEmpty else { return [] }
@@ -262,11 +265,12 @@ package final class QueryRun {
             for segment in range {
                 if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
                 _ = try scanner.forEachMatch(scan) { (vector, start, count, mask, _) throws(FirnError) in
+                    if let cut = collector.cut, try !cut.narrow(mask, vector, scan) { return true }
                     Scanner.rows(mask, into: &rows)
                     try collector.append(segment, vector, start, count, rows, plan, scan)
+                    if let bound, let first, collector.positions.count > max(4 * bound, 8 * vectorSize) { collector.prune(first, to: bound, plan) }
                     return true
                 }
-                if let bound, let first, collector.positions.count > max(4 * bound, segmentSize) { collector.prune(first, to: bound) }
             }
             return collector
         } whole: { a, b in

@@ -56,6 +56,17 @@ struct TextTest: Sendable {
         if case .contains(let wanted) = form, !folding.isNeeded, wanted.count > 0, TextTest.isDense(candidates, count) {
             return ByteSearch(wanted).apply(text, count: count, out: out)
         }
+        if case .like(let pattern) = form, !folding.isNeeded, TextTest.isDense(candidates, count), let piece = TextTest.longestPiece(pattern) {
+            // What holds the longest piece is all that can match.
+            return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: (count &+ 63) >> 6) { words in
+                words.initialize(repeating: 0)
+                ByteSearch(piece).apply(text, count: count, out: words.baseAddress!)
+                if let candidates { for w in words.indices { words[w] &= candidates[w] } }
+                text.bytes.withUnsafeBytes { bytes in
+                    Kernel.each(count, words.baseAddress!, out) { row in plain(UnsafeRawBufferPointer(rebasing: bytes[text.range(row)])) }
+                }
+            }
+        }
         text.bytes.withUnsafeBytes { bytes in
             text.offsets.withUnsafeBufferPointer { offsets in
                 for w in 0..<((count &+ 63) >> 6) {
@@ -79,6 +90,13 @@ struct TextTest: Sendable {
         text.bytes.withUnsafeBytes { bytes in
             Kernel.each(count, candidates, out) { search.matches(UnsafeRawBufferPointer(rebasing: bytes[text.range($0)]), &cutter) }
         }
+    }
+
+    /// The longest run of bytes of a pattern that stands for itself; nil where escapes make that hard to tell, or there is none.
+    private static func longestPiece(_ pattern: [UInt8]) -> [UInt8]? {
+        guard !pattern.contains(UInt8(ascii: "\\")) else { return nil }
+        let pieces = pattern.split { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
+        return pieces.max { $0.count < $1.count }.map { Array($0) }
     }
 
     /// Whether so many values are candidates that going through all their bytes at once is less work than through theirs.

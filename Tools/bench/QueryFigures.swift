@@ -14,7 +14,7 @@ enum QueryFigures {
     /// Over the table of `Tools/bench/make-table.py`.
     static let standard = [
         "sum_int|||sum(age)", "sum_double|||sum(balance)", "sum_scores|||sum(score)", "count_two|score > 50 AND active == true", "count_filter|age > 60",
-        "string_equal|city == 'Dovan'", "name_contains|name CONTAINS 'ova'", "name_like|name LIKE '*ova*'",
+        "string_equal|city == 'Radunobe'", "name_contains|name CONTAINS 'ado'", "name_like|name LIKE '*ado*'",
         "group_200||city|count, sum(age), avg(score)", "group_filter|age > 40|country|count, avg(score), max(balance)",
         "group_median||country|median(score)", "distinct||country|count(distinct name)",
         "expression|||sum(balance * (1 - score))", "sort_double||||score", "top_10||||-score|10", "first_10|age > 60||||10",
