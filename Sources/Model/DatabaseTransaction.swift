@@ -94,6 +94,9 @@ package final class DatabaseTransaction {
                 schemaIsNew = true
             }
         }
+        // Before anything else is written: what the tables hold is written already, and must not be again.
+        forgetReadable()
+        for table in tables.values { table.begin() }
         try markIndexes(wanted: types)
         guard schema.types.count <= Int(UInt16.max) else { throw FirnError(.schema, "a file holds at most \(UInt16.max) types, not \(schema.types.count)") }
         do throws(Damage) { try schema.validate() } catch { throw FirnError(.schema, error.what) }

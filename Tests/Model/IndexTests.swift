@@ -91,6 +91,22 @@ import Testing
         #expect(try compacted.snapshot().indexes.map(\.column) == ["n", "s", "d"])
     }
 
+    @Test func `rows of a transaction stay when a type with an index comes after them`() throws {
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
+        var indexed = type
+        indexed.columns[0].indexes = .values
+        let transaction = try database.begin()
+        try transaction.extendSchema([TypeSchema("Before", columns: [ColumnSchema("x", ColumnType(.int))])])
+        let table = transaction.table("Before")
+        let rowID = try table.append { (columns) throws(FirnError) in _ = columns[0].append(.int(7)) }
+        try transaction.extendSchema([indexed])
+        #expect(try table.place(of: rowID) != nil && table.rowCount == 1)
+        try transaction.commit()
+        let snapshot = try database.snapshot()
+        #expect(snapshot.table(named: "Before")!.rowCount == 1 && snapshot.verify(full: true).isEmpty)
+        #expect(try allRows(snapshot.table(named: "Before")!).map(\.values) == [[.int(7)]])
+    }
+
     @Test func `runs are merged, so that there are few`() throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         var random = RandomTables(seed: 9)
