@@ -39,7 +39,7 @@ final class GeoNode: PredicateNode, @unchecked Sendable {
         return GeoPlace(longitude: numbers.reals[start], latitude: numbers.reals[start + 1])
     }
 
-    override func outline(_ indent: String) -> String { indent + describe() + "  (computed)\n" }
+    override func outline(_ indent: String) -> String { indent + describe() + note("computed") }
 }
 
 extension Binder {

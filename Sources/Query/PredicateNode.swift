@@ -18,6 +18,8 @@ class PredicateNode: @unchecked Sendable {
 
     /// For `explain`.
     func outline(_ indent: String) -> String { indent + "all rows\n" }
+    /// Behind a test: how it is made, and the cost that puts it in its place among others.
+    final func note(_ how: String) -> String { "  (\(how), cost \(cost))\n" }
 }
 
 final class ConstantNode: PredicateNode, @unchecked Sendable {
@@ -238,7 +240,7 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     }
 
     override func outline(_ indent: String) -> String {
-        indent + text + (leavesTable ? "  (through links)" : plainSlot == nil ? "  (computed)" : number != nil ? "  (on dictionary codes where there are)" : "  (zones)") + "\n"
+        indent + text + note(leavesTable ? "through links" : plainSlot == nil ? "computed" : number != nil ? "on dictionary codes where there are" : "zones")
     }
 }
 
@@ -284,7 +286,7 @@ final class PairNode: PredicateNode, @unchecked Sendable {
         Kernel.each(a.count, nil, out) { Comparison.holds(comparator, a.value(at: $0), b.value(at: $0), folding: folding) }
     }
 
-    override func outline(_ indent: String) -> String { indent + text + "  (computed)\n" }
+    override func outline(_ indent: String) -> String { indent + text + note("computed") }
 }
 
 extension Kernel {

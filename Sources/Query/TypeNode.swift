@@ -28,7 +28,7 @@ final class TypeNode: PredicateNode, @unchecked Sendable {
         }
     }
 
-    override func outline(_ indent: String) -> String { indent + text + "  (computed)\n" }
+    override func outline(_ indent: String) -> String { indent + text + note("computed") }
 
     static func kind(_ value: Value) -> UInt8 {
         switch value {
