@@ -1,7 +1,7 @@
 // A commit record: what one commit wrote and how the state of space changed. See docs/format/store.md.
 //
 //   "CMT1" · zero 4 · version 8 · time 8 · oldest kept 8 · oldest record 8 · end 8 · checkpoint version 8 · previous 32
-//   · catalogue 32 · checkpoint 32 · listed · released · taken · holes · freed (start, length, age)
+//   · catalogue 32 · checkpoint 32 · listed · released · taken · holes · freed (start, length, age) · history 32
 
 import FirnBytes
 
@@ -37,6 +37,8 @@ struct CommitRecord {
     var taken: [UnitRange] = []
     var holes: [UnitRange] = []
     var freed: [DeadRange] = []
+    /// Tags, and which versions are kept; none if there are none.
+    var history = ExtentRef.none
 
     func encoded() -> [UInt8] {
         var writer = ByteWriter(reserving: 256 + listed.count * 32 + (released.count + taken.count + holes.count + freed.count) * 8)
@@ -62,6 +64,7 @@ struct CommitRecord {
             writer.append(start: range.start, end: range.end, after: &last)
             writer.appendVarint(version - range.birth)
         }
+        if !history.isNone { history.encode(to: &writer) }
         return writer.bytes
     }
 
@@ -104,6 +107,8 @@ extension CommitRecord {
             guard age > 0, age <= version else { throw Damage("space freed before it was born", at: reader.position) }
             freed.append(DeadRange(start: range.start, end: range.end, birth: version - age, death: version))
         }
+        // What is there of records that end in zeros is none.
+        if reader.remaining >= ExtentRef.width { history = try ExtentRef(from: &reader) }
     }
 }
 

@@ -11,6 +11,8 @@ package enum ReaderFeature: UInt64, CaseIterable, Sendable {
 package enum WriterFeature: UInt64, CaseIterable, Sendable {
     /// Rows that are sealed are entered into indexes.
     case indexes = 0
+    /// Versions that have names are kept, and commit records say what else is.
+    case history = 1
 
     var bit: UInt64 { 1 << rawValue }
 }

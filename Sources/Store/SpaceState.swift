@@ -63,7 +63,13 @@ struct SpaceState: Sendable {
 
     private mutating func settle(_ start: UInt64, _ pins: [UInt64]) {
         let dead = pending[start]!
-        if let pin = pins.first(where: { $0 >= dead.birth && $0 < dead.death }) {
+        // The first pin from its birth on: many versions may be pinned or tagged.
+        var low = 0, high = pins.count
+        while low < high {
+            let middle = (low + high) / 2
+            if pins[middle] < dead.birth { low = middle + 1 } else { high = middle }
+        }
+        if low < pins.count, case let pin = pins[low], pin < dead.death {
             blocked[pin, default: []].append(start)
         } else {
             pending.removeValue(forKey: start)

@@ -57,12 +57,16 @@ extension Store {
 
     /// The state of space of the version, from its checkpoint and the records since.
     func loadSpace(_ snapshot: StoreSnapshot) throws(FirnError)
-        -> (space: SpaceState, records: [(version: UInt64, ref: ExtentRef)], checkpoint: (version: UInt64, ref: ExtentRef), logBytes: UInt64) {
-        var records: [(version: UInt64, ref: ExtentRef)] = [], log: [CommitRecord] = []
+        -> (space: SpaceState, records: [(version: UInt64, ref: ExtentRef, time: Int64)], checkpoint: (version: UInt64, ref: ExtentRef), logBytes: UInt64, history: ExtentRef) {
+        var history = ExtentRef.none
+        var records: [(version: UInt64, ref: ExtentRef, time: Int64)] = [], log: [CommitRecord] = []
         var checkpoint: (version: UInt64, ref: ExtentRef) = (0, .none), logBytes: UInt64 = 0
         try walkRecords(from: snapshot) { (record, ref) throws(FirnError) in
-            if records.isEmpty { checkpoint = (record.checkpointVersion, record.checkpoint) }
-            records.append((record.version, ref))
+            if records.isEmpty {
+                checkpoint = (record.checkpointVersion, record.checkpoint)
+                if snapshot.root.writerFeatures & WriterFeature.history.bit != 0 { history = record.history }
+            }
+            records.append((record.version, ref, record.time))
             if record.version > checkpoint.version {
                 log.append(record)
                 logBytes += ref.length
@@ -76,7 +80,7 @@ extension Store {
             for record in log.reversed() { try space.apply(record) }
             guard space.version == snapshot.version else { throw Damage("commit records are missing") }
             space.settleQueue()
-            return (space, records.reversed(), checkpoint, logBytes)
+            return (space, records.reversed(), checkpoint, logBytes, history)
         } catch {
             throw FirnError.damaged(path, what: error.what, byte: error.offset)
         }

@@ -26,8 +26,8 @@ extension Store {
             return SpaceReport(fileLength: size, live: newest.catalogue.length, pending: 0, free: 0, bookkeeping: Root.aloneOffset,
                                slack: size &- Root.aloneOffset &- newest.catalogue.length)
         }
-        let (space, records, checkpoint, _) = try loadSpace(newest)
-        let own = (records.map(\.ref) + (checkpoint.ref.isNone ? [] : [checkpoint.ref])).reduce(1024) { $0 + ExtentRef.units(of: $1.length) * 64 }
+        let (space, records, checkpoint, _, history) = try loadSpace(newest)
+        let own = (records.map(\.ref) + [checkpoint.ref, history].filter { !$0.isNone }).reduce(1024) { $0 + ExtentRef.units(of: $1.length) * 64 }
         let used = space.end * 64, free = space.free.units * 64, pending = space.pendingUnits * 64
         return SpaceReport(fileLength: size, live: used &- free &- pending &- own, pending: pending, free: free, bookkeeping: own,
                            slack: size > used ? size - used : 0)
@@ -66,12 +66,25 @@ extension Store {
             }
             damages.forEach(note)
             let state = try loadSpace(newest)
+            try verifyTags(state.history, newest, state.space, note)
             guard let live else { return nil }
-            return account(live, newest.root, state.space, state.records.map(\.ref) + (state.checkpoint.ref.isNone ? [] : [state.checkpoint.ref]), note, found: { found })
+            return account(live, newest.root, state.space, state.records.map(\.ref) + [state.checkpoint.ref, state.history].filter { !$0.isNone }, note, found: { found })
         } catch {
             guard error.code == .damaged else { throw error }
             note(Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
             return nil
+        }
+    }
+
+    /// The list of tags, and that the catalogue of each tagged version is there.
+    private func verifyTags(_ ref: ExtentRef, _ newest: StoreSnapshot, _ space: SpaceState, _ note: (Damage) -> Void) throws(FirnError) {
+        guard !ref.isNone else { return }
+        do throws(Damage) { _ = try newest.readVerifying(ref) } catch { return note(error) }
+        for tag in try readHistory(ref, newest).tags {
+            do throws(Damage) { _ = try newest.readVerifying(tag.catalogue) } catch { note(error) }
+            if space.free.map.overlaps(UnitRange(start: tag.catalogue.units.lowerBound, end: tag.catalogue.units.upperBound)) {
+                note(Damage("tag '\(tag.name)' is of a version whose space is free", at: Int(clamping: tag.catalogue.offset)))
+            }
         }
     }
 

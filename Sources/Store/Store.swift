@@ -13,6 +13,8 @@ package final class Store: @unchecked Sendable {
     package let path: String
     /// False if opened for reading, or if the file asks of writers what this version does not know.
     package let isWritable: Bool
+    /// The file asks of writers what this version does not know.
+    let isBeyondWriting: Bool
     /// Random, fixed at creation.
     package let identity: Hash128
     /// What is wrong, if one of the two roots does not hold: the trace of an interrupted commit, or of damage. If it was the newer one, the version
@@ -37,7 +39,9 @@ package final class Store: @unchecked Sendable {
 
     // The writer's alone, between `begin` and the end of its transaction.
     var space: SpaceState?
-    var records: [(version: UInt64, ref: ExtentRef)] = []
+    var records: [(version: UInt64, ref: ExtentRef, time: Int64)] = []
+    var kept = KeptHistory()
+    var keptRef = ExtentRef.none
     var checkpoint: (version: UInt64, ref: ExtentRef) = (0, .none)
     /// Bytes of the commit records since the checkpoint.
     var logBytes: UInt64 = 0
@@ -67,15 +71,16 @@ package final class Store: @unchecked Sendable {
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
         let found = try RootSearch(file: file, path: path).run()
         let knowsAll = found.root.writerFeatures & ~knownWriterFeatures == 0
-        return try Store(file: file, path: path, root: found.root, refused: found.refused, fellBack: found.why, isWritable: writable && knowsAll)
+        return try Store(file: file, path: path, root: found.root, refused: found.refused, fellBack: found.why, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll)
     }
 
-    private init(file: File, path: String, root: Root, refused: Root?, fellBack: Damage?, isWritable: Bool) throws(FirnError) {
+    private init(file: File, path: String, root: Root, refused: Root?, fellBack: Damage?, isWritable: Bool, isBeyondWriting: Bool = false) throws(FirnError) {
         self.file = file
         self.path = path
         self.refused = refused
         self.fellBack = fellBack
         self.isWritable = isWritable
+        self.isBeyondWriting = isBeyondWriting
         identity = root.identity
         secondOffset = Atomic(root.secondOffset)
         mapping = try Mapping(file)
@@ -144,14 +149,25 @@ package final class Store: @unchecked Sendable {
         let gone = FirnError(.notFound, "version \(version) is not kept any more", at: .init(file: path))
         let newest = try snapshot()
         if version == newest.version { return newest }
-        guard version < newest.version, version >= newest.root.oldestKept else { throw gone }
+        guard version < newest.version else { throw gone }
+        let tag = version < newest.root.oldestKept ? try keptHistory(of: newest).tags.first { $0.version == version } : nil
+        guard tag != nil || version >= newest.root.oldestKept else { throw gone }
         try pin(version)
         do throws(FirnError) {
-            guard try newestRoot().oldestKept <= version else { throw gone }
+            // As above: whoever released it meanwhile did so in a version that is there now.
+            if try newestRoot().oldestKept > version {
+                let now = try snapshot()
+                defer { now.release() }
+                guard tag != nil, try keptHistory(of: now).tags.contains(where: { $0.version == version }) else { throw gone }
+            }
             var root = newest.root
             root.version = 0
             root.catalogue = .none
-            if version > 0 {
+            if let tag {
+                root.catalogue = tag.catalogue
+                root.time = tag.time
+                root.end = tag.end
+            } else if version > 0 {
                 let record = try self.record(of: version, from: newest)
                 root.catalogue = record.catalogue
                 root.time = record.time

@@ -52,5 +52,6 @@ extension StoreTransaction {
         // The next writer begins from the file.
         store.space = nil
         (store.records, store.checkpoint, store.logBytes) = ([], (0, .none), 0)
+        (store.kept, store.keptRef) = (KeptHistory(), .none)
     }
 }

@@ -9,6 +9,7 @@ extension Store {
 
     /// Becomes the writer. Without `wait`, error `.locked` if somebody writes already, in this process or another.
     package func begin(wait: Bool = true) throws(FirnError) -> StoreTransaction {
+        if isBeyondWriting { throw beyondWriting }
         guard isWritable else { throw FirnError(.inputOutput, "the file is open for reading only", at: .init(file: path)) }
         try lock.withLock { () throws(FirnError) in
             while isWriting {
@@ -31,18 +32,28 @@ extension Store {
             let base = try snapshot()
             // Another process may have begun to use what this program does not know, after it opened the file.
             guard base.root.writerFeatures & ~Store.knownWriterFeatures == 0 else {
-                throw FirnError(.unsupported, "the file has something that this program cannot keep up when it writes", at: .init(file: path), advice: "use a newer version of Firn")
+                throw beyondWriting
             }
             guard base.version < ExtentRef.maximumVersion else { throw FirnError(.unsupported, "no version numbers are left", at: .init(file: path)) }
-            if space?.version != base.version { (space, records, checkpoint, logBytes) = try loadSpace(base) }
+            if space?.version != base.version {
+                space = nil
+                let loaded = try loadSpace(base)
+                kept = try readHistory(loaded.history, base)
+                (space, records, checkpoint, logBytes, keptRef) = loaded
+            }
             let protected = min(base.root.oldestKept, base.version == 0 ? 0 : base.version - 1)
-            space!.release(protected: protected, pins: try pins())
+            space!.release(protected: protected, pins: try pins() + kept.tags.map(\.version))
             if let fault = space!.contradiction { throw FirnError.damaged(path, what: fault.what, byte: fault.offset) }
             return StoreTransaction(store: self, base: base)
         } catch {
             endWriting()
             throw error
         }
+    }
+
+    private var beyondWriting: FirnError {
+        FirnError(.unsupported, "the file has something that this program cannot keep up when it writes", at: .init(file: path),
+                  advice: "use a newer version of Firn; it can be read with this one")
     }
 
     func endWriting() {
@@ -82,7 +93,7 @@ extension Store {
         // The first frees the old records; two more, and no kept version sees them; the next releases them and moves off the tail.
         for _ in 0..<4 {
             let transaction = try begin()
-            _ = try transaction.commit(catalogue: transaction.base.catalogue, keep: 2, forcingCheckpoint: true)
+            _ = try transaction.commit(catalogue: transaction.base.catalogue, Retention(versions: 2), forcingCheckpoint: true)
         }
         try truncateTail()
         let after = try file.size()
@@ -91,19 +102,25 @@ extension Store {
 }
 
 extension StoreTransaction {
-    /// Makes the transaction's extents and `catalogue` the newest version, durably, and ends the transaction. The newest `keep` versions (at least
-    /// two) stay readable. Returns the version. After an error the store is as before, and refuses further commits until reopened if a write or sync failed.
+    /// Makes the transaction's extents and `catalogue` the newest version, durably, and ends the transaction. `retention` says which versions stay readable
+    /// (none given: what the file says). Returns the version. After an error the store is as before, and refuses further commits until reopened if a write or sync failed.
     @discardableResult
-    package func commit(catalogue: ExtentRef, keep: Int = 8) throws(FirnError) -> UInt64 {
-        try commit(catalogue: catalogue, keep: keep, forcingCheckpoint: false)
+    package func commit(catalogue: ExtentRef, retention: Retention? = nil, time: Int64? = nil) throws(FirnError) -> UInt64 {
+        try commit(catalogue: catalogue, retention, time: time, forcingCheckpoint: false)
     }
 
-    func commit(catalogue: ExtentRef, keep: Int, forcingCheckpoint: Bool) throws(FirnError) -> UInt64 {
+    /// The newest `keep` versions (at least two) stay readable.
+    @discardableResult
+    package func commit(catalogue: ExtentRef, keep: Int) throws(FirnError) -> UInt64 {
+        try commit(catalogue: catalogue, Retention(versions: keep), forcingCheckpoint: false)
+    }
+
+    func commit(catalogue: ExtentRef, _ retention: Retention?, time: Int64? = nil, forcingCheckpoint: Bool) throws(FirnError) -> UInt64 {
         do throws(FirnError) {
             try lock.withLock { () throws(FirnError) in
                 precondition(isOpen, "commit a transaction once")
                 try checkUnbroken()
-                try publish(catalogue: catalogue, keep: UInt64(max(keep, 2)), forcingCheckpoint)
+                try publish(catalogue: catalogue, retention, time, forcingCheckpoint)
                 close()
             }
         } catch {
@@ -113,9 +130,10 @@ extension StoreTransaction {
         return version
     }
 
-    private func publish(catalogue: ExtentRef, keep: UInt64, _ forcingCheckpoint: Bool) throws(FirnError) {
-        let time = max(Machine.wallNanoseconds, base.time)
-        let oldestKept = max(base.root.oldestKept, version >= keep ? version + 1 - keep : 0)
+    private func publish(catalogue: ExtentRef, _ retention: Retention?, _ ownTime: Int64?, _ forcingCheckpoint: Bool) throws(FirnError) {
+        let time = ownTime ?? max(Machine.wallNanoseconds, base.time)
+        let oldestKept = oldestKept(retention ?? history?.retention ?? store.kept.retention ?? .standard, now: time)
+        let (historyRef, newHistory) = try writeHistory()
         let writesCheckpoint = forcingCheckpoint || store.logBytes > max(store.checkpoint.ref.length, Store.minimumLog)
         let checkpointVersion = writesCheckpoint ? version : store.checkpoint.version
 
@@ -124,7 +142,7 @@ extension StoreTransaction {
         var records = store.records, previous = base.root.record
         if base.root.isAlone {
             previous = recordFirstVersion(replacedBy: catalogue)
-            records = [(1, previous)]
+            records = [(1, previous, base.time)]
         }
         let keptFrom = records.firstIndex { $0.version >= oldestRecord } ?? records.count
         var dead = freed + records[..<keptFrom].map(\.ref)
@@ -141,7 +159,7 @@ extension StoreTransaction {
         var record = CommitRecord(
             version: version, time: time, oldestKept: oldestKept, oldestRecord: oldestRecord, end: 0, checkpointVersion: checkpointVersion,
             previous: previous, catalogue: catalogue, checkpoint: store.checkpoint.ref, listed: singleBarrier ? listed : [],
-            released: store.space!.releasedUnsaved.sorted { $0.start < $1.start }, taken: taken.ranges, holes: holes.ranges, freed: freedRanges)
+            released: store.space!.releasedUnsaved.sorted { $0.start < $1.start }, taken: taken.ranges, holes: holes.ranges, freed: freedRanges, history: historyRef)
         let recordPlace = reserve(record.encoded().count + (writesCheckpoint ? 32 : 0) + 48)
         record.end = store.space!.end
         record.taken = taken.ranges
@@ -155,14 +173,15 @@ extension StoreTransaction {
         var root = Root(version: version, end: record.end, oldestKept: oldestKept, time: time, listsExtents: singleBarrier,
                         identity: store.identity, record: recordRef, catalogue: catalogue)
         root.readerFeatures = base.root.readerFeatures | neededFeatures
-        root.writerFeatures = base.root.writerFeatures | neededWriterFeatures
+        root.writerFeatures = base.root.writerFeatures | neededWriterFeatures | (historyRef.isNone ? 0 : WriterFeature.history.bit)
         root.secondSlot = base.root.secondSlot
         try writeOut(root)
 
         store.space!.committed(version, freed: freedRanges)
         records.removeFirst(keptFrom)
-        records.append((version, recordRef))
+        records.append((version, recordRef, time))
         store.records = records
+        (store.kept, store.keptRef) = (newHistory, historyRef)
         if writesCheckpoint {
             store.checkpoint = (version, record.checkpoint)
             store.logBytes = 0
@@ -210,9 +229,9 @@ extension StoreTransaction {
         return put(bytes, at: reserve(bytes.count))
     }
 
-    private func reserve(_ bytes: Int) -> (range: UnitRange, bytes: Int) { (allocate(ExtentRef.units(of: UInt64(bytes))), bytes) }
+    func reserve(_ bytes: Int) -> (range: UnitRange, bytes: Int) { (allocate(ExtentRef.units(of: UInt64(bytes))), bytes) }
 
-    private func put(_ bytes: [UInt8], at place: (range: UnitRange, bytes: Int)) -> ExtentRef {
+    func put(_ bytes: [UInt8], at place: (range: UnitRange, bytes: Int)) -> ExtentRef {
         precondition(bytes.count <= place.bytes, "a record outgrew the room reserved for it")
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: place.bytes, alignment: 16)
         buffer.initializeMemory(as: UInt8.self, repeating: 0)

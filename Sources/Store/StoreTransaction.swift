@@ -31,6 +31,9 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     /// What `rollBack` comes back to.
     var mark: Mark?
     var neededWriterFeatures: UInt64 = 0
+    /// Tags and what is kept, if that changes; and the versions that are tagged, held until then.
+    var history: KeptHistory?
+    var tagged: [StoreSnapshot] = []
     private var bufferedBytes = 0
     /// Buffers that `read` gave out or that were dropped: they live as long as the transaction.
     private var retired: [UnsafeMutableRawBufferPointer] = []
@@ -209,6 +212,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         for entry in written.values { if let buffer = entry.buffer { retired.append(buffer) } }
         written = [:]
         mappings = []
+        tagged = []
         base.release()
         store.endWriting()
     }

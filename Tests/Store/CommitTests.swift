@@ -215,7 +215,7 @@ import Testing
             Issue.record("it opened")
         } catch { #expect(error.code == .unsupported && error.message.contains("feature 2")) }
         root.readerFeatures = 0
-        root.writerFeatures = 2
+        root.writerFeatures = 1 << 40
         try place(root.encoded(), at: scratch("b"))
         #expect(try Store.open(path: scratch("b"), writable: true).isWritable == false)
         root.writerFeatures = 0

@@ -1,0 +1,240 @@
+import FirnBytes
+import FirnDisk
+import Foundation
+import Testing
+@testable import FirnStore
+
+extension Store {
+    /// A commit that only tags.
+    @discardableResult
+    fileprivate func tag(_ name: String, version: UInt64? = nil) throws -> UInt64 {
+        let snapshot = try self.snapshot(version: version)
+        let transaction = try begin()
+        transaction.tag(name, snapshot)
+        return try transaction.commit(catalogue: transaction.base.catalogue, retention: .everything)
+    }
+
+    fileprivate func untag(_ name: String) throws -> Bool {
+        let transaction = try begin()
+        let was = transaction.untag(name)
+        try transaction.commit(catalogue: transaction.base.catalogue, retention: .everything)
+        return was
+    }
+}
+
+extension Story {
+    /// Takes note of a version that holds what the one before does.
+    fileprivate mutating func repeatLast() { contents.append(contents.last!) }
+}
+
+@Suite struct TagTests {
+    @Test func `a tagged version stays as it is through any number of commits, and in whoever opens the file`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        var story = Story(seed: 11)
+        for _ in 0..<3 { try story.commit(store) }
+        #expect(try store.tag("v3") == 4)
+        story.repeatLast()
+        for _ in 0..<200 { try story.commit(store, keep: 2) }
+        for store in [store, try Store.open(path: scratch("a"), writable: false)] {
+            #expect(try store.tags().map(\.name) == ["v3"] && store.tags()[0].version == 3)
+            #expect(try story.holds(store.snapshot(tag: "v3")) && story.holds(store.snapshot(version: 3)) && story.holds(store.snapshot()))
+            #expect(throws: FirnError.self) { try store.snapshot(version: 4) }
+            #expect(throws: FirnError.self) { try store.snapshot(tag: "v4") }
+        }
+        #expect(try faults(store).isEmpty)
+        // A writer that opens the file anew holds to it as well.
+        let again = try Store.open(path: scratch("a"), writable: true)
+        for _ in 0..<50 { try story.commit(again, keep: 2) }
+        #expect(try story.holds(again.snapshot(tag: "v3")))
+        #expect(try faults(again).isEmpty)
+    }
+
+    /// 50 extents that stay and one that every commit changes; tagged at version 60 of 400, and untagged at the end. Pending bytes before and after that.
+    private func pending(tagging: Bool) throws -> (held: UInt64, after: UInt64) {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        let first = try store.begin()
+        let base = try (0..<50).map { try first.write(pattern($0, 4000)) }
+        var changing = try first.write(pattern(0, 4000))
+        var catalogue = try first.write(catalogueBytes(base + [changing]))
+        try first.commit(catalogue: catalogue, keep: 2)
+        func commit(_ version: Int) throws {
+            let transaction = try store.begin()
+            transaction.free(changing)
+            transaction.free(catalogue)
+            changing = try transaction.write(pattern(version, 4000))
+            catalogue = try transaction.write(catalogueBytes(base + [changing]))
+            try transaction.commit(catalogue: catalogue, keep: 2)
+        }
+        for version in 2..<60 { try commit(version) }
+        if tagging { try store.tag("held") } else { try commit(60) }
+        for version in 61..<400 { try commit(version) }
+        let held = try store.spaceReport().pending
+        if tagging {
+            let snapshot = try store.snapshot(tag: "held"), held = try refs(snapshot)
+            #expect(try snapshot.readVerifying(held[50]).elementsEqual(pattern(59, 4000)))
+            for i in 0..<50 { #expect(try snapshot.readVerifying(held[i]).elementsEqual(pattern(i, 4000))) }
+            snapshot.release()
+            #expect(try store.untag("held") && store.tags().isEmpty)
+            #expect(try !store.untag("held"))
+        }
+        for version in 400..<410 { try commit(version) }
+        #expect(try faults(store).isEmpty)
+        return (held, try store.spaceReport().pending)
+    }
+
+    @Test func `T10: a tag costs only what changed since, and nothing once it is taken away`() throws {
+        let with = try pending(tagging: true), without = try pending(tagging: false)
+        // The changing extent, its catalogue, and the records and checkpoint of then: nothing of the 200 KB that stayed.
+        #expect(with.held >= without.held + 4032 + 1664, "\(without.held) bytes without, \(with.held) with a tag")
+        #expect(with.held <= without.held + 4032 + 1664 + 24_000, "\(without.held) bytes without, \(with.held) with a tag")
+        #expect(with.after <= without.after + 8_000, "\(without.after) bytes without, \(with.after) after a tag")
+    }
+
+    @Test func `names move, several share a version, and taking one away leaves the others`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        var story = Story(seed: 5)
+        for _ in 0..<4 { try story.commit(store, keep: 10) }
+        for (name, version) in [("z", 2), ("a", 2), ("é", 3), ("z", 4)] {
+            try store.tag(name, version: UInt64(version))
+            story.repeatLast()
+        }
+        for _ in 0..<30 { try story.commit(store, keep: 2) }
+        #expect(try store.tags().map { "\($0.name) \($0.version)" } == ["a 2", "z 4", "é 3"])
+        #expect(try store.untag("a"))
+        story.repeatLast()
+        for _ in 0..<10 { try story.commit(store, keep: 2) }
+        #expect(throws: FirnError.self) { try store.snapshot(version: 2) }
+        for (name, version) in [("z", 4), ("é", 3)] {
+            let snapshot = try store.snapshot(tag: name)
+            #expect(try snapshot.version == UInt64(version) && story.holds(snapshot))
+        }
+        #expect(try faults(store).isEmpty)
+    }
+
+    @Test func `the version that a file began with alone can be tagged`() throws {
+        for size in [0, 300, 4500, 50_000] {
+            let scratch = Scratch()
+            let store = try Store.create(path: scratch("a"), overwrite: true, atFirstCommit: true)
+            let transaction = try store.begin()
+            try transaction.commitAlone(pattern(size, size))
+            let first = try store.snapshot(), next = try store.begin()
+            next.tag("first", first)
+            first.release()
+            // The second commit writes everything anew.
+            let version = try next.commit(catalogue: try next.write(catalogueBytes([])), retention: .everything)
+            #expect(version == 2)
+            var story = Story(seed: UInt64(size))
+            story.contents += [[], []]
+            for _ in 0..<60 { try story.commit(store, keep: 2) }
+            let tagged = try Store.open(path: scratch("a"), writable: false).snapshot(tag: "first")
+            #expect(try tagged.readVerifying(tagged.catalogue).elementsEqual(pattern(size, size)))
+            #expect(try faults(store).isEmpty)
+        }
+    }
+
+    @Test func `versions are kept by number, by age, and as the file says`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        let hour: Int64 = 3_600_000_000_000, now = Machine.wallNanoseconds
+        func commit(hoursAgo: Int, _ retention: Retention? = nil, saying: Retention? = nil, in store: Store) throws -> [UInt64] {
+            let transaction = try store.begin()
+            if let saying { transaction.retain(saying) }
+            if !transaction.base.catalogue.isNone { transaction.free(transaction.base.catalogue) }
+            try transaction.commit(catalogue: try transaction.write(pattern(hoursAgo, 100)), retention: retention, time: now - Int64(hoursAgo) * hour)
+            return try store.history().map(\.version)
+        }
+        for version in 1...8 { _ = try commit(hoursAgo: 30 - version, in: store) }
+        #expect(try commit(hoursAgo: 21, in: store) == [9, 8, 7, 6, 5, 4, 3, 2])
+        // Two, and what was the newest within five hours before: the version of 27 hours ago held until 26.
+        #expect(try commit(hoursAgo: 20, Retention(versions: 2, seconds: 5 * 3600), in: store) == [10, 9, 8, 7, 6, 5, 4])
+        #expect(try commit(hoursAgo: 2, Retention(versions: 2, seconds: 3 * 3600), in: store) == [11, 10])
+        #expect(try commit(hoursAgo: 1, saying: Retention(versions: 3), in: store) == [12, 11, 10])
+        let again = try Store.open(path: scratch("a"), writable: true)
+        #expect(try again.retention() == Retention(versions: 3))
+        #expect(try commit(hoursAgo: 0, in: again) == [13, 12, 11])
+        #expect(try commit(hoursAgo: 0, .everything, in: again) == [14, 13, 12, 11])
+    }
+
+    @Test func `names that could be something else are refused`() {
+        for name in ["", "12", "-x", "a b", "a@b", "a:b", "a/b", "a\\b", "a,b", "tab\t", "\u{7F}", "\"", "'", String(repeating: "x", count: 101)] {
+            #expect(Tag.refusal(of: name) != nil, "\(name)")
+        }
+        for name in ["v1", "1.0", "before-migration", "Überfall", "_", "2026-11-21", String(repeating: "x", count: 100)] { #expect(Tag.refusal(of: name) == nil, "\(name)") }
+    }
+}
+
+/// What cannot be trusted: lists of tags with any bytes, and files of writers to come.
+@Suite struct HostileTagTests {
+    private func tagged(_ scratch: Scratch) throws -> Store {
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        var story = Story(seed: 3)
+        for _ in 0..<3 { try story.commit(store, keep: 5) }
+        for name in ["one", "two", "three"] { try store.tag(name, version: 2) }
+        return store
+    }
+
+    @Test func `T7: a list of tags with any bytes is damage or a list, never a trap`() throws {
+        let scratch = Scratch()
+        let store = try tagged(scratch)
+        let newest = try store.snapshot(), bytes = Array(try newest.read(store.record(of: newest.version, from: newest).history))
+        let whole = try bytes.withUnsafeBytes { try KeptHistory($0, version: newest.version) }
+        #expect(whole.encoded() == bytes && whole.tags.count == 3)
+        for count in 0..<bytes.count { #expect(throws: Damage.self) { try bytes[..<count].withUnsafeBytes { try KeptHistory($0, version: newest.version) } } }
+        var random = Seeded(1), taken = 0
+        for _ in 0..<20_000 {
+            var changed = bytes
+            for _ in 0...random.next(3) { changed[random.next(bytes.count)] = [0, 0xFF, 0x80, UInt8(random.next(256))][random.next(4)] }
+            guard let list = try? changed.withUnsafeBytes({ try KeptHistory($0, version: newest.version) }) else { continue }
+            taken += 1
+            #expect(list.tags.allSatisfy { Tag.refusal(of: $0.name) == nil && $0.version <= newest.version })
+            #expect(list.encoded().count <= changed.count)
+        }
+        #expect(taken > 100)
+        #expect(throws: Damage.self) { try bytes.withUnsafeBytes { try KeptHistory($0, version: 1) } }
+    }
+
+    @Test func `a list of tags that is damaged stops writers and those who ask for tags, and nobody else`() throws {
+        let scratch = Scratch()
+        var store: Store? = try tagged(scratch)
+        let newest = try store!.snapshot(), ref = try store!.record(of: newest.version, from: newest).history
+        // Commits after it refer to it and do not check it.
+        var story = Story(seed: 8)
+        story.contents = Array(repeating: [], count: Int(newest.version)) + [try refs(newest).map { Array(try newest.read($0)) }]
+        newest.release()
+        for _ in 0..<2 { try story.commit(store!, keep: 2) }
+        store = nil
+        let file = try File(path: scratch("a"), .readWrite)
+        try file.write([0x41], at: ref.offset + 30)
+        let again = try Store.open(path: scratch("a"), writable: true)
+        #expect(try story.holds(again.snapshot()))
+        #expect(try again.history().count == 2)
+        #expect(throws: FirnError.self) { try again.tags() }
+        #expect(throws: FirnError.self) { try again.snapshot(tag: "one") }
+        #expect(throws: FirnError.self) { try again.begin() }
+        var found: [Damage] = []
+        try again.verify { found.append($0) }
+        #expect(!found.isEmpty)
+    }
+
+    @Test func `T12: who does not know what a writer must know only reads, and says so`() throws {
+        let scratch = Scratch()
+        try { _ = try tagged(scratch) }()
+        #expect(try Store.open(path: scratch("a"), writable: true).isWritable)
+        var bytes = try File(path: scratch("a"), .read).readAll()
+        #expect(bytes[24] | bytes[4096 + 24] == 2)
+        // The same file as a writer to come would leave it: writer bit 2.
+        for slot in [0, 4096] {
+            bytes[slot + 24] |= 4
+            let hash = Hash128(of: Array(bytes[slot..<slot + 160]))
+            bytes.replaceSubrange(slot + 160..<slot + 176, with: withUnsafeBytes(of: hash.low.littleEndian, Array.init) + withUnsafeBytes(of: hash.high.littleEndian, Array.init))
+        }
+        try File(path: scratch("b"), .createNew).write(bytes, at: 0)
+        let store = try Store.open(path: scratch("b"), writable: true)
+        #expect(!store.isWritable)
+        #expect(try store.tags().count == 3)
+        #expect { try store.begin() } throws: { ($0 as? FirnError)?.code == .unsupported && ($0 as? FirnError)?.advice?.contains("newer version") == true }
+    }
+}
