@@ -11,7 +11,8 @@ let rooms = [
     Room(name: "FirnBytes", path: "Sources/Bytes", uses: ["CXXHash"], kernels: true),
     Room(name: "FirnCodecs", path: "Sources/Codecs", uses: ["FirnBytes", "CZstd"], kernels: true),
     Room(name: "FirnDisk", path: "Sources/Disk", uses: ["FirnBytes"]),
-    Room(name: "FirnStore", path: "Sources/Store", uses: ["FirnBytes", "FirnDisk", "FirnCodecs"], kernels: true),
+    Room(name: "FirnCrypto", path: "Sources/Crypto", uses: ["FirnBytes", "CCrypto"], kernels: true),
+    Room(name: "FirnStore", path: "Sources/Store", uses: ["FirnBytes", "FirnDisk", "FirnCodecs", "FirnCrypto"], kernels: true),
     Room(name: "FirnModel", path: "Sources/Model", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "CDecimal"], kernels: true),
     Room(name: "FirnQuery", path: "Sources/Query", uses: ["FirnBytes", "FirnModel"], kernels: true),
     Room(name: "FirnChange", path: "Sources/Change", uses: ["FirnBytes", "FirnModel"], kernels: true),
@@ -44,6 +45,8 @@ let libraries: [Target] = [
     .target(name: "CSQLite", path: "Sources/CLibraries/CSQLite"),
     .target(name: "CSQLiteLibrary", path: "Sources/CLibraries/CSQLiteLibrary",
             linkerSettings: [.linkedLibrary(":libsqlite3.a", .when(platforms: [.linux])), .linkedLibrary("m", .when(platforms: [.linux])), .linkedLibrary("sqlite3", .when(platforms: [.macOS]))]),
+    // OpenSSL's libcrypto is loaded when an encrypted file is met: see its header.
+    .target(name: "CCrypto", path: "Sources/CLibraries/CCrypto", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
     .target(name: "CDecimal", path: "Sources/CLibraries/CDecimal", linkerSettings: [.linkedLibrary("bidgcc000"), .linkedLibrary("m", .when(platforms: [.linux]))]),
 ]
 

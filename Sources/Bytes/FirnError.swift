@@ -2,7 +2,7 @@
 public struct FirnError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. A struct over a private enum, so that codes can be added without breaking callers.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Kind: String { case usage, rejected, damaged, notThisFormat, unsupported, inputOutput, exists, notFound, noSpace, locked, interrupted, duplicateKey, schema }
+        private enum Kind: String { case usage, rejected, damaged, notThisFormat, unsupported, inputOutput, exists, notFound, noSpace, locked, interrupted, duplicateKey, schema, encrypted, wrongKey, notEncrypted }
         private let kind: Kind
         /// The request itself is wrong (exit code 2 of the tool).
         public static let usage = Code(kind: .usage)
@@ -25,6 +25,12 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
         public static let duplicateKey = Code(kind: .duplicateKey)
         /// Types or columns do not fit (exit code 3).
         public static let schema = Code(kind: .schema)
+        /// The file is encrypted, and no key was given (exit code 4).
+        public static let encrypted = Code(kind: .encrypted)
+        /// The key is not the one that the file was encrypted with (exit code 4).
+        public static let wrongKey = Code(kind: .wrongKey)
+        /// A key was given for a file that is not encrypted (exit code 2).
+        public static let notEncrypted = Code(kind: .notEncrypted)
         public var description: String { kind.rawValue }
     }
 

@@ -7,23 +7,44 @@ package final class MappedExtents: ExtentSource, Sendable {
     package let store: Store
     private let mapping: Mapping
     private let limit: UInt64
+    /// Of an encrypted file: what was opened through this source.
+    private let held: HeldExtents?
 
     init(store: Store, mapping: Mapping, limit: UInt64) {
         self.store = store
         self.mapping = mapping
+        held = store.opened.map(HeldExtents.init)
         self.limit = min(limit, UInt64(mapping.reach))
     }
 
-    package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+    /// The bytes as they are in the file.
+    private func stored(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         guard ref.offset >= Root.aloneOffset, ref.length <= limit, ref.offset <= limit &- ref.length else {
             throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
         }
-        let bytes = UnsafeRawBufferPointer(start: mapping.base + Int(truncatingIfNeeded: ref.offset), count: Int(truncatingIfNeeded: ref.length))
-        if !store.verified.contains(ref) {
+        return UnsafeRawBufferPointer(start: mapping.base + Int(truncatingIfNeeded: ref.offset), count: Int(truncatingIfNeeded: ref.length))
+    }
+
+    package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+        var bytes = try stored(ref)
+        if let held {
+            bytes = try held.read(ref, bytes)
+        } else if !store.verified.contains(ref) {
             guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
             store.verified.insert(ref)
         }
         try checkIntact()
+        return bytes
+    }
+
+    /// As `read`, but always looks at what is in the file.
+    func readVerifying(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+        let bytes = try read(ref)
+        if let held {
+            try held.check(ref, try stored(ref))
+        } else {
+            guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+        }
         return bytes
     }
 

@@ -3,6 +3,8 @@
 package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     /// The presence of a column is that of another one, or lies within it.
     case sharedPresence = 0
+    /// Extents and roots are sealed with a key.
+    case encryption = 1
 
     var bit: UInt64 { 1 << rawValue }
 }

@@ -3,6 +3,8 @@
 //
 //   magic 8 · format 4 · length 4 · reader bits 8 · writer bits 8 · version 8 · end 8 · oldest kept 8 · time 8 · flags 8
 //   · identity 16 · record 32 · catalogue 32 · second slot 8 · hash 16
+//
+// Those of encrypted files hold more: Root+Sealing.swift.
 
 import FirnBytes
 
@@ -30,6 +32,8 @@ struct Root: Equatable {
     /// 0 in ordinary files; in those that began alone, where the second slot is, in 4 KiB.
     var secondSlot: UInt64 = 0
     var formatVersion = Root.format
+    /// What came from an encrypted file and was not opened yet.
+    var seal: RootSeal?
 
     /// The first commit of a file that began alone: no record, no second slot yet.
     var isAlone: Bool { secondSlot > 0 && version == 1 }
@@ -41,9 +45,17 @@ struct Root: Equatable {
 
     func encoded() -> [UInt8] {
         var writer = ByteWriter(reserving: Root.slotBytes)
+        encodeFields(length: Root.length, to: &writer)
+        writer.append(Hash128(of: writer.bytes))
+        // Behind the root of a file that began alone lies what version 1 holds: later roots leave it.
+        if secondSlot == 0 { writer.pad(to: Root.slotBytes) }
+        return writer.bytes
+    }
+
+    func encodeFields(length: Int, to writer: inout ByteWriter) {
         writer.append(contentsOf: Root.magic)
         writer.append(formatVersion)
-        writer.append(UInt32(Root.length))
+        writer.append(UInt32(length))
         writer.append(readerFeatures)
         writer.append(writerFeatures)
         writer.append(version)
@@ -55,10 +67,6 @@ struct Root: Equatable {
         record.encode(to: &writer)
         catalogue.encode(to: &writer)
         writer.append(secondSlot)
-        writer.append(Hash128(of: writer.bytes))
-        // Behind the root of a file that began alone lies what version 1 holds: later roots leave it.
-        if secondSlot == 0 { writer.pad(to: Root.slotBytes) }
-        return writer.bytes
     }
 
     /// The slot of a version that no reader has ever seen: a file that took its name with its first commit has none to fall back to.
@@ -85,6 +93,10 @@ struct Root: Equatable {
         record = try ExtentRef(from: &reader)
         catalogue = try ExtentRef(from: &reader)
         secondSlot = try reader.read()
+        if isEncrypted, formatVersion == Root.format {
+            guard length >= RootSeal.rootLength, secondSlot == 0 else { throw Damage("the root of an encrypted file is too short", at: 12) }
+            seal = try RootSeal(slot: slot)
+        }
         guard secondSlot <= Root.mostSecondSlot, self.offset(of: version) == offset else { throw Damage("root in another place than it says", at: 32) }
         guard version <= ExtentRef.maximumVersion, oldestKept <= version, end <= ExtentRef.maximumUnit else { throw Damage("root contradicts itself", at: 32) }
         if isAlone {

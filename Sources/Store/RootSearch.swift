@@ -5,15 +5,18 @@ import FirnDisk
 struct RootSearch {
     let file: File
     let path: String
+    let key: EncryptionKey?
+
+    typealias Found = (root: Root, refused: Root?, why: Damage?, cipher: ExtentCipher?)
 
     /// `why`: what is wrong with the slot or commit that should be the newest or the one before; `refused`: the whole root that was not taken.
-    func run() throws(FirnError) -> (root: Root, refused: Root?, why: Damage?) {
+    func run() throws(FirnError) -> Found {
         // Another process may commit meanwhile: what does not hold counts only if the slots are still the same afterwards.
         for _ in 0..<1000 {
             let before = try slots()
-            let result: Result<(root: Root, refused: Root?, why: Damage?), FirnError>
+            let result: Result<Found, FirnError>
             do throws(FirnError) { result = .success(try search()) } catch { result = .failure(error) }
-            if case .success((_, _, nil)) = result { return try result.get() }
+            if case .success((_, _, nil, _)) = result { return try result.get() }
             if try slots() == before { return try result.get() }
         }
         throw FirnError(.locked, "the file changes too fast to be opened", at: .init(file: path))
@@ -41,7 +44,7 @@ struct RootSearch {
         return slots
     }
 
-    private func search() throws(FirnError) -> (root: Root, refused: Root?, why: Damage?) {
+    private func search() throws(FirnError) -> Found {
         let size = try file.size()
         var whole: [Root] = [], fault: Damage?, looksLikeOurs = false
         let slots = try slots(), isVacant = slots[0].bytes == Root.vacantSlot
@@ -61,6 +64,8 @@ struct RootSearch {
         // What lies at a place where the second slot may be can be anything, even a root; if several do, nothing says which is ours.
         if slots.count > 2, whole.count > 1 { throw FirnError.damaged(path, what: "the first root is damaged, and there are several second ones", byte: 0) }
         if let alone = whole.first, alone.isAlone, slots[1].bytes.allSatisfy({ $0 == 0 }) { fault = nil }
+        for root in whole { try Store.checkFeatures(root, path) }
+        let cipher = try unseal(&whole, &fault)
         whole.sort { $0.version > $1.version }
         guard let first = whole.first else {
             guard looksLikeOurs else {
@@ -68,37 +73,65 @@ struct RootSearch {
             }
             throw FirnError.damaged(path, what: fault?.what ?? "no root", byte: fault?.offset ?? 0)
         }
-        for root in whole { try Store.checkFeatures(root, path) }
         let mapping = try Mapping(file)
         do throws(Damage) {
-            try check(first, newest: true, size: size, mapping)
+            try check(first, newest: true, size: size, mapping, cipher)
             // The other slot holds the version before, if there is one; if it is not whole, a commit was cut short, or it is damaged.
-            return (first, nil, first.version > 0 && whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil)
+            return (first, nil, first.version > 0 && whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher)
         } catch {
             // What was durable before its root was written cannot have been torn by a crash: it is damaged, and an older version is no answer.
             guard whole.count == 2, first.listsExtents else { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
             do throws(Damage) {
-                try check(whole[1], newest: false, size: size, mapping)
+                try check(whole[1], newest: false, size: size, mapping, cipher)
             } catch { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
-            return (whole[1], first, error)
+            return (whole[1], first, error, cipher)
         }
     }
 
-    private func check(_ root: Root, newest: Bool, size: UInt64, _ mapping: Mapping) throws(Damage) {
+    /// Opens the roots of an encrypted file; those that the key does not open are not whole.
+    private func unseal(_ whole: inout [Root], _ fault: inout Damage?) throws(FirnError) -> ExtentCipher? {
+        guard let salt = whole.lazy.compactMap(\.seal?.salt).first else {
+            guard key == nil || whole.isEmpty else {
+                throw FirnError(.notEncrypted, "the file is not encrypted, and a key was given", at: .init(file: path), advice: "open it without the key")
+            }
+            return nil
+        }
+        guard let key else { throw FirnError(.encrypted, "the file is encrypted", at: .init(file: path), advice: "give the key that it was written with") }
+        var cipher: ExtentCipher?, opened: [Root] = []
+        for root in whole {
+            // Two salts or identities in one file: the first that the key opens is it.
+            let tried: ExtentCipher
+            if let cipher { tried = cipher } else { tried = try ExtentCipher(key, salt: root.seal?.salt ?? salt, identity: root.identity) }
+            do throws(Damage) {
+                opened.append(try root.unsealed(tried))
+                cipher = tried
+            } catch { fault = error.shifted(by: root.offset(of: root.version)) }
+        }
+        guard !opened.isEmpty else {
+            throw FirnError(.wrongKey, "the key is not the one that the file was encrypted with", at: .init(file: path))
+        }
+        whole = opened
+        return cipher
+    }
+
+    private func check(_ root: Root, newest: Bool, size: UInt64, _ mapping: Mapping, _ cipher: ExtentCipher?) throws(Damage) {
         guard root.version > 0 else { return }
         if root.isAlone {
             if size < root.fileLength { throw Damage("the file is cut short", at: Int(clamping: size)) }
             return
         }
         if newest, size < root.end * 64 { throw Damage("the file is cut short", at: Int(clamping: size)) }
-        let bytes = try read(root.record, size, mapping)
+        let bytes = try read(root.record, size, mapping), opened = try cipher?.open(bytes, root.record)
         let record: CommitRecord
-        do throws(Damage) { record = try CommitRecord(bytes) } catch { throw error.shifted(by: root.record.offset) }
+        do throws(Damage) { record = try withExtendedLifetime(opened) { () throws(Damage) in try CommitRecord(opened?.bytes ?? bytes) } } catch { throw error.shifted(by: root.record.offset) }
         guard record.version == root.version, record.catalogue == root.catalogue, record.end == root.end, record.oldestKept == root.oldestKept else {
             throw Damage("root and commit record disagree", at: Int(clamping: root.record.offset))
         }
         if newest, root.listsExtents {
-            for ref in record.listed { _ = try read(ref, size, mapping) }
+            for ref in record.listed {
+                let bytes = try read(ref, size, mapping)
+                _ = try cipher?.open(bytes, ref)
+            }
         }
     }
 
@@ -108,7 +141,8 @@ struct RootSearch {
             throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
         }
         let bytes = mapping.bytes(at: Int(ref.offset), count: Int(ref.length))
-        guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+        // What is encrypted is checked when it is opened.
+        guard key != nil || Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
         return bytes
     }
 }

@@ -49,7 +49,7 @@ extension Store {
         let other = newest.root.offset(of: newest.version &+ 1)
         if newest.version > 0, !newest.root.isAlone {
             let slot = try file.read(count: Root.slotBytes, at: other)
-            do throws(Damage) { _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: other) } } catch {
+            do throws(Damage) { _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: other).unsealed(cipher) } } catch {
                 if fellBack == nil, newest.version > 1 || slot != Root.vacantSlot { note(error.shifted(by: other)) }
             }
             if try file.size() < newest.root.end * 64 { note(Damage("the file is cut short", at: Int(clamping: try file.size()))) }

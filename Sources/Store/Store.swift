@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnCrypto
 import FirnDisk
 import Synchronization
 
@@ -23,6 +24,10 @@ package final class Store: @unchecked Sendable {
 
     let file: File
     let verified = VerifiedExtents()
+    /// Of an encrypted file: its cipher, and what is open in memory.
+    let opened: OpenedExtents?
+    var cipher: ExtentCipher? { opened?.cipher }
+    package var isEncrypted: Bool { opened != nil }
     /// Where the slot is that is not at 0. Changes once at most: when a file is committed alone.
     let secondOffset: Atomic<UInt64>
     /// The root that was refused at opening; seen again, it is refused again.
@@ -53,34 +58,38 @@ package final class Store: @unchecked Sendable {
     /// commit is durable, and leaves nothing behind if there is none; until then only this `Store` can reach it. Such a file has no empty version to
     /// fall back to: if its first commit is damaged, it does not open.
     package static func create(
-        path: String, overwrite: Bool, atFirstCommit: Bool = false, calls: (any DiskCalls)? = nil
+        path: String, overwrite: Bool, atFirstCommit: Bool = false, key: EncryptionKey? = nil, calls: (any DiskCalls)? = nil
     ) throws(FirnError) -> Store {
         let replacement = try Replacement(of: path, overwrite: overwrite, calls: calls)
-        let root = Root(version: 0, end: Root.firstEnd, oldestKept: 0, time: Machine.wallNanoseconds, listsExtents: false,
+        var root = Root(version: 0, end: Root.firstEnd, oldestKept: 0, time: Machine.wallNanoseconds, listsExtents: false,
                         identity: Hash128(low: Machine.random, high: Machine.random), record: .none, catalogue: .none)
-        try replacement.file.write(root.encoded(), at: 0)
+        let cipher = try key.map { (key) throws(FirnError) in try ExtentCipher(key, salt: Cipher.random(Cipher.saltCount), identity: root.identity) }
+        if cipher != nil { root.readerFeatures |= ReaderFeature.encryption.bit }
+        try replacement.file.write(root.encoded(sealing: cipher), at: 0)
         if !atFirstCommit { try replacement.finish() }
-        let store = try Store(file: replacement.file, path: path, root: root, refused: nil, fellBack: nil, isWritable: true)
+        let store = try Store(file: replacement.file, path: path, root: root, refused: nil, fellBack: nil, isWritable: true, cipher)
         if atFirstCommit { store.replacement = replacement }
         return store
     }
 
-    /// Opens what is there, in constant time. Never writes if `writable` is false.
-    package static func open(path: String, writable: Bool, calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
+    /// Opens what is there, in constant time. Never writes if `writable` is false. Errors `.encrypted` without the key of an encrypted file, `.wrongKey` with
+    /// another's, `.notEncrypted` with a key for any other file.
+    package static func open(path: String, writable: Bool, key: EncryptionKey? = nil, calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
         let file = try File(path: path, writable ? .readWrite : .read, calls: calls)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
-        let found = try RootSearch(file: file, path: path).run()
+        let found = try RootSearch(file: file, path: path, key: key).run()
         let knowsAll = found.root.writerFeatures & ~knownWriterFeatures == 0
-        return try Store(file: file, path: path, root: found.root, refused: found.refused, fellBack: found.why, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll)
+        return try Store(file: file, path: path, root: found.root, refused: found.refused, fellBack: found.why, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, found.cipher)
     }
 
-    private init(file: File, path: String, root: Root, refused: Root?, fellBack: Damage?, isWritable: Bool, isBeyondWriting: Bool = false) throws(FirnError) {
+    private init(file: File, path: String, root: Root, refused: Root?, fellBack: Damage?, isWritable: Bool, isBeyondWriting: Bool = false, _ cipher: ExtentCipher?) throws(FirnError) {
         self.file = file
         self.path = path
         self.refused = refused
         self.fellBack = fellBack
         self.isWritable = isWritable
         self.isBeyondWriting = isBeyondWriting
+        opened = cipher.map(OpenedExtents.init)
         identity = root.identity
         secondOffset = Atomic(root.secondOffset)
         mapping = try Mapping(file)
@@ -98,7 +107,7 @@ package final class Store: @unchecked Sendable {
             var newest: Root?
             for offset in [0, secondOffset.load(ordering: .relaxed)] {
                 let bytes = try file.read(count: Root.slotBytes, at: offset)
-                let root = bytes.withUnsafeBytes { try? Root(slot: $0, at: offset) }
+                let root = bytes.withUnsafeBytes { try? Root(slot: $0, at: offset).unsealed(cipher) }
                 guard let root, root.identity == identity, root != refused else { continue }
                 if newest == nil || root.version > newest!.version { newest = root }
             }

@@ -7,7 +7,7 @@ extension StoreTransaction {
     package static let mostAlone = Int(Root.mostSecondSlot * 4096 - Root.aloneOffset)
 
     /// Whether nobody but this program can have seen the store, so that its first commit may say where the second slot will be.
-    package var mayStandAlone: Bool { base.version == 0 && store.replacement != nil }
+    package var mayStandAlone: Bool { base.version == 0 && store.replacement != nil && !store.isEncrypted }
 
     /// Makes these bytes, and nothing that the transaction wrote besides, the catalogue of version 1, durably, and ends the transaction. They lie
     /// right behind the root; the file ends with them. The next commit has to write anew whatever of them it keeps.

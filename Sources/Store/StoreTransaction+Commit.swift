@@ -229,16 +229,19 @@ extension StoreTransaction {
         return put(bytes, at: reserve(bytes.count))
     }
 
-    func reserve(_ bytes: Int) -> (range: UnitRange, bytes: Int) { (allocate(ExtentRef.units(of: UInt64(bytes))), bytes) }
+    /// A place for so many bytes, and for what encryption adds.
+    func reserve(_ bytes: Int) -> (range: UnitRange, bytes: Int) {
+        (allocate(ExtentRef.units(of: UInt64(bytes + (store.isEncrypted ? ExtentCipher.overhead : 0)))), bytes)
+    }
 
     func put(_ bytes: [UInt8], at place: (range: UnitRange, bytes: Int)) -> ExtentRef {
         precondition(bytes.count <= place.bytes, "a record outgrew the room reserved for it")
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: place.bytes, alignment: 16)
         buffer.initializeMemory(as: UInt8.self, repeating: 0)
         buffer.copyBytes(from: bytes)
-        let ref = ExtentRef(offset: place.range.start * 64, length: UInt64(place.bytes), birth: version, hash: Hash128(of: UnsafeRawBufferPointer(buffer)))
-        written[place.range.start] = Written(ref: ref, buffer: buffer)
-        return ref
+        let entry = written(UnsafeRawBufferPointer(buffer), at: place.range, buffer)
+        written[place.range.start] = entry
+        return entry.ref
     }
 
     /// Extents, then the root, then the sync that makes both last.
@@ -248,7 +251,7 @@ extension StoreTransaction {
             // An extent written on its own does not fill its last unit.
             if try store.file.size() < root.end * 64 { try store.file.truncate(to: root.end * 64) }
             if !root.listsExtents { try store.file.sync() }
-            try store.file.write(root.encoded(), at: root.offset(of: root.version))
+            try store.file.write(root.encoded(sealing: store.cipher), at: root.offset(of: root.version))
             if let replacement = store.replacement {
                 // Nobody has seen the file without this commit. An empty version to fall back to would make damage look like an empty file.
                 try store.file.write(Root.vacantSlot, at: root.offset(of: root.version &- 1))

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnCrypto
 import FirnDisk
 
 /// The one writer of the moment. Extents it writes are its own until `commit`; nothing changes for readers before. Released without
@@ -38,6 +39,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     /// Buffers that `read` gave out or that were dropped: they live as long as the transaction.
     private var retired: [UnsafeMutableRawBufferPointer] = []
     private var mappings: [Mapping] = []
+    /// Of an encrypted file: what it wrote and read again.
+    private let held: HeldExtents?
     private(set) var isOpen = true
     private var broken: FirnError?
 
@@ -45,6 +48,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         self.store = store
         self.base = base
         version = base.version + 1
+        held = store.opened.map(HeldExtents.init)
         baseEnd = store.space!.end
     }
 
@@ -58,6 +62,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     /// Stores the bytes; the reference holds their hash.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(FirnError) -> ExtentRef {
         precondition(UInt64(bytes.count) <= ExtentRef.maximumLength, "an extent is at most a tebibyte: store larger things in pieces")
+        if let cipher = store.cipher { return try writeSealed(bytes, cipher) }
         let hash = Hash128(of: bytes)
         let direct = bytes.count >= StoreTransaction.directBytes
         let ref = try lock.withLock { () throws(FirnError) -> ExtentRef in
@@ -70,19 +75,55 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
                 let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 16)
                 if bytes.count > 0 { buffer.copyMemory(from: bytes) }
                 entry.buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<bytes.count])
-                bufferedBytes += bytes.count
             }
-            written[range.start] = entry
-            if bufferedBytes > StoreTransaction.bufferLimit { try flush() }
+            try keep(entry)
             return ref
         }
-        if direct {
-            do throws(FirnError) { try store.file.write(bytes, at: ref.offset) } catch {
-                lock.withLock { fail(error) }
-                throw error
-            }
-        }
+        if direct { try writeDirect(bytes, at: ref.offset) }
         return ref
+    }
+
+    /// The same, encrypted: the place comes first, for the tag stands for it too.
+    private func writeSealed(_ bytes: UnsafeRawBufferPointer, _ cipher: ExtentCipher) throws(FirnError) -> ExtentRef {
+        let count = bytes.count + ExtentCipher.overhead
+        guard UInt64(bytes.count) <= Cipher.mostBytes else { throw FirnError(.unsupported, "an encrypted file holds at most 64 GiB in one piece", at: .init(file: store.path)) }
+        let range = try lock.withLock { () throws(FirnError) in
+            precondition(isOpen, "write before commit or cancel")
+            if let broken { throw broken }
+            return allocate(ExtentRef.units(of: UInt64(count)))
+        }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        var entry = Written(ref: cipher.seal(bytes, at: range.start * 64, birth: version, into: buffer))
+        let direct = count >= StoreTransaction.directBytes
+        if !direct { entry.buffer = buffer }
+        defer { if direct { buffer.deallocate() } }
+        try lock.withLock { () throws(FirnError) in try keep(entry) }
+        if direct { try writeDirect(UnsafeRawBufferPointer(buffer), at: entry.ref.offset) }
+        return entry.ref
+    }
+
+    /// The lock is held.
+    private func keep(_ entry: Written) throws(FirnError) {
+        written[entry.ref.offset / 64] = entry
+        bufferedBytes += entry.buffer?.count ?? 0
+        if bufferedBytes > StoreTransaction.bufferLimit { try flush() }
+    }
+
+    private func writeDirect(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FirnError) {
+        do throws(FirnError) { try store.file.write(bytes, at: offset) } catch {
+            lock.withLock { fail(error) }
+            throw error
+        }
+    }
+
+    /// An extent of the transaction's own bookkeeping, which are in `buffer`; encrypted, if the file is.
+    func written(_ bytes: UnsafeRawBufferPointer, at range: UnitRange, _ buffer: UnsafeMutableRawBufferPointer) -> Written {
+        guard let cipher = store.cipher else {
+            return Written(ref: ExtentRef(offset: range.start * 64, length: UInt64(bytes.count), birth: version, hash: Hash128(of: bytes)), buffer: buffer)
+        }
+        let sealed = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + ExtentCipher.overhead, alignment: 16)
+        defer { buffer.deallocate() }
+        return Written(ref: cipher.seal(bytes, at: range.start * 64, birth: version, into: sealed), buffer: sealed)
     }
 
     package func write(_ bytes: [UInt8]) throws(FirnError) -> ExtentRef {
@@ -96,14 +137,20 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
             guard let entry = written[ref.offset / 64], entry.ref == ref else {
                 throw Damage("reference to an extent that was never written", at: Int(clamping: ref.offset))
             }
-            if let buffer = entry.buffer { return UnsafeRawBufferPointer(buffer) }
+            if let buffer = entry.buffer { return try opened(ref, UnsafeRawBufferPointer(buffer)) }
             if mappings.last.map({ UInt64($0.reach) < ref.offset + ref.length }) ?? true {
                 do throws(FirnError) { mappings.append(try store.mapping(covering: ref.offset + ref.length)) } catch {
                     throw Damage("cannot map the file: \(error.message)", at: Int(clamping: ref.offset))
                 }
             }
-            return mappings.last!.bytes(at: Int(ref.offset), count: Int(ref.length))
+            return try opened(ref, mappings.last!.bytes(at: Int(ref.offset), count: Int(ref.length)))
         }
+    }
+
+    /// What an extent of the transaction's own holds, of which these are the bytes in the file.
+    private func opened(_ ref: ExtentRef, _ bytes: UnsafeRawBufferPointer) throws(Damage) -> UnsafeRawBufferPointer {
+        guard let held else { return bytes }
+        return try held.read(ref, bytes)
     }
 
     /// From this commit on the file holds something that readers must know of. A file never loses a feature; a new one made of it may.

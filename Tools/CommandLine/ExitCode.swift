@@ -25,9 +25,9 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     /// The code for an error that ends a command.
     package init(_ code: FirnError.Code) {
         self = switch code {
-        case .usage: .usage
+        case .usage, .notEncrypted: .usage
         case .rejected, .duplicateKey, .schema: .rejected
-        case .damaged, .notThisFormat, .unsupported: .damaged
+        case .damaged, .notThisFormat, .unsupported, .encrypted, .wrongKey: .damaged
         case .interrupted: .interrupted
         default: .inputOutput
         }

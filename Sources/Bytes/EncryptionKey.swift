@@ -1,0 +1,37 @@
+/// The secret of an encrypted file: 64 bytes.
+package struct EncryptionKey: Hashable, Sendable {
+    package static let count = 64
+    package let bytes: [UInt8]
+
+    /// Nil if they are not 64.
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count == EncryptionKey.count else { return nil }
+        self.bytes = bytes
+    }
+
+    /// What a file or a variable holds: the 64 bytes, or 128 hexadecimal digits with white space around them. Nil if it is neither.
+    package init?(written: [UInt8]) {
+        if let key = EncryptionKey(written) {
+            self = key
+            return
+        }
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) }
+        let digits = written.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        guard digits.count == 2 * EncryptionKey.count else { return nil }
+        var bytes: [UInt8] = [], high: UInt8?
+        for digit in digits {
+            let value: UInt8
+            switch digit {
+            case 0x30...0x39: value = digit - 0x30
+            case 0x41...0x46: value = digit - 0x41 + 10
+            case 0x61...0x66: value = digit - 0x61 + 10
+            default: return nil
+            }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else { high = value }
+        }
+        self.init(bytes)
+    }
+}

@@ -1,0 +1,108 @@
+import CCrypto
+import FirnBytes
+import Synchronization
+
+/// Seals byte strings, and opens them again, under a key derived from a secret and a salt: AES-256-GCM with random nonces of 192 bits
+/// (XAES-256-GCM). Usable from any thread.
+package final class Cipher: Sendable {
+    /// Bytes of a nonce, which stands before what is sealed with it, of a tag, and of a salt.
+    package static let nonceCount = 24, tagCount = 16, saltCount = 32
+    /// The most that can be sealed at a time.
+    package static let mostBytes: UInt64 = (1 << 36) - 32
+
+    private let key: [UInt8]
+    /// OpenSSL's states, of which one thread uses one at a time.
+    private let idle: Mutex<[State]> = Mutex([])
+
+    private struct State: @unchecked Sendable { let pointer: OpaquePointer }
+
+    /// Whether OpenSSL is there.
+    package static var isAvailable: Bool { firn_crypto_is_there() == 1 }
+
+    /// Under a key derived by HKDF-SHA-256; `purpose` keeps keys of one secret and salt apart.
+    package convenience init(_ secret: EncryptionKey, salt: [UInt8], purpose: String) throws(FirnError) {
+        let extracted = try Cipher.hmac(key: salt, secret.bytes)
+        try self.init(key: try Cipher.hmac(key: extracted, Array(purpose.utf8) + [1]))
+    }
+
+    /// Under these 32 bytes.
+    init(key: [UInt8]) throws(FirnError) {
+        precondition(key.count == 32, "AES-256 takes a key of 32 bytes")
+        guard Cipher.isAvailable else { throw Cipher.missing }
+        self.key = key
+    }
+
+    deinit { idle.withLock { for state in $0 { firn_cipher_free(state.pointer) } } }
+
+    private static let missing = FirnError(
+        .unsupported, "encryption needs OpenSSL's libcrypto, which is not installed", advice: "install it: on Debian, apt-get install libssl3")
+
+    private static func hmac(key: [UInt8], _ bytes: [UInt8]) throws(FirnError) -> [UInt8] {
+        var out = [UInt8](repeating: 0, count: 32)
+        guard firn_hmac_sha256(key, key.count, bytes, bytes.count, &out) == 1 else { throw missing }
+        return out
+    }
+
+    /// Random bytes from the system: a multiple of 8.
+    package static func random(_ count: Int) -> [UInt8] {
+        var writer = ByteWriter(reserving: count)
+        for _ in 0..<count / 8 { writer.append(UInt64.random(in: 0 ... .max)) }
+        return writer.bytes
+    }
+
+    /// Fills `out`, which is as much longer as a nonce, with a new nonce and the sealed bytes. The tag stands for these bytes and for `bound`, which is
+    /// not stored: only who knows both, and the key, can open it.
+    package func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128 {
+        seal(bytes, bound: bound, nonce: Cipher.random(Cipher.nonceCount), into: out)
+    }
+
+    func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], nonce: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128 {
+        precondition(nonce.count == Cipher.nonceCount && out.count == bytes.count + Cipher.nonceCount && UInt64(bytes.count) <= Cipher.mostBytes,
+                     "sealing takes a place that is as much longer as a nonce")
+        out.copyBytes(from: nonce)
+        var tag: (UInt64, UInt64) = (0, 0)
+        let done = withState { state in
+            withUnsafeMutableBytes(of: &tag) { tag in
+                firn_cipher_seal(state, nonce, bound, bound.count, start(bytes), bytes.count, start(out) + Cipher.nonceCount, tag.baseAddress!.assumingMemoryBound(to: UInt8.self))
+            }
+        }
+        // It refuses nothing; it may run out of memory.
+        precondition(done == 1, "OpenSSL could not seal: is there memory left?")
+        return Hash128(low: UInt64(littleEndian: tag.0), high: UInt64(littleEndian: tag.1))
+    }
+
+    /// Opens what `seal` wrote, into a place as much shorter as a nonce. False if anything differs: the bytes, `bound`, the tag or the key. What stands
+    /// in `out` means nothing then.
+    package func open(_ sealed: UnsafeRawBufferPointer, bound: [UInt8], tag: Hash128, into out: UnsafeMutableRawBufferPointer) -> Bool {
+        guard sealed.count >= Cipher.nonceCount, out.count == sealed.count - Cipher.nonceCount else { return false }
+        var words = (tag.low.littleEndian, tag.high.littleEndian)
+        return withState { state in
+            withUnsafeMutableBytes(of: &words) { tag in
+                firn_cipher_open(state, start(sealed), bound, bound.count, start(sealed) + Cipher.nonceCount, out.count, start(out), tag.baseAddress!.assumingMemoryBound(to: UInt8.self))
+            }
+        } == 1
+    }
+
+    private func start(_ bytes: UnsafeRawBufferPointer) -> UnsafePointer<UInt8> {
+        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) ?? Cipher.nothing
+    }
+
+    private func start(_ bytes: UnsafeMutableRawBufferPointer) -> UnsafeMutablePointer<UInt8> {
+        bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafeMutablePointer(mutating: Cipher.nothing)
+    }
+
+    /// Where no bytes are.
+    nonisolated(unsafe) private static let nothing = UnsafePointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
+
+    private func withState(_ body: (OpaquePointer) -> Int32) -> Int32 {
+        let state: State
+        if let waiting = idle.withLock({ $0.popLast() }) {
+            state = waiting
+        } else {
+            guard let new = firn_cipher_new(key) else { preconditionFailure("OpenSSL has no room for a cipher: is there memory left?") }
+            state = State(pointer: new)
+        }
+        defer { idle.withLock { $0.append(state) } }
+        return body(state.pointer)
+    }
+}

@@ -1,0 +1,77 @@
+import FirnBytes
+import FirnCrypto
+
+/// Seals the extents and roots of one encrypted file, and opens them (docs/format/store.md, "Encrypted files").
+final class ExtentCipher: Sendable {
+    /// Random, fixed at creation.
+    let salt: [UInt8]
+    private let identity: Hash128
+    private let cipher: Cipher
+    /// How much longer an extent is than what it holds.
+    static let overhead = Cipher.nonceCount
+    private static let tag: UInt32 = 0x3154_5845       // "EXT1"
+
+    init(_ key: EncryptionKey, salt: [UInt8], identity: Hash128) throws(FirnError) {
+        self.salt = salt
+        self.identity = identity
+        cipher = try Cipher(key, salt: salt, purpose: "firn 1")
+    }
+
+    /// What an extent's tag stands for besides its bytes: the file, the place, the stored length, the birth.
+    private func bound(_ offset: UInt64, _ length: UInt64, _ birth: UInt64) -> [UInt8] {
+        var writer = ByteWriter(reserving: 44)
+        writer.append(ExtentCipher.tag)
+        writer.append(identity)
+        writer.append(offset)
+        writer.append(length)
+        writer.append(birth)
+        return writer.bytes
+    }
+
+    /// Seals an extent; `out` is `overhead` bytes longer. Returns its reference, whose hash is the tag.
+    func seal(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, birth: UInt64, into out: UnsafeMutableRawBufferPointer) -> ExtentRef {
+        let length = UInt64(out.count)
+        return ExtentRef(offset: offset, length: length, birth: birth, hash: cipher.seal(bytes, bound: bound(offset, length, birth), into: out))
+    }
+
+    /// What an extent holds, in memory of its own.
+    func open(_ sealed: UnsafeRawBufferPointer, _ ref: ExtentRef) throws(Damage) -> OpenedExtent {
+        guard sealed.count >= ExtentCipher.overhead else { throw Damage("an encrypted extent has no room for its nonce", at: Int(clamping: ref.offset)) }
+        let opened = OpenedExtent(count: sealed.count - ExtentCipher.overhead)
+        guard cipher.open(sealed, bound: bound(ref.offset, ref.length, ref.birth), tag: ref.hash, into: opened.place) else {
+            throw Damage("stored bytes are not those that were encrypted", at: Int(clamping: ref.offset))
+        }
+        return opened
+    }
+
+    // MARK: Roots
+
+    /// `bytes` behind a new nonce, and the tag that stands for them and for `bound`.
+    func seal(root bytes: [UInt8], bound: [UInt8]) -> [UInt8] {
+        var out = [UInt8](repeating: 0, count: bytes.count + ExtentCipher.overhead)
+        let tag = bytes.withUnsafeBytes { bytes in out.withUnsafeMutableBytes { cipher.seal(bytes, bound: bound, into: $0) } }
+        var writer = ByteWriter(reserving: out.count + Cipher.tagCount)
+        writer.append(contentsOf: out)
+        writer.append(tag)
+        return writer.bytes
+    }
+
+    func open(root sealed: [UInt8], bound: [UInt8], tag: Hash128) -> [UInt8]? {
+        var out = [UInt8](repeating: 0, count: sealed.count - ExtentCipher.overhead)
+        return sealed.withUnsafeBytes { sealed in out.withUnsafeMutableBytes { cipher.open(sealed, bound: bound, tag: tag, into: $0) } } ? out : nil
+    }
+}
+
+/// What an encrypted extent holds, in memory, as long as somebody holds it.
+final class OpenedExtent: @unchecked Sendable {
+    /// Written before anybody else sees it.
+    fileprivate let place: UnsafeMutableRawBufferPointer
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(place) }
+
+    fileprivate init(count: Int) {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(count, 1), alignment: 16)
+        place = UnsafeMutableRawBufferPointer(rebasing: memory[..<count])
+    }
+
+    deinit { UnsafeMutableRawPointer(place.baseAddress)?.deallocate() }
+}

@@ -1,0 +1,77 @@
+// The root of an encrypted file: 320 bytes that count. See docs/format/store.md, "Encrypted files".
+//
+//   as in other files, but time 0, record "unit 8", catalogue none · salt 32 · nonce 24 · sealed 72: time 8, record 32, catalogue 32 · tag 16 · hash 16
+
+import FirnBytes
+import FirnCrypto
+
+/// The part of a root that only the key opens.
+struct RootSeal: Equatable {
+    static let rootLength = 320
+    /// The bytes of the root that the tag stands for besides: all before the nonce.
+    static let boundCount = 192
+    private static let sealedCount = 72
+    /// What stands in place of the record, so that programs that do not know the feature find a whole root and refuse it by its bit.
+    static let placeholder = ExtentRef(offset: 512, length: 0, birth: 0, hash: Hash128(low: 0, high: 0))
+
+    let salt: [UInt8]
+    private let bound: [UInt8]
+    private let sealed: [UInt8]
+    private let tag: Hash128
+
+    /// `slot`: a root whose hash holds, at least `rootLength` bytes of it.
+    init(slot: UnsafeRawBufferPointer) throws(Damage) {
+        var reader = ByteReader(slot, at: RootSeal.boundCount - Cipher.saltCount)
+        salt = Array(try reader.read(count: Cipher.saltCount))
+        bound = Array(slot[..<RootSeal.boundCount])
+        sealed = Array(try reader.read(count: Cipher.nonceCount + RootSeal.sealedCount))
+        tag = try reader.readHash()
+    }
+
+    fileprivate func open(_ cipher: ExtentCipher) -> [UInt8]? { cipher.salt == salt ? cipher.open(root: sealed, bound: bound, tag: tag) : nil }
+}
+
+extension Root {
+    var isEncrypted: Bool { readerFeatures & ReaderFeature.encryption.bit != 0 }
+
+    /// The bytes of its slot in an encrypted file. Each call takes another nonce.
+    func encoded(sealing cipher: ExtentCipher?) -> [UInt8] {
+        guard let cipher else { return encoded() }
+        precondition(isEncrypted && secondSlot == 0, "the root of an encrypted file says that it is one")
+        var inner = ByteWriter(reserving: 72)
+        inner.append(time)
+        record.encode(to: &inner)
+        catalogue.encode(to: &inner)
+        var open = self
+        open.time = 0
+        open.record = version == 0 ? .none : RootSeal.placeholder
+        open.catalogue = .none
+        var writer = ByteWriter(reserving: Root.slotBytes)
+        open.encodeFields(length: RootSeal.rootLength, to: &writer)
+        writer.append(contentsOf: cipher.salt)
+        let bound = writer.bytes
+        writer.append(contentsOf: cipher.seal(root: inner.bytes, bound: bound))
+        writer.append(Hash128(of: writer.bytes))
+        writer.pad(to: Root.slotBytes)
+        return writer.bytes
+    }
+
+    /// The root with what was sealed in it. `Damage` if the cipher does not open it, or is there and the root is not encrypted.
+    func unsealed(_ cipher: ExtentCipher?) throws(Damage) -> Root {
+        guard let seal else {
+            guard cipher == nil else { throw Damage("a root that is not encrypted, in an encrypted file") }
+            return self
+        }
+        guard let cipher, let bytes = seal.open(cipher) else { throw Damage("the root cannot be opened with this key") }
+        var root = self
+        root.seal = nil
+        try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in
+            var reader = ByteReader(bytes)
+            root.time = try reader.read()
+            root.record = try ExtentRef(from: &reader)
+            root.catalogue = try ExtentRef(from: &reader)
+        }
+        guard root.record.isNone == (version == 0) else { throw Damage("root contradicts itself", at: 32) }
+        return root
+    }
+}

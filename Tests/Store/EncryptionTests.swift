@@ -1,0 +1,270 @@
+import FirnBytes
+import FirnDisk
+import Foundation
+import Testing
+@testable import FirnStore
+
+let testKey = EncryptionKey([UInt8](0..<64))!
+private let otherKey = EncryptionKey([UInt8](1..<65))!
+
+/// T13: files that are encrypted, from the store's side.
+@Suite struct EncryptionTests {
+    private func bytes(_ path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
+
+    private func code(_ body: () throws -> Void) -> FirnError.Code? {
+        do { try body() } catch { return (error as? FirnError)?.code }
+        return nil
+    }
+
+    @Test func `T13: an encrypted store tells the story that was written, in this process and after reopening`() throws {
+        for seed in 1...4 as ClosedRange<UInt64> {
+            let scratch = Scratch()
+            var story = Story(seed: seed)
+            let store = try Store.create(path: scratch("a"), overwrite: false, atFirstCommit: seed % 2 == 0, key: testKey)
+            for round in 0..<30 {
+                try story.commit(store, largest: round % 7 == 0 ? 200_000 : 3000)
+                #expect(try story.holds(store.snapshot()), "seed \(seed), round \(round)")
+            }
+            #expect(try faults(store) == [])
+            let again = try Store.open(path: scratch("a"), writable: seed % 2 == 0, key: testKey)
+            #expect(again.isEncrypted && again.fellBack == nil)
+            for info in try again.history() { #expect(try story.holds(again.snapshot(version: info.version)), "seed \(seed)") }
+            #expect(try faults(again) == [])
+            if again.isWritable {
+                try story.commit(again)
+                #expect(try story.holds(store.snapshot()))
+                try again.shrink()
+                #expect(try faults(again) == [])
+            }
+        }
+    }
+
+    @Test func `T13: a missing key, a wrong key and a key too many have errors of their own`() throws {
+        let scratch = Scratch()
+        for name in ["empty", "full"] {
+            let store = try Store.create(path: scratch(name), overwrite: false, key: testKey)
+            if name == "full" {
+                for _ in 0..<3 {
+                    let transaction = try store.begin()
+                    try transaction.commit(catalogue: try transaction.write([1, 2, 3]))
+                }
+            }
+            #expect(code { _ = try Store.open(path: scratch(name), writable: false) } == .encrypted)
+            #expect(code { _ = try Store.open(path: scratch(name), writable: true, key: otherKey) } == .wrongKey)
+            #expect(code { _ = try Store.open(path: scratch(name), writable: true, key: testKey) } == nil)
+        }
+        let plain = try Store.create(path: scratch("plain"), overwrite: false)
+        #expect(!plain.isEncrypted)
+        #expect(code { _ = try Store.open(path: scratch("plain"), writable: false, key: testKey) } == .notEncrypted)
+        try File(path: scratch("text"), .createNew).write(Array("nothing of ours".utf8), at: 0)
+        #expect(code { _ = try Store.open(path: scratch("text"), writable: false, key: testKey) } == .notThisFormat)
+    }
+
+    @Test func `T13: keys are 64 bytes, or 128 hexadecimal digits`() {
+        #expect(EncryptionKey([]) == nil && EncryptionKey([UInt8](repeating: 1, count: 63)) == nil && EncryptionKey([UInt8](repeating: 1, count: 65)) == nil)
+        #expect(EncryptionKey([UInt8](repeating: 1, count: 64)) != nil)
+        let hex = (0..<64).map { String($0 / 16, radix: 16) + String($0 % 16, radix: 16, uppercase: true) }.joined()
+        #expect(EncryptionKey(written: Array((" " + hex + "\n").utf8)) == testKey)
+        #expect(EncryptionKey(written: testKey.bytes) == testKey)
+        #expect(EncryptionKey(written: Array(hex.dropLast().utf8)) == nil && EncryptionKey(written: Array((hex.dropLast() + "g").utf8)) == nil)
+    }
+
+    /// The beginnings of all units that were ever written: every nonce is one of them.
+    private func beginnings(_ calls: [Recorder.Call]) -> [ArraySlice<UInt8>] {
+        calls.flatMap { call -> [ArraySlice<UInt8>] in
+            guard case .write(let offset, let bytes) = call else { return [] }
+            precondition(offset % 64 == 0)
+            // In a root the nonce begins its fourth unit; the others are in the clear.
+            let isRoot = bytes.starts(with: Root.magic)
+            return stride(from: 0, to: bytes.count - 23, by: 64).filter { isRoot ? $0 == 192 : true }.map { bytes[$0..<$0 + 24] }
+        }
+    }
+
+    @Test func `T13: no nonce is written twice, whatever is cancelled, fails or is rolled back`() throws {
+        let scratch = Scratch()
+        var all: [Recorder.Call] = [], random = Seeded(9)
+        let first = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
+        var story = Story(seed: 9)
+        try story.commit(first)
+        // The same bytes at the same places, again and again: under a nonce made of place and version they would repeat it.
+        for round in 0..<18 {
+            let recorder = round % 3 == 0 ? Recorder(failing: random.next(6)) : Recorder()
+            let store = try Store.open(path: scratch("a"), writable: true, key: testKey, calls: recorder)
+            let transaction = try store.begin()
+            do {
+                for _ in 0..<3 { _ = try transaction.write([UInt8](repeating: 7, count: 70_000)) }
+                transaction.setMark()
+                for _ in 0..<40 { _ = try transaction.write([UInt8](repeating: 7, count: 40_000)) }
+                transaction.rollBack()
+                let catalogue = try transaction.write(catalogueBytes([]))
+                if round % 3 == 1 { transaction.cancel() } else { try transaction.commit(catalogue: catalogue) }
+            } catch {}
+            all += recorder.calls
+        }
+        let beginnings = beginnings(all).filter { !$0.allSatisfy { $0 == 0 } }
+        #expect(beginnings.count > 15_000)
+        #expect(Set(beginnings).count == beginnings.count)
+        // All that a run writes is as good as random: no byte value is far from its share.
+        var counts = [Int](repeating: 0, count: 256), total = 0
+        for case .write(_, let bytes) in all where bytes.count > 4096 {
+            for byte in bytes { counts[Int(byte)] += 1 }
+            total += bytes.count
+        }
+        #expect(counts.dropFirst().allSatisfy { abs($0 - total / 256) < total / 2560 }, "\(counts)")
+    }
+
+    @Test func `T13: nothing of what was written stands in the file, committed, cancelled or crashed`() throws {
+        let scratch = Scratch(), recorder = Recorder()
+        let secret = Array("the quick brown fox".utf8)
+        let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey, calls: recorder)
+        for round in 0..<20 {
+            let transaction = try store.begin()
+            _ = try transaction.write(secret + [UInt8](repeating: UInt8(round), count: round * 5000))
+            let tree = TreeWriter(root: .none, transaction: transaction)
+            for key in 0..<50 as Range<UInt64> { try tree.put(key, secret) }
+            _ = try tree.finish()
+            let catalogue = try transaction.write(secret)
+            if round % 4 == 3 { transaction.cancel() } else { try transaction.commit(catalogue: catalogue) }
+        }
+        var seen = Data()
+        for case .write(_, let bytes) in recorder.calls { seen.append(contentsOf: bytes) }
+        #expect(seen.count > 500_000)
+        for word in [secret, Array(secret[..<9]), Array("CMT1".utf8) + [0, 0, 0, 0], Array("SPC1".utf8) + [0, 0, 0, 0]] { #expect(seen.range(of: Data(word)) == nil) }
+        // Nor hashes, by which equal contents would be known.
+        var hash = ByteWriter()
+        hash.append(secret.withUnsafeBytes { Hash128(of: $0) })
+        #expect(seen.range(of: Data(hash.bytes)) == nil)
+    }
+
+    @Test func `T13: a bit that flips anywhere that counts is found, and never read as data`() throws {
+        let scratch = Scratch()
+        var story = Story(seed: 5)
+        do {
+            let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
+            for _ in 0..<6 { try story.commit(store) }
+        }
+        let image = try bytes(scratch("a")), store = try Store.open(path: scratch("a"), writable: false, key: testKey)
+        let snapshot = try store.snapshot()
+        var live = Set<Int>()
+        for ref in try liveExtents(snapshot) + [snapshot.root.record] { live.formUnion(Int(ref.offset)..<Int(ref.offset + ref.length)) }
+        let newest = Int(snapshot.root.offset(of: snapshot.version))
+        live.formUnion(newest..<newest + 320)
+        var random = Seeded(77)
+        let path = scratch("b")
+        for place in live.sorted().filter({ $0 >= newest && $0 < newest + 320 || random.next(8) == 0 }) {
+            var other = image
+            other[place] ^= 1 << UInt8(random.next(8))
+            try Data(other).write(to: URL(fileURLWithPath: path))
+            do {
+                let store = try Store.open(path: path, writable: false, key: testKey)
+                let snapshot = try store.snapshot()
+                // An older version, or the flip is found where it is read.
+                if snapshot.version == story.contents.count - 1 {
+                    let found = try faults(store)
+                    #expect(throws: (any Error).self, "byte \(place) was believed; \(found)") { for ref in try liveExtents(snapshot) { _ = try snapshot.read(ref) } }
+                } else { #expect(try store.fellBack != nil && story.holds(snapshot), "byte \(place)") }
+            } catch let error as FirnError { #expect([.damaged, .notThisFormat].contains(error.code), "byte \(place): \(error)") }
+        }
+    }
+
+    @Test func `T13: extents that change places, or come from an earlier state of the file, are refused`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
+        let transaction = try store.begin()
+        let refs = try (0..<4).map { try transaction.write(pattern($0, 1000)) }
+        try transaction.commit(catalogue: try transaction.write(catalogueBytes(refs)))
+        let image = try bytes(scratch("a"))
+        func place(_ ref: ExtentRef) -> Range<Int> { Int(ref.offset)..<Int(ref.offset + ref.length) }
+        var swapped = image
+        swapped.replaceSubrange(place(refs[0]), with: image[place(refs[1])])
+        swapped.replaceSubrange(place(refs[1]), with: image[place(refs[0])])
+        try Data(swapped).write(to: URL(fileURLWithPath: scratch("b")))
+        let snapshot = try Store.open(path: scratch("b"), writable: false, key: testKey).snapshot()
+        #expect(throws: Damage.self) { _ = try snapshot.read(refs[0]) }
+        #expect(throws: Damage.self) { _ = try snapshot.read(refs[1]) }
+        #expect(try Array(snapshot.read(refs[2])) == pattern(2, 1000))
+        // Whoever holds a reference to one place does not get what was sealed for another, or for another version.
+        for wrong in [ExtentRef(offset: refs[2].offset, length: refs[2].length, birth: refs[2].birth + 1, hash: refs[2].hash),
+                      ExtentRef(offset: refs[2].offset, length: refs[2].length - 1, birth: refs[2].birth, hash: refs[2].hash),
+                      ExtentRef(offset: refs[3].offset, length: refs[2].length, birth: refs[2].birth, hash: refs[2].hash)] {
+            #expect(throws: Damage.self) { _ = try snapshot.read(wrong) }
+        }
+        // Extents of another file under the same key.
+        let other = try Store.create(path: scratch("c"), overwrite: false, key: testKey), second = try other.begin()
+        let copies = try (0..<4).map { try second.write(pattern($0, 1000)) }
+        try second.commit(catalogue: try second.write(catalogueBytes(copies)))
+        #expect(copies[0].offset == refs[0].offset && copies[0] != refs[0])
+        var mixed = image
+        mixed.replaceSubrange(place(refs[0]), with: try bytes(scratch("c"))[place(copies[0])])
+        try Data(mixed).write(to: URL(fileURLWithPath: scratch("b")))
+        let third = try Store.open(path: scratch("b"), writable: false, key: testKey).snapshot()
+        #expect(throws: Damage.self) { _ = try third.read(refs[0]) }
+    }
+
+    @Test func `T13: a power cut leaves the last version or the one before, never another`() throws {
+        let scratch = Scratch()
+        var random = Seeded(31), story = Story(seed: 31), images = 0
+        let recorder = Recorder()
+        let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey, calls: recorder)
+        for _ in 0..<3 { try story.commit(store) }
+        for _ in 0..<4 {
+            let base = try bytes(scratch("a")), before = story.contents.count - 1
+            recorder.clear()
+            try story.commit(store)
+            // Up to the last sync all is loose: these commits have one barrier.
+            for image in Recorder.crashImages(recorder.calls.filter { $0 != .sync }, from: base, &random) {
+                try Data(image).write(to: URL(fileURLWithPath: scratch("b")))
+                let opened = try Store.open(path: scratch("b"), writable: false, key: testKey), snapshot = try opened.snapshot()
+                #expect(Int(snapshot.version) == before || Int(snapshot.version) == before + 1)
+                #expect(try story.holds(snapshot))
+                images += 1
+            }
+        }
+        #expect(images > 50)
+    }
+
+    @Test func `T13: readers on many threads open the same extents at once`() async throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
+        let transaction = try store.begin()
+        let refs = try (0..<200).map { try transaction.write(pattern($0, 500 + $0 * 37)) }
+        try transaction.commit(catalogue: try transaction.write(catalogueBytes(refs)))
+        let reader = try Store.open(path: scratch("a"), writable: false, key: testKey)
+        let shared = try reader.snapshot()
+        await withTaskGroup(of: Bool.self) { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    guard let own = thread % 2 == 0 ? shared : try? reader.snapshot() else { return false }
+                    return (0..<3).allSatisfy { _ in
+                        refs.indices.allSatisfy { (try? own.read(refs[$0])).map { Array($0) } == pattern($0, 500 + $0 * 37) }
+                    }
+                }
+            }
+            for await isRight in group { #expect(isRight) }
+        }
+        // What was read once is not opened again: the same memory, for all who hold it.
+        #expect(try shared.read(refs[3]).baseAddress == (try shared.read(refs[3]).baseAddress))
+        #expect(try reader.snapshot().read(refs[3]).baseAddress == (try shared.read(refs[3]).baseAddress))
+    }
+
+    @Test func `T13: programs that do not know encryption are told by the bit`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
+        let transaction = try store.begin()
+        try transaction.commit(catalogue: try transaction.write([1]))
+        let image = try bytes(scratch("a"))
+        for offset in [0, 4096] {
+            // Magic, a length they take, a hash that holds, and a bit that they do not know.
+            #expect(image[offset + 12] == 64 && image[offset + 13] == 1 && image[offset + 16] == 2)
+            let slot = image[offset..<offset + 512].map { $0 }
+            let hash = slot.withUnsafeBytes { Hash128(of: UnsafeRawBufferPointer(rebasing: $0[..<304])) }
+            var reader: [UInt8] = []
+            var writer = ByteWriter()
+            writer.append(hash)
+            reader = writer.bytes
+            #expect(Array(slot[304..<320]) == reader)
+            // Time, record and catalogue are not in the clear.
+            #expect(slot[56..<64].allSatisfy { $0 == 0 } && slot[96..<152].allSatisfy { $0 == 0 })
+        }
+    }
+}
