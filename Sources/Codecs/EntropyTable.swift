@@ -59,17 +59,40 @@ private struct BitCursor {
     }
 }
 
-/// Slot k of symbol j: decoding takes the state to a new one.
+/// What a slot of the table leads to, in 32 bits: base (13) · bits (4) · extra (4) · symbol (11). The next state is base + the next `bits` bits,
+/// after the symbol's extra ones; those of a symbol with more than 15 stand with the symbol only.
 struct EntropySlot {
-    /// New state = base + the next `bits` bits.
-    var base: UInt16, symbol: UInt16, bits: UInt8, extra: UInt8
+    let packed: UInt32
+
+    init(base: Int, bits: Int, extra: Int, symbol: Int) {
+        packed = UInt32(truncatingIfNeeded: base | bits &<< 13 | min(extra, 15) &<< 17 | symbol &<< 21)
+    }
+
+    @inline(__always)
+    init(_ base: Int, _ bits: Int, _ shared: UInt32) { packed = UInt32(truncatingIfNeeded: base | bits &<< 13) | shared }
+
+    @inline(__always) var base: UInt64 { UInt64(packed & 0x1FFF) }
+    @inline(__always) var bits: UInt64 { UInt64(packed &>> 13 & 15) }
+    @inline(__always) var extra: UInt64 { UInt64(packed &>> 17 & 15) }
+    @inline(__always) var symbol: Int { Int(packed &>> 21) }
+}
+
+/// The numbers of a symbol: `lower`, and as many above it as the bits of `mask` tell apart.
+struct EntropyRange {
+    let lower: UInt64, mask: UInt64
 }
 
 /// A decoding table; every slot leads to a slot, whatever the bits.
 final class EntropyTable: Sendable {
-    let slots: [EntropySlot], lowers: [UInt64], mostExtra: Int
+    let slots: [EntropySlot], ranges: [EntropyRange], extras: [UInt8], mostExtra: Int
+    /// The most bits that one value takes.
+    let mostBits: Int
+    /// Every symbol is one number: a slot holds that number instead of its symbol, where `add` is still to be added.
+    let isDirect: Bool
+    let add: UInt64
 
-    init(_ bytes: UnsafeRawBufferPointer, tableLog: Int) throws(Damage) {
+    /// `add`: what is added to every number.
+    init(_ bytes: UnsafeRawBufferPointer, tableLog: Int, add: UInt64) throws(Damage) {
         var reader = ByteReader(bytes)
         let count = try reader.readCount(limit: EntropyModel.mostBins)
         var cursor = BitCursor(bytes: reader.readRest())
@@ -87,27 +110,33 @@ final class EntropyTable: Sendable {
             most = max(most, level)
         }
         guard count > 0, sum == 1 << tableLog else { throw Damage("frequencies of symbols do not add up") }
-        lowers = bins.map(\.lower)
+        let direct = most == 0 && bins[count &- 1].lower < UInt64(EntropyModel.mostBins)
+        isDirect = direct
+        self.add = add
+        ranges = bins.map { EntropyRange(lower: $0.lower &+ add, mask: lowMask($0.extra)) }
+        extras = bins.map { UInt8($0.extra) }
         mostExtra = most
-        slots = Self.makeSlots(bins, tableLog: tableLog)
+        // The rarer a symbol, the more bits complete its next state.
+        mostBits = bins.reduce(0) { max($0, $1.extra &+ tableLog &- (bitWidth(UInt64($1.frequency)) &- 1)) }
+        slots = Self.makeSlots(bins, tableLog: tableLog, direct: direct)
     }
 
-    private static func makeSlots(_ bins: [EntropyBin], tableLog: Int) -> [EntropySlot] {
+    private static func makeSlots(_ bins: [EntropyBin], tableLog: Int, direct: Bool) -> [EntropySlot] {
         let size = 1 << tableLog
         var next = bins.map { UInt32($0.frequency) }
-        let order = spreadSymbols(bins, tableLog: tableLog), extras = bins.map { UInt8($0.extra) }
+        let order = spreadSymbols(bins, tableLog: tableLog)
+        // What is the same for all slots of a symbol.
+        let shared = bins.enumerated().map { EntropySlot(base: 0, bits: 0, extra: $1.extra, symbol: direct ? Int($1.lower) : $0).packed }
         return [EntropySlot](unsafeUninitializedCapacity: size) { slots, filled in
             next.withUnsafeMutableBufferPointer { next in
                 order.withUnsafeBufferPointer { order in
-                    extras.withUnsafeBufferPointer { extras in
-                        let target = slots.baseAddress!, next = next.baseAddress!, order = order.baseAddress!, extras = extras.baseAddress!
+                    shared.withUnsafeBufferPointer { shared in
+                        let target = slots.baseAddress!, next = next.baseAddress!, order = order.baseAddress!, shared = shared.baseAddress!
                         for k in 0..<size {
                             let symbol = Int(order[k]), x = next[symbol]
                             next[symbol] = x &+ 1
                             let bits = tableLog &- (31 &- x.leadingZeroBitCount)
-                            let base = Int(x) &<< bits &- size
-                            (target + k).initialize(to: EntropySlot(base: UInt16(truncatingIfNeeded: base), symbol: order[k],
-                                                                    bits: UInt8(truncatingIfNeeded: bits), extra: extras[symbol]))
+                            (target + k).initialize(to: EntropySlot(Int(x) &<< bits &- size, bits, shared[symbol]))
                         }
                     }
                 }

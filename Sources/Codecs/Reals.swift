@@ -66,7 +66,7 @@ package enum RealsEncoder {
 /// Reads a stream of doubles. The bytes must outlive it; they may be hostile: `Damage`, never a trap.
 package final class RealsReader: Sendable {
     package let count: Int
-    private let body: RealsBody
+    let body: RealsBody
 
     package init(_ bytes: UnsafeRawBufferPointer, count: Int) throws(Damage) {
         guard count >= 0, count <= 1 << 40 else { throw Damage("count of values out of range") }
@@ -141,6 +141,10 @@ class RealsBody: @unchecked Sendable {
         }
         if let fault { throw fault }
     }
+    /// The values at some places of a vector of n, ascending and within it.
+    func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+        try gatherDecoded(rows, vector: vector, count: n, into: out)
+    }
     /// Of a full vector; nil: not done here.
     func sum(vector: Int) throws(Damage) -> Double? { nil }
 }
@@ -181,6 +185,12 @@ final class RealsOrdered: RealsBody, @unchecked Sendable {
         try words.search(vector: vector, count: n, from, to, into: out)
     }
 
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+        try inPlace(out) { (target) throws(Damage) in try words.gather(rows, vector: vector, count: n, into: target) }
+        let raw = UnsafeMutableRawPointer(out)
+        for j in 0..<rows.count { out[j] = real(raw.load(fromByteOffset: j &* 8, as: Int64.self)) }
+    }
+
     override func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
         let single = single
         try decodeInPlace(words, vector: vector, count: n, into: out) { single ? singleFromOrdered($0) : realFromOrdered($0) }
@@ -191,13 +201,19 @@ final class RealsOrdered: RealsBody, @unchecked Sendable {
 @inline(__always)
 func decodeInPlace(_ words: WordsBody, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>,
                    _ convert: (Int64) -> Double) throws(Damage) {
+    try inPlace(out) { (target) throws(Damage) in try words.decode(from: vector &* vectorLength, count: n, into: target) }
     let raw = UnsafeMutableRawPointer(out)
+    for i in 0..<n { out[i] = convert(raw.load(fromByteOffset: i &* 8, as: Int64.self)) }
+}
+
+/// The room of doubles as that of as many words.
+@inline(__always)
+func inPlace(_ out: UnsafeMutablePointer<Double>, _ body: (UnsafeMutablePointer<Int64>) throws(Damage) -> Void) throws(Damage) {
     var fault: Damage?
-    raw.withMemoryRebound(to: Int64.self, capacity: n) { target in
-        do throws(Damage) { try words.decode(from: vector &* vectorLength, count: n, into: target) } catch { fault = error }
+    UnsafeMutableRawPointer(out).withMemoryRebound(to: Int64.self, capacity: vectorLength) { target in
+        do throws(Damage) { try body(target) } catch { fault = error }
     }
     if let fault { throw fault }
-    for i in 0..<n { out[i] = convert(raw.load(fromByteOffset: i &* 8, as: Int64.self)) }
 }
 
 final class RealsSplit: RealsBody, @unchecked Sendable {

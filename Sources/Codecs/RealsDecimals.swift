@@ -134,12 +134,8 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
     }
 
     override func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
-        let power = power
-        if single {
-            try decodeInPlace(words, vector: vector, count: n, into: out) { Double(Float(Double($0) / power)) }
-        } else {
-            try decodeInPlace(words, vector: vector, count: n, into: out) { Double($0) / power }
-        }
+        try inPlace(out) { (target) throws(Damage) in try words.decode(from: vector &* vectorLength, count: n, into: target) }
+        divide(out, n)
         if exceptions == 0 { return }
         let first = vector &* vectorLength
         var i = rank(first)
@@ -148,6 +144,29 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
             if at < 0 || at >= n { break }
             out[at] = patch(i)
             i &+= 1
+        }
+    }
+
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
+        try inPlace(out) { (target) throws(Damage) in try words.gather(rows, vector: vector, count: n, into: target) }
+        divide(out, rows.count)
+        if exceptions == 0 { return }
+        let first = vector &* vectorLength
+        var i = rank(first)
+        for j in 0..<rows.count {
+            while i < exceptions, position(i) &- first < Int(rows[j]) { i &+= 1 }
+            if i == exceptions { break }
+            if position(i) &- first == Int(rows[j]) { out[j] = patch(i) }
+        }
+    }
+
+    /// Words that stand in the room of their numbers become those.
+    private func divide(_ out: UnsafeMutablePointer<Double>, _ n: Int) {
+        let raw = UnsafeMutableRawPointer(out), power = power
+        if single {
+            for i in 0..<n { out[i] = Double(Float(Double(raw.load(fromByteOffset: i &* 8, as: Int64.self)) / power)) }
+        } else if d > 4 || !DecimalScale(power).divide(raw, n) {
+            for i in 0..<n { out[i] = Double(raw.load(fromByteOffset: i &* 8, as: Int64.self)) / power }
         }
     }
 

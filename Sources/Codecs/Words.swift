@@ -112,6 +112,10 @@ class WordsBody: @unchecked Sendable {
     func search(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         try searchDecoded(vector: vector, count: n, low, high, into: out)
     }
+    /// The values at some places of a vector of n, ascending and within it.
+    func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        try gatherDecoded(rows, vector: vector, count: n, into: out)
+    }
     /// Of the n values of a vector.
     func sum(vector: Int, count n: Int) throws(Damage) -> Int128 { try sumDecoded(vector: vector, count: n) }
 }

@@ -136,6 +136,11 @@ final class WordsScaled: WordsBody, @unchecked Sendable {
         for i in 0..<n { out[i] = low &+ factor &* out[i] }
     }
 
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        try child.gather(rows, vector: vector, count: n, into: out)
+        for j in 0..<rows.count { out[j] = low &+ factor &* out[j] }
+    }
+
     override func search(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         guard isOrdered else { return try searchDecoded(vector: vector, count: n, low, high, into: out) }
         let (fromBelow, fromRest) = (Int128(low) &- Int128(self.low)).quotientAndRemainder(dividingBy: Int128(factor))

@@ -52,7 +52,7 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
 
     private func decodingTable() throws(Damage) -> EntropyTable {
         if let table = table.load() { return table }
-        return table.storeIfNil(try EntropyTable(symbols, tableLog: tableLog))
+        return table.storeIfNil(try EntropyTable(symbols, tableLog: tableLog, add: zigzagged ? 0 : UInt64(bitPattern: low)))
     }
 
     override func value(at index: Int) throws(Damage) -> Int64 {
@@ -73,6 +73,11 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
         while at < end {
             let page = at >> pageLog, first = page << pageLog, stop = min(end, first &+ 1 << pageLog), target = out + (at &- start)
             if at == first {
+                let pages = (end &- at) >> pageLog
+                if pages > 1, try decodePages(page, pages, table, into: target) {
+                    at &+= pages << pageLog
+                    continue
+                }
                 try decodePage(page, count: stop &- first, table, into: target)
             } else {
                 try withVectorScratch { (scratch) throws(Damage) in
@@ -84,85 +89,49 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
         }
     }
 
-    /// The first `n` values of a page. Reading stays in bounds whatever the bits: a page is read in place only if the
-    /// most bits that n values can take end within the stream, else from a copy with zeros behind it.
-    private func decodePage(_ page: Int, count n: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+    /// Where a page begins among the bytes of the pages.
+    private func offset(_ page: Int) throws(Damage) -> Int {
         let field = width == 0 ? 0 : Int(truncatingIfNeeded: readBits(offsets.baseAddress!, limit: offsets.count, position: page &* width, width: width))
         let (rise, overflow) = page.multipliedReportingOverflow(by: slope)
         let offset = rise >> 8 &+ least &+ field
         guard !overflow, offset >= 0, offset <= pages.count else { throw Damage("page outside the stream") }
-        let most = (2 &* tableLog &+ n &* (tableLog &+ table.mostExtra)) >> 3 &+ 24
+        return offset
+    }
+
+    /// More bytes than n values can take from a page, with those that are loaded along with the last.
+    private func mostBytes(_ n: Int, _ table: EntropyTable) -> Int { (2 &* tableLog &+ n &* table.mostBits) >> 3 &+ 24 }
+
+    /// Several whole pages, two at a time: what one waits for, the other fills. False, and nothing done, where one lies too near the end.
+    private func decodePages(_ first: Int, _ count: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage) -> Bool {
+        guard table.mostExtra <= 15, let start = pages.baseAddress else { return false }
+        let n = 1 << pageLog, last = pages.count &- mostBytes(n, table)
+        // Offsets ascend as encoders write them; those of other files are looked at one by one.
+        for page in first..<(first &+ count) where try offset(page) > last { return false }
+        var at = 0
+        while at &+ 1 < count {
+            let x = start + (try offset(first &+ at)), y = start + (try offset(first &+ at &+ 1))
+            table.decode(x, y, count: n, tableLog: tableLog, into: out + at << pageLog)
+            at &+= 2
+        }
+        if at < count { table.decode(start + (try offset(first &+ at)), count: n, tableLog: tableLog, into: out + at << pageLog) }
+        if zigzagged { for i in 0..<(count << pageLog) { out[i] = unzigzag(UInt64(bitPattern: out[i])) } }
+        return true
+    }
+
+    /// The first `n` values of a page. Reading stays in bounds whatever the bits: a page is read in place only if the
+    /// most bits that n values can take end within the stream, else from a copy with zeros behind it.
+    private func decodePage(_ page: Int, count n: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        let offset = try offset(page), most = mostBytes(n, table)
         if offset &+ most <= pages.count {
-            run(pages.baseAddress! + offset, count: n, table, into: out)
+            table.decode(pages.baseAddress! + offset, count: n, tableLog: tableLog, into: out)
         } else {
             withUnsafeTemporaryAllocation(byteCount: most, alignment: 8) { copy in
                 let rest = min(most, pages.count &- offset)
                 if rest > 0 { copy.baseAddress!.copyMemory(from: pages.baseAddress! + offset, byteCount: rest) }
                 (copy.baseAddress! + rest).initializeMemory(as: UInt8.self, repeating: 0, count: most &- rest)
-                run(copy.baseAddress!, count: n, table, into: out)
+                table.decode(copy.baseAddress!, count: n, tableLog: tableLog, into: out)
             }
         }
-    }
-
-    private func run(_ source: UnsafeRawPointer, count n: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) {
-        table.slots.withUnsafeBufferPointer { slots in
-            table.lowers.withUnsafeBufferPointer { lowers in
-                let wide = tableLog &+ table.mostExtra > 56
-                if wide {
-                    runWide(source, count: n, slots.baseAddress!, lowers.baseAddress!, into: out)
-                } else {
-                    runNarrow(source, count: n, slots.baseAddress!, lowers.baseAddress!, into: out)
-                }
-            }
-        }
-        if zigzagged {
-            for i in 0..<n { out[i] = unzigzag(UInt64(bitPattern: out[i])) }
-        } else {
-            let low = low
-            for i in 0..<n { out[i] &+= low }
-        }
-    }
-
-    private func runNarrow(_ source: UnsafeRawPointer, count n: Int, _ slots: UnsafePointer<EntropySlot>, _ lowers: UnsafePointer<UInt64>,
-                           into out: UnsafeMutablePointer<Int64>) {
-        let mask = 1 << tableLog &- 1
-        let head = source.loadUnaligned(as: UInt64.self)
-        var a = Int(truncatingIfNeeded: head) & mask, b = Int(truncatingIfNeeded: head >> UInt64(tableLog)) & mask
-        var position = 2 &* tableLog, i = 0
-        @inline(__always) func step(_ state: inout Int, _ i: Int) {
-            let slot = slots[state]
-            var word = source.loadUnaligned(fromByteOffset: position >> 3, as: UInt64.self) &>> UInt64(truncatingIfNeeded: position & 7)
-            position &+= Int(slot.bits) &+ Int(slot.extra)
-            out[i] = Int64(bitPattern: lowers[Int(slot.symbol)] &+ word & (1 &<< UInt64(slot.extra) &- 1))
-            word = word &>> UInt64(slot.extra)
-            state = Int(slot.base) &+ Int(truncatingIfNeeded: word & (1 &<< UInt64(slot.bits) &- 1))
-        }
-        while i &+ 1 < n {
-            step(&a, i)
-            step(&b, i &+ 1)
-            i &+= 2
-        }
-        if i < n { step(&a, i) }
-    }
-
-    private func runWide(_ source: UnsafeRawPointer, count n: Int, _ slots: UnsafePointer<EntropySlot>, _ lowers: UnsafePointer<UInt64>,
-                         into out: UnsafeMutablePointer<Int64>) {
-        var states = (readFast(source, 0, tableLog), readFast(source, tableLog, tableLog))
-        var position = 2 &* tableLog
-        for i in 0..<n {
-            let slot = slots[Int(states.0)], extra = Int(slot.extra)
-            let low = readFast(source, position, min(extra, 32)), high = readFast(source, position &+ 32, max(extra, 32) &- 32)
-            position &+= extra
-            let state = UInt64(slot.base) &+ readFast(source, position, Int(slot.bits))
-            position &+= Int(slot.bits)
-            out[i] = Int64(bitPattern: lowers[Int(slot.symbol)] &+ (high &<< 32 | low))
-            states = (states.1, state)
-        }
-    }
-
-    /// Up to 56 bits where 8 bytes can be read.
-    @inline(__always)
-    private func readFast(_ source: UnsafeRawPointer, _ position: Int, _ width: Int) -> UInt64 {
-        (source.loadUnaligned(fromByteOffset: position >> 3, as: UInt64.self) &>> UInt64(truncatingIfNeeded: position & 7)) & lowMask(width)
+        if zigzagged { for i in 0..<n { out[i] = unzigzag(UInt64(bitPattern: out[i])) } }
     }
 }

@@ -277,6 +277,24 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
         }
     }
 
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector k: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        guard rows.count <= 256, let start = bodies.baseAddress else { return try gatherDecoded(rows, vector: k, count: n, into: out) }
+        let (record, offset) = try record(k), body = start + offset, limit = bodies.count &- offset
+        for j in 0..<rows.count {
+            out[j] = unpackOne(body, limit: limit, count: n, index: Int(rows[j]), base: record.base, width: record.width)
+        }
+        if record.exceptions == 0 { return }
+        // Both ascend.
+        let positions = packedSize(count: n, width: record.width)
+        var j = 0
+        for e in 0..<record.exceptions {
+            let index = Int32(UInt16(littleEndian: body.loadUnaligned(fromByteOffset: positions &+ e &* 2, as: UInt16.self)))
+            while j < rows.count, rows[j] < index { j &+= 1 }
+            if j == rows.count { break }
+            if rows[j] == index { out[j] &+= exception(body, limit, record, positions, e) }
+        }
+    }
+
     override func sum(vector k: Int, count n: Int) throws(Damage) -> Int128 {
         let (record, offset) = try record(k)
         let (_, overflow) = record.base.addingReportingOverflow(Int64(truncatingIfNeeded: lowMask(min(record.width, 32))))

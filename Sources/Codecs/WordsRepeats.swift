@@ -195,6 +195,14 @@ final class WordsDictionary: WordsBody, @unchecked Sendable {
         if outside { throw Damage("code outside the dictionary") }
     }
 
+    override func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
+        try codes.gather(rows, vector: vector, count: n, into: out)
+        for j in 0..<rows.count {
+            guard out[j] >= 0, out[j] < distinct.count else { throw Damage("code outside the dictionary") }
+            out[j] = distinct[Int(out[j])]
+        }
+    }
+
     override func search(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         // The values ascend: a range of them is a range of codes.
         func place(_ isBelow: (Int64) -> Bool) -> Int64 {

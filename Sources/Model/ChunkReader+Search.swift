@@ -38,13 +38,29 @@ extension ChunkReader {
     /// As `ColumnReader.gather`, for columns of words or of doubles that have a value in every row.
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool {
         guard type.payload == [.words] || type.payload == [.reals], present == nil || present!.isConstant == true else { return false }
-        let first = vector * vectorSize, end = min(first + vectorSize, rowCount)
         column.removeAll()
         column.count = rows.count
-        for row in rows {
-            let at = first + Int(row)
-            precondition(row >= 0 && at < end, "a row outside the vector")
-            if let words { column.words.append(try words.value(at: at)) } else { column.reals.append(try reals!.value(at: at)) }
+        if rows.isEmpty { return true }
+        if let words {
+            try ChunkReader.fill(&column.words, rows.count) { (out) throws(Damage) in try words.gather(rows, vector: vector, into: out) }
+        } else if let reals {
+            try ChunkReader.fill(&column.reals, rows.count) { (out) throws(Damage) in try reals.gather(rows, vector: vector, into: out) }
+        }
+        return true
+    }
+
+    /// As `ColumnReader.numbers`; for columns that are no collections.
+    func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
+        if let present, present.isConstant != true {
+            guard present.ones(ofVector: vector) == min(vectorSize, rowCount - vector * vectorSize) else { return false }
+        }
+        switch room {
+        case .words(let out):
+            guard type.kind == .int, let words else { return false }
+            if let rows { try words.gather(rows, vector: vector, into: out) } else { try words.decode(vector: vector, into: out) }
+        case .reals(let out):
+            guard type.kind == .double || type.kind == .float, let reals else { return false }
+            if let rows { try reals.gather(rows, vector: vector, into: out) } else { try reals.decode(vector: vector, into: out) }
         }
         return true
     }

@@ -71,6 +71,19 @@ package final class MemoryColumnReader: ColumnReader {
     }
     package func value(at row: Int) throws(Damage) -> Value { column.value(at: row) }
 
+    package func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
+        let first = vector * vectorSize, count = min(vectorSize, column.count - first)
+        if let present = column.present, !present.slice(first..<first + count).allSet { return false }
+        switch room {
+        case .words(let out):
+            guard column.type.kind == .int, !column.type.isCollection else { return false }
+            return column.words.withUnsafeBufferPointer { NumberRoom.copy($0.baseAddress! + first, count, rows, to: out) }
+        case .reals(let out):
+            guard column.type.kind == .double || column.type.kind == .float, !column.type.isCollection else { return false }
+            return column.reals.withUnsafeBufferPointer { NumberRoom.copy($0.baseAddress! + first, count, rows, to: out) }
+        }
+    }
+
     package func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
         let first = vector * vectorSize, count = min(vectorSize, column.count - first)
         guard !column.type.isCollection, max(column.words.count, column.reals.count) >= first + count else { return .notDone }

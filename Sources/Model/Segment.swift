@@ -118,6 +118,27 @@ package protocol ColumnReader: AnyObject, Sendable {
     /// Replaces the contents of `column` by some rows of a vector, given by their places within it, ascending, without decoding the
     /// others. False: not done here, or not worth it; read the vector and choose.
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool
+    /// The numbers of a vector, or of some of its rows as `gather` wants them, without a column around them: of ints as words, of floats and
+    /// doubles as reals. False, and what lies in the room is worth nothing, if that cannot be done here or a row has no value.
+    func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool
+}
+
+/// Memory for the numbers of a vector.
+package enum NumberRoom {
+    case words(UnsafeMutablePointer<Int64>), reals(UnsafeMutablePointer<Double>)
+
+    /// All `count` values, or those of the given rows. True.
+    package static func copy<T>(_ values: UnsafePointer<T>, _ count: Int, _ rows: UnsafeBufferPointer<Int32>?, to out: UnsafeMutablePointer<T>) -> Bool {
+        if let rows {
+            for j in 0..<rows.count {
+                precondition(rows[j] >= 0 && rows[j] < count, "a row outside the vector")
+                out[j] = values[Int(rows[j])]
+            }
+        } else {
+            out.update(from: values, count: count)
+        }
+        return true
+    }
 }
 
 /// All rows of one type at one version. Usable from any thread.
@@ -148,6 +169,7 @@ extension ColumnReader {
     package func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome { .notDone }
     package func sum(vector: Int) throws(Damage) -> VectorSum { .notDone }
     package func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool { false }
+    package func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool { false }
     package func readCodes(vector: Int, into column: inout Column) throws(Damage) {
         preconditionFailure("this segment has no dictionary: ask dictionary() first")
     }

@@ -207,4 +207,9 @@ final class StoredColumn: ColumnReader {
         guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return false }
         return try chunk.gather(rows, vector: vector, into: &column)
     }
+
+    func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
+        guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return false }
+        return try chunk.numbers(vector: vector, only: rows, into: room)
+    }
 }

@@ -108,6 +108,9 @@ final class WorkingColumn: ColumnReader {
     func gather(_ chosen: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool {
         try untouched(vector)?.gather(chosen, vector: vector, into: &column) ?? false
     }
+    func numbers(vector: Int, only chosen: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
+        try untouched(vector)?.numbers(vector: vector, only: chosen, into: room) ?? false
+    }
 
     func read(vector: Int, into column: inout Column) throws(Damage) {
         let first = vector * vectorSize, end = min(first + vectorSize, rowCount), behind = rows.baseCount

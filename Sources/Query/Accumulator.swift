@@ -120,6 +120,34 @@ struct Accumulator {
         }
     }
 
+    /// What `add` of a vector without nulls can be given as numbers alone.
+    enum Numbers { case none, words, reals }
+    var numbers: Numbers {
+        switch form {
+        case .wholeSums: .words
+        case .realSums: .reals
+        case .words: measure.operand?.kind == .int ? .words : .none
+        case .reals, .samples: .reals
+        default: .none
+        }
+    }
+
+    /// Adds the chosen rows of `chosen.count` numbers that are all there.
+    mutating func add(_ values: UnsafePointer<Int64>, _ chosen: RowChoice) {
+        guard case .words = form else { return wholes.add(UnsafeBufferPointer(start: values, count: chosen.count), nil, chosen) }
+        let isMinimum = measure.function == .min
+        chosen.forEach { group, row in keep(word: values[row], group, isMinimum) }
+    }
+
+    mutating func add(_ values: UnsafePointer<Double>, _ chosen: RowChoice) {
+        let isMinimum = measure.function == .min
+        switch form {
+        case .reals: chosen.forEach { group, row in keep(real: values[row], group, isMinimum) }
+        case .samples: samples.add(values, chosen)
+        default: addReals(values, chosen)
+        }
+    }
+
     private mutating func note(absentOf column: Column, _ chosen: RowChoice) {
         guard let present = column.present else { return }
         if chosen.groups == nil {
@@ -130,30 +158,40 @@ struct Accumulator {
     }
 
     private mutating func addReals(_ column: Column, _ chosen: RowChoice) {
-        if chosen.groups != nil || column.present != nil {
-            if chosen.groups == nil {
-                var sum = reals[0]
-                chosen.forEachRun { first, length in
-                    for row in first..<(first &+ length) where column.isPresent(row) { sum += column.reals[row] }
-                }
-                reals[0] = sum
-                return
-            }
-            reals.withUnsafeMutableBufferPointer { sums in
-                column.reals.withUnsafeBufferPointer { values in
-                    if Lanes.pay(sums.count, chosen) {
-                        Lanes.with(sums, Double.zero, +) { lanes in Accumulator.each(column, chosen) { group, row in lanes[group &* 4 &+ row & 3] += values[row] } }
-                    } else {
-                        Accumulator.each(column, chosen) { group, row in sums[group] += values[row] }
+        guard let present = column.present else { return column.reals.withUnsafeBufferPointer { addReals($0.baseAddress!, chosen) } }
+        column.reals.withUnsafeBufferPointer { values in
+            present.words.withUnsafeBufferPointer { bits in
+                if chosen.groups == nil {
+                    var sum = reals[0]
+                    chosen.forEachRun { first, length in
+                        for row in first..<(first &+ length) where bits[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 { sum += values[row] }
                     }
+                    reals[0] = sum
+                    return
+                }
+                reals.withUnsafeMutableBufferPointer { sums in
+                    chosen.forEach { group, row in if bits[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 { sums[group] += values[row] } }
+                }
+            }
+        }
+    }
+
+    /// Doubles that are all there.
+    private mutating func addReals(_ values: UnsafePointer<Double>, _ chosen: RowChoice) {
+        if chosen.groups != nil {
+            reals.withUnsafeMutableBufferPointer { sums in
+                if let parts = chosen.parts {
+                    parts.add(values, to: sums.baseAddress!)
+                } else if Lanes.pay(sums.count, chosen) {
+                    Lanes.with(sums, Double.zero, +) { lanes in chosen.forEach { group, row in lanes[group &* 4 &+ row & 3] += values[row] } }
+                } else {
+                    chosen.forEach { group, row in sums[group] += values[row] }
                 }
             }
             return
         }
         var sum = reals[0]
-        column.reals.withUnsafeBufferPointer { values in
-            chosen.forEachRun { first, length in Accumulator.add(values.baseAddress! + first, length, to: &sum) }
-        }
+        chosen.forEachRun { first, length in Accumulator.add(values + first, length, to: &sum) }
         reals[0] = sum
     }
 
@@ -317,7 +355,9 @@ struct WholeSums {
             partial[0] &+= sum
         } else {
             partial.withUnsafeMutableBufferPointer { sums in
-                if Lanes.pay(sums.count, chosen) {
+                if let parts = chosen.parts {
+                    parts.add(values.baseAddress!, to: sums.baseAddress!)
+                } else if Lanes.pay(sums.count, chosen) {
                     Lanes.with(sums, 0, &+) { lanes in chosen.forEach { group, row in lanes[group &* 4 &+ row & 3] &+= values[row] } }
                 } else {
                     chosen.forEach { group, row in sums[group] &+= values[row] }

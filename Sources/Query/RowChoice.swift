@@ -8,6 +8,8 @@ struct RowChoice {
     let rows: UnsafePointer<Int32>
     /// The group of each chosen row; nil: there is one group.
     let groups: UnsafePointer<UInt32>?
+    /// The chosen rows by groups, where there are few of those.
+    var parts: GroupParts?
 
     var isWhole: Bool { hits == count }
 

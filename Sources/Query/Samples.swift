@@ -20,6 +20,16 @@ struct Samples {
         reals.append(real)
     }
 
+    /// Of the chosen rows of doubles that are all there.
+    mutating func add(_ values: UnsafePointer<Double>, _ chosen: RowChoice) {
+        chosen.forEach { group, row in
+            let real = values[row]
+            if real.isNaN { return }
+            groups.append(UInt32(truncatingIfNeeded: group))
+            reals.append(real)
+        }
+    }
+
     mutating func append(_ other: Samples, _ groupOf: [Int]) {
         for group in other.groups { groups.append(UInt32(truncatingIfNeeded: groupOf[Int(group)])) }
         reals.append(contentsOf: other.reals)

@@ -195,6 +195,21 @@ final class SegmentScan: @unchecked Sendable {
         return try withColumn(slot, vector) { (column) throws(FirnError) in column.gather(rows.lazy.map { Int($0) }) }
     }
 
+    /// The numbers of a slot for a vector, or for some of its rows, ascending, into room for them; false if a row has none.
+    func numbers(_ slot: Int, _ vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(FirnError) -> Bool {
+        if loaded[slot] == vector {
+            guard columns[slot].present == nil else { return false }
+            switch room {
+            case .words(let out): return columns[slot].words.withUnsafeBufferPointer { NumberRoom.copy($0.baseAddress!, $0.count, rows, to: out) }
+            case .reals(let out): return columns[slot].reals.withUnsafeBufferPointer { NumberRoom.copy($0.baseAddress!, $0.count, rows, to: out) }
+            }
+        }
+        let reader = try reader(slot)
+        do throws(Damage) { guard try reader.numbers(vector: vector, only: rows, into: room) else { return false } } catch { throw damaged(error) }
+        if let rows { statistics.valuesGathered += rows.count } else { statistics.vectorsDecoded += 1 }
+        return true
+    }
+
     /// The sum of all rows of a vector, where that can be told without decoding them.
     func sum(_ slot: Int, _ vector: Int) throws(FirnError) -> VectorSum {
         if loaded[slot] == vector { return .notDone }

@@ -1,0 +1,171 @@
+import FirnBytes
+import FirnModel
+
+/// The groups of a vector's rows.
+extension Grouper {
+    /// Numbers of keys side by side have so many bits at most.
+    static let denseBits = 18
+
+    /// A key with few values in a segment, as numbers from 1 on; 0 is null.
+    struct DenseKey {
+        let slot: Int
+        /// How many numbers, with that of null; and the bits that hold them.
+        let size: Int, bits: Int
+        /// The least value of a column of words; nil: codes of a dictionary.
+        let low: Int64?
+
+        init(slot: Int, size: Int, low: Int64?) {
+            self.slot = slot
+            self.size = size
+            self.low = low
+            bits = Int.bitWidth - (size - 1).leadingZeroBitCount
+        }
+    }
+
+    func findGroups(_ segment: Int, _ vector: Int, _ count: Int, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
+        if denseSegment != segment { try prepareDense(segment, scan) }
+        // Numbers of all rows are made in one go; those of a few of them one by one.
+        if denseKeys != nil { return try findDense(vector, count, hits, all: hits * 2 >= count, scan) }
+        let chosen = UnsafeBufferPointer(start: rows, count: hits)
+        for (i, key) in plan.keys.enumerated() {
+            if key.steps.isEmpty {
+                try scan.withColumn(key.slot, vector) { (column) throws(FirnError) in tables[i].numbers(column, chosen, into: ids) }
+            } else if key.leavesTable {
+                let column = try Operand.path(key).evaluate(scan, vector, count, only: chosen).column
+                tables[i].numbers(column, UnsafeBufferPointer(start: ascending, count: hits), into: ids)
+            } else {
+                tables[i].numbers(try Operand.path(key).evaluate(scan, vector, count).column, chosen, into: ids)
+            }
+            if i == 0 { for j in 0..<hits { groups[j] = chains[0].number(Int64(ids[j])) } } else {
+                for j in 0..<hits { groups[j] = chains[i].number(Int64(groups[j]) << 32 | Int64(ids[j])) }
+            }
+        }
+        growCounts()
+    }
+
+    func growCounts() {
+        let known = chains[chains.count - 1].keys.count
+        if rowCounts.count < known { rowCounts.append(contentsOf: repeatElement(0, count: known - rowCounts.count)) }
+    }
+
+    /// Where all keys have few values in this segment, groups are found by those alone: codes of dictionaries, or ints close together.
+    private func prepareDense(_ segment: Int, _ scan: SegmentScan) throws(FirnError) {
+        denseSegment = segment
+        denseKeys = nil
+        var keys: [DenseKey] = [], bits = 0
+        for key in plan.keys {
+            guard key.isPlain, let found = try denseKey(key, scan) else { return }
+            keys.append(found)
+            bits += found.bits
+            guard bits <= Grouper.denseBits else { return }
+        }
+        denseKeys = keys
+        dense = Array(repeating: -1, count: 1 << bits)
+    }
+
+    private func denseKey(_ key: BoundPath, _ scan: SegmentScan) throws(FirnError) -> DenseKey? {
+        switch key.type.kind {
+        case .string, .data:
+            guard let dictionary = try scan.dictionary(key.slot) else { return nil }
+            return DenseKey(slot: key.slot, size: dictionary.count + 1, low: nil)
+        case .bool, .int, .link:
+            guard case .words(let low, let high)? = try scan.zone(key.slot)?.bounds, low <= high else { return nil }
+            let (span, overflow) = high.subtractingReportingOverflow(low)
+            guard !overflow, span < 1 << Grouper.denseBits else { return nil }
+            return DenseKey(slot: key.slot, size: Int(span) + 2, low: low)
+        default: return nil
+        }
+    }
+
+    private func findDense(_ vector: Int, _ count: Int, _ hits: Int, all: Bool, _ scan: SegmentScan) throws(FirnError) {
+        for i in denseKeys!.indices {
+            let key = denseKeys![i]
+            if let low = key.low {
+                let isWithin = try scan.withColumn(key.slot, vector) { (column) throws(FirnError) in number(column, all ? count : hits, all, from: low, key, isFirst: i == 0) }
+                // Bounds need not hold for rows that are deleted.
+                if !isWithin, all, hits < count { return try findDense(vector, count, hits, all: false, scan) }
+                guard isWithin else { throw scan.damaged(Damage("a value outside the bounds of its column")) }
+            } else {
+                _ = try scan.withCodes(key.slot, vector) { (column) throws(FirnError) in number(column, all ? count : hits, all, from: 0, key, isFirst: i == 0) }
+            }
+        }
+        var least: Int32 = 0
+        dense.withUnsafeBufferPointer { dense in
+            for j in 0..<hits {
+                let group = dense[Int(ids[all ? Int(rows[j]) : j])]
+                groups[j] = UInt32(bitPattern: group)
+                least |= group
+            }
+        }
+        if least < 0 {
+            for j in 0..<hits where Int32(bitPattern: groups[j]) < 0 {
+                let id = Int(ids[all ? Int(rows[j]) : j])
+                if dense[id] < 0 { dense[id] = Int32(bitPattern: try newDense(id, scan)) }
+                groups[j] = UInt32(bitPattern: dense[id])
+            }
+            growCounts()
+        }
+    }
+
+    /// Puts the numbers of a key into `ids`, behind those of the keys before it: of the first `count` rows or of as many chosen ones. False where
+    /// one has more bits than the key's: then nothing may be made of them.
+    private func number(_ column: Column, _ count: Int, _ all: Bool, from low: Int64, _ key: DenseKey, isFirst: Bool) -> Bool {
+        let shift = UInt32(truncatingIfNeeded: key.bits), rows = rows, ids = ids
+        var bits: UInt64 = 0
+        column.words.withUnsafeBufferPointer { words in
+            @inline(__always)
+            func put(_ j: Int, _ row: Int) {
+                // A number below the least one shows in `before`, one above the greatest in either.
+                let before = UInt64(bitPattern: words[row] &- low), number = before &+ 1
+                bits |= before | number
+                ids[j] = isFirst ? UInt32(truncatingIfNeeded: number) : ids[j] &<< shift | UInt32(truncatingIfNeeded: number)
+            }
+            if let present = column.present {
+                present.words.withUnsafeBufferPointer { present in
+                    for j in 0..<count {
+                        let row = all ? j : Int(rows[j])
+                        if present[row >> 6] &>> UInt64(truncatingIfNeeded: row & 63) & 1 == 1 { put(j, row) } else { ids[j] = isFirst ? 0 : ids[j] &<< shift }
+                    }
+                }
+            } else if !all {
+                for j in 0..<count { put(j, Int(rows[j])) }
+            } else if isFirst {
+                for j in 0..<count {
+                    let before = UInt64(bitPattern: words[j] &- low), number = before &+ 1
+                    bits |= before | number
+                    ids[j] = UInt32(truncatingIfNeeded: number)
+                }
+            } else {
+                for j in 0..<count {
+                    let before = UInt64(bitPattern: words[j] &- low), number = before &+ 1
+                    bits |= before | number
+                    ids[j] = ids[j] &<< shift | UInt32(truncatingIfNeeded: number)
+                }
+            }
+        }
+        return bits >> UInt64(key.bits) == 0
+    }
+
+    private func newDense(_ combined: Int, _ scan: SegmentScan) throws(FirnError) -> UInt32 {
+        let keys = denseKeys!
+        var numbers: [Int] = [], rest = combined
+        for key in keys.reversed() {
+            numbers.append(rest & (1 << key.bits - 1))
+            rest >>= key.bits
+        }
+        var group: UInt32 = 0
+        for (i, number) in numbers.reversed().enumerated() {
+            var id: UInt32 = 0
+            if number > 0 {
+                guard number < keys[i].size else { throw scan.damaged(Damage("a value outside the bounds of its column")) }
+                if let low = keys[i].low {
+                    id = tables[i].number(word: low &+ Int64(number - 1))
+                } else if let dictionary = try scan.dictionary(keys[i].slot) {
+                    id = dictionary.withBytes(number - 1) { tables[i].number(text: $0) }
+                }
+            }
+            group = chains[i].number(i == 0 ? Int64(id) : Int64(group) << 32 | Int64(id))
+        }
+        return group
+    }
+}
