@@ -58,6 +58,7 @@ let tools: [Target] = [
     .executableTarget(name: "firn-bench",
                       dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV", "Firn"],
                       path: "Tools/bench", exclude: ["run", "engine-duckdb.py", "make-table.py"], swiftSettings: kernel),
+    .executableTarget(name: "firn-stress", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tools/stress", exclude: ["README.md"], swiftSettings: kernel),
 ]
 
 let tests: [Target] = rooms.filter(\.tested).map { room in
@@ -67,7 +68,7 @@ let tests: [Target] = rooms.filter(\.tested).map { room in
 } + [
     .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnModel"], path: "Tests/Kit", swiftSettings: house),
     .testTarget(name: "HouseTests", dependencies: ["FirnKit"], path: "Tests/House", swiftSettings: house),
-    .testTarget(name: "FirnToolTests", dependencies: ["FirnKit", "FirnBytes", "firn-tool"], path: "Tests/Tool", swiftSettings: house),
+    .testTarget(name: "FirnToolTests", dependencies: ["FirnKit", "FirnBytes", "firn-tool", "firn-stress"], path: "Tests/Tool", swiftSettings: house),
 ]
 
 let package = Package(

@@ -15,6 +15,7 @@ extension File {
     /// Locks `count` bytes at `offset`. False when another holder is in the way and `wait` is false.
     /// An exclusive lock needs a writable file. The bytes need not exist.
     package func lock(_ kind: LockKind, at offset: UInt64, count: UInt64 = 1, wait: Bool = false) throws(FirnError) -> Bool {
+        guard !isInherited else { throw inherited }
         if let calls, let code = calls.before(.lock) { throw systemError(code, "cannot lock", path) }
         var range = lockRange(kind == .shared ? Int16(F_RDLCK) : Int16(F_WRLCK), offset, count)
         let result = retrying { Int(fcntl(descriptor, wait ? setLockWaiting : setLock, &range)) }
@@ -24,6 +25,7 @@ extension File {
     }
 
     package func unlock(at offset: UInt64, count: UInt64 = 1) {
+        if isInherited { return }
         var range = lockRange(Int16(F_UNLCK), offset, count)
         _ = fcntl(descriptor, setLock, &range)
     }
@@ -44,6 +46,12 @@ extension File {
             high = start
         }
         return found
+    }
+
+    /// What is said in a child of the process that opened the file.
+    package var inherited: FirnError {
+        FirnError(.inputOutput, "the file was opened before this process was forked, and belongs to the process that opened it", at: .init(file: path),
+                  advice: "open the file again in this process")
     }
 
     private func lockRange(_ type: Int16, _ offset: UInt64, _ count: UInt64) -> flock {

@@ -25,6 +25,10 @@ package final class File: Sendable {
     package let descriptor: Int32
     package let isWritable: Bool
     let calls: (any DiskCalls)?
+    private let forks = Forks.count
+
+    /// It was opened by the process that this one was forked from, and its locks are that one's: here it has none, and takes none.
+    package var isInherited: Bool { forks != Forks.count }
 
     package init(path: String, _ access: Access, mode: UInt32 = 0o666, calls: (any DiskCalls)? = nil) throws(FirnError) {
         let flags: Int32 = switch access {

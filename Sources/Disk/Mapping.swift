@@ -17,6 +17,18 @@ package final class Mapping: @unchecked Sendable {
     /// whoever relied on what was read must look here before passing it on.
     package var isBroken: Bool { watch.map(MappingFaults.isBroken) ?? false }
 
+    /// A file that is cut short is an error to whoever reads it. False: all places of those that are watched were taken, and it would end the process.
+    package var isWatched: Bool { watch != nil }
+
+    /// How many bytes that files no longer had were touched so far, in all mappings: whoever reads through many looks here first.
+    package static var faults: UnsafePointer<Int> { UnsafePointer(MappingFaults.count) }
+
+    /// A mapping that is watched; nil where there is none to be had: reading works all the same.
+    package static func watched(_ file: File, minimum: Int = 0) -> Mapping? {
+        guard let mapping = try? Mapping(file, minimum: minimum), mapping.isWatched else { return nil }
+        return mapping
+    }
+
     /// Reserves at least `minimum` bytes: never less than 64 MiB, nor than twice the file.
     package init(_ file: File, minimum: Int = 0) throws(FirnError) {
         let size = Int(try file.size())

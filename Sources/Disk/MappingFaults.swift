@@ -6,24 +6,32 @@ import Darwin
 
 /// Keeps the process alive when a mapped file is cut short by another program: the kernel's SIGBUS becomes a page of zeros and a mark, which
 /// hashes and `Mapping.isBroken` turn into an error. The handler makes one system call and reads a fixed table whose words are written whole.
+/// Faults elsewhere go to whoever handled them before. A handler that is installed later takes all of them, and has to hand on what is not its own.
 enum MappingFaults {
-    private static let slots = 1024
+    static let slots = 1024
     /// Per slot: first address, address past the last, broken. A slot is taken if its second word is not zero.
     nonisolated(unsafe) private static let table: UnsafeMutablePointer<UInt> = {
         let table = UnsafeMutablePointer<UInt>.allocate(capacity: slots * 3)
         table.initialize(repeating: 0, count: slots * 3)
         return table
     }()
+    /// How many faults there were.
+    nonisolated(unsafe) static let count: UnsafeMutablePointer<Int> = {
+        let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        count.initialize(to: 0)
+        return count
+    }()
     nonisolated(unsafe) private static var isInstalled = false
+    nonisolated(unsafe) private static var previous = sigaction()
     private static let pageBytes = UInt(sysconf(Int32(_SC_PAGESIZE)))
     private static let lock = Lock()
 
-    /// nil when all slots are taken: the mapping is then not watched.
+    /// nil when all slots are taken: faults of the mapping would end the process.
     static func add(_ base: UInt, _ count: Int) -> Int? {
         lock.withLock {
             if !isInstalled {
                 isInstalled = true
-                _ = pageBytes
+                _ = (pageBytes, MappingFaults.count)
                 install()
             }
             guard let slot = (0..<slots).first(where: { table[$0 * 3 + 1] == 0 }) else { return nil }
@@ -45,22 +53,40 @@ enum MappingFaults {
     private static func install() {
         var action = sigaction()
         #if canImport(Glibc)
-        action.__sigaction_handler.sa_sigaction = { _, info, _ in
-            MappingFaults.handle(UInt(bitPattern: info!.pointee._sifields._sigfault.si_addr))
+        action.__sigaction_handler.sa_sigaction = { signal, info, context in
+            if !MappingFaults.handle(UInt(bitPattern: info!.pointee._sifields._sigfault.si_addr)) { MappingFaults.handOn(signal, info, context) }
         }
         #else
-        action.__sigaction_u.__sa_sigaction = { _, info, _ in MappingFaults.handle(UInt(bitPattern: info!.pointee.si_addr)) }
+        action.__sigaction_u.__sa_sigaction = { signal, info, context in
+            if !MappingFaults.handle(UInt(bitPattern: info!.pointee.si_addr)) { MappingFaults.handOn(signal, info, context) }
+        }
         #endif
-        action.sa_flags = Int32(SA_SIGINFO)
-        sigaction(SIGBUS, &action, nil)
+        action.sa_flags = Int32(SA_SIGINFO) | Int32(SA_ONSTACK)
+        sigaction(SIGBUS, &action, &previous)
     }
 
-    private static func handle(_ address: UInt) {
+    /// True: the address was one of ours, and is a page of zeros now.
+    private static func handle(_ address: UInt) -> Bool {
         for slot in 0..<slots where table[slot * 3] <= address && address < table[slot * 3 + 1] {
             table[slot * 3 + 2] = 1
+            count.pointee += 1
             let page = UnsafeMutableRawPointer(bitPattern: address & ~(pageBytes - 1))
-            if mmap(page, Int(pageBytes), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED { return }
+            if mmap(page, Int(pageBytes), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED { return true }
         }
-        signal(SIGBUS, SIG_DFL)   // not ours: the same instruction faults again, and the process ends as it would have
+        return false
+    }
+
+    private static func handOn(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _ context: UnsafeMutableRawPointer?) {
+        #if canImport(Glibc)
+        let before = (action: previous.__sigaction_handler.sa_sigaction, plain: previous.__sigaction_handler.sa_handler)
+        #else
+        let before = (action: previous.__sigaction_u.__sa_sigaction, plain: previous.__sigaction_u.__sa_handler)
+        #endif
+        // No handler, or none that wants to know: the same instruction faults again, and the process ends as it would have.
+        guard UInt(bitPattern: unsafeBitCast(before.plain, to: Int.self)) > 1 else {
+            signal(SIGBUS, SIG_DFL)
+            return
+        }
+        if previous.sa_flags & Int32(SA_SIGINFO) != 0 { before.action!(number, info, context) } else { before.plain!(number) }
     }
 }

@@ -40,6 +40,13 @@ package enum Paths {
         return path
     }
 
+    /// The path from the root, links as they are: what it names stays the same when the process goes elsewhere.
+    package static func absolute(_ path: String) -> String {
+        var bytes = [CChar](repeating: 0, count: 4096)
+        guard path.utf8.first != UInt8(ascii: "/"), getcwd(&bytes, bytes.count) != nil else { return path }
+        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/" + path
+    }
+
     package static func exists(_ path: String) -> Bool { kind(path) != nil }
 
     package static func remove(_ path: String) throws(FirnError) {

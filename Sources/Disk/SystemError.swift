@@ -13,6 +13,8 @@ package func systemError(_ code: Int32, _ doing: String, _ path: String) -> Firn
     case ENOENT: return FirnError(.notFound, "\(doing): \(words)", at: place)
     case EEXIST: return FirnError(.exists, "\(doing): \(words)", at: place)
     case ENOSPC, EDQUOT: return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "free some space and try again; the file is as it was")
+    case ENOLCK, EOPNOTSUPP, ENOSYS where doing.contains("lock"):
+        return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "the medium has no locks: copy the file to a local disk, or open it for reading only")
     case EACCES, EPERM, EROFS: return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "check who may read and write it")
     default: return FirnError(.inputOutput, "\(doing): \(words)", at: place)
     }

@@ -16,6 +16,8 @@ enum TemporaryPaths {
         return table
     }()
     private static let lock = Mutex<Bool>(false)
+    /// Paths are those of the process that wrote them down.
+    private static let forks = Forks.count
 
     /// Remembers `path`; returns its slot, nil when all are taken (the path then stays behind if the process is stopped).
     static func add(_ path: String) -> Int? {
@@ -34,7 +36,7 @@ enum TemporaryPaths {
     private static func installHandlers(_ installed: inout Bool) {
         guard !installed else { return }
         installed = true
-        _ = table
+        _ = (table, forks)
         for code in [SIGINT, SIGTERM, SIGHUP] { install(code) }
     }
 
@@ -50,7 +52,7 @@ enum TemporaryPaths {
     /// Whoever asked for a signal to be ignored (nohup) keeps that.
     private static func install(_ code: Int32) {
         let before = signal(code) { _ in
-            for slot in 0..<TemporaryPaths.slots {
+            for slot in 0..<TemporaryPaths.slots where Forks.count == TemporaryPaths.forks {
                 if let path = TemporaryPaths.table[slot] { unlink(path) }
             }
             _exit(130)
@@ -115,6 +117,7 @@ package final class Replacement {
     /// Syncs, renames over the target, syncs the directory.
     package func finish() throws(FirnError) {
         precondition(!done, "finish a replacement once")
+        guard !file.isInherited else { throw file.inherited }
         try file.sync()
         if overwrite {
             try Paths.rename(temporaryPath, to: place)
@@ -135,7 +138,7 @@ package final class Replacement {
 
     /// Removes what was written.
     package func cancel() {
-        guard !done else { return }
+        guard !done, !file.isInherited else { return }
         done = true
         unlink(temporaryPath)
         TemporaryPaths.forget(slot)

@@ -39,9 +39,12 @@ package final class Database: Sendable {
     package var fallback: Damage? { store.fellBack }
 
     /// - Complexity: O(1), whatever the size of the file.
-    package static func open(path: String, writable: Bool = false, keep: Int = 8) throws(FirnError) -> Database {
-        Database(try Store.open(path: path, writable: writable), path: path, keep: keep)
+    package static func open(path: String, writable: Bool = false, keep: Int = 8, reading: FileReading = .standard) throws(FirnError) -> Database {
+        Database(try Store.open(path: path, writable: writable, reading: reading), path: path, keep: keep)
     }
+
+    /// It was opened by the process that this one was forked from: it is of no use here.
+    package var isInherited: Bool { store.isInherited }
 
     /// Pins a version, the newest if none is given: it stays as it is, for any thread, until the last reference goes.
     package func snapshot(version: UInt64? = nil) throws(FirnError) -> DatabaseSnapshot {
@@ -139,4 +142,7 @@ package final class DatabaseSnapshot: Sendable {
 extension Database {
     /// Versions that somebody reads now, in any process, ascending.
     package func pinnedVersions() throws(FirnError) -> [UInt64] { try store.pins() }
+
+    /// Which processes read which version, as far as the system tells; what reads through this very database is not among them.
+    package func pinHolders() throws(FirnError) -> [UInt64: [LockHolder]] { try store.pinHolders() }
 }

@@ -16,7 +16,7 @@ final class SegmentSource: Sendable {
     }
 
     /// Whether what is read here can be read when the transaction has ended.
-    var isLasting: Bool { store is MappedExtents }
+    var isLasting: Bool { store is FileExtents }
 
     func sharedText(_ blob: SegmentHeader.Shared) throws(Damage) -> SharedText {
         if let shared = shared.withLock({ $0[blob.ref] }) { return shared }

@@ -1,5 +1,7 @@
 import FirnBytes
 import FirnCodecs
+import FirnDisk
+import FirnStore
 
 /// New values for some rows of a segment's column: from the patches of its chunk, then from the delta.
 struct Patch: Sendable {
@@ -56,6 +58,8 @@ final class RawColumn: Sendable {
     let zone: Zone?
     /// Keeps the mapped bytes alive.
     private let owner: (any AnyObject & Sendable)?
+    /// Not zero: some file was cut short while it was read, and zeros were read in place of what it had.
+    private nonisolated(unsafe) let faults = Mapping.faults
 
     init(type: ColumnType, rowCount: Int, chunk: ChunkReader?, patch: Patch?, zone: Zone?, owner: (any AnyObject & Sendable)?) {
         var raw = type
@@ -68,7 +72,24 @@ final class RawColumn: Sendable {
         self.owner = owner
     }
 
+    /// After reading: `Damage` if zeros may have been read because the file was cut short.
+    @inline(__always)
+    func checkIntact() throws(Damage) { if faults.pointee != 0 { try askOwner() } }
+
+    private func askOwner() throws(Damage) {
+        switch owner {
+        case let extents as FileExtents: try extents.checkIntact()
+        case let transaction as StoreTransaction: try transaction.base.checkIntact()
+        default: break
+        }
+    }
+
     func read(vector: Int, into column: inout Column) throws(Damage) {
+        try readVector(vector, into: &column)
+        try checkIntact()
+    }
+
+    private func readVector(_ vector: Int, into column: inout Column) throws(Damage) {
         let first = vector * vectorSize
         let count = min(vectorSize, rowCount - first)
         if let patch, patch.positions.count == rowCount {
@@ -104,21 +125,28 @@ final class RawColumn: Sendable {
 
     func value(at row: Int) throws(Damage) -> Value {
         if let patch, let i = patch.index(of: row) { return patch.values.value(at: i) }
-        return try chunk.map { (chunk) throws(Damage) in try chunk.value(at: row) } ?? Column.absentValue(type)
+        guard let chunk else { return Column.absentValue(type) }
+        let value = try chunk.value(at: row)
+        try checkIntact()
+        return value
     }
 
     /// Of a bool, int or link column.
     func word(at row: Int) throws(Damage) -> Int64? {
         if let patch, let i = patch.index(of: row) { return patch.values.isPresent(i) ? patch.values.words[i] : nil }
         guard let chunk else { return type.isOptional || type.kind == .link ? nil : 0 }
-        return try chunk.word(at: row)
+        let word = try chunk.word(at: row)
+        try checkIntact()
+        return word
     }
 
     /// Of a float or double column.
     func real(at row: Int) throws(Damage) -> Double? {
         if let patch, let i = patch.index(of: row) { return patch.values.isPresent(i) ? patch.values.reals[i] : nil }
         guard let chunk else { return type.isOptional ? nil : 0 }
-        return try chunk.real(at: row)
+        let real = try chunk.real(at: row)
+        try checkIntact()
+        return real
     }
 }
 
@@ -182,7 +210,9 @@ final class StoredColumn: ColumnReader {
 
     func dictionary() throws(Damage) -> Text? {
         guard raw.patch == nil, !type.isCollection, type.payload == [.text], let text = raw.chunk?.text else { return nil }
-        return try text.values
+        let values = try text.values
+        try raw.checkIntact()
+        return values
     }
 
     func readCodes(vector: Int, into column: inout Column) throws(Damage) {
@@ -191,21 +221,28 @@ final class StoredColumn: ColumnReader {
         column.count = count
         column.present = try ChunkReader.bits(chunk.present, vector: vector, count: count)
         try ChunkReader.fill(&column.words, count) { (out) throws(Damage) in try text.decodeCodes(vector: vector, into: out) }
+        try raw.checkIntact()
     }
 
     func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
         guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return .notDone }
-        return try chunk.search(range, vector: vector, into: out)
+        let outcome = try chunk.search(range, vector: vector, into: out)
+        try raw.checkIntact()
+        return outcome
     }
 
     func sum(vector: Int) throws(Damage) -> VectorSum {
         guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return .notDone }
-        return try chunk.sum(vector: vector)
+        let sum = try chunk.sum(vector: vector)
+        try raw.checkIntact()
+        return sum
     }
 
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool {
         guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return false }
-        return try chunk.gather(rows, vector: vector, into: &column)
+        let isDone = try chunk.gather(rows, vector: vector, into: &column)
+        try raw.checkIntact()
+        return isDone
     }
 
     func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {

@@ -41,6 +41,8 @@ final class HeldExtents: Sendable {
 
     init(_ opened: OpenedExtents) { self.opened = opened }
 
+    func known(_ ref: ExtentRef) -> UnsafeRawBufferPointer? { held.withLock { $0[ref]?.bytes } }
+
     func read(_ ref: ExtentRef, _ sealed: UnsafeRawBufferPointer) throws(Damage) -> UnsafeRawBufferPointer {
         if let known = held.withLock({ $0[ref] }) { return known.bytes }
         let extent = try opened.open(ref, sealed)

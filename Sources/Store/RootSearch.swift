@@ -73,16 +73,15 @@ struct RootSearch {
             }
             throw FirnError.damaged(path, what: fault?.what ?? "no root", byte: fault?.offset ?? 0)
         }
-        let mapping = try Mapping(file)
         do throws(Damage) {
-            try check(first, newest: true, size: size, mapping, cipher)
+            try check(first, newest: true, size: size, cipher)
             // The other slot holds the version before, if there is one; if it is not whole, a commit was cut short, or it is damaged.
             return (first, nil, first.version > 0 && whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher)
         } catch {
             // What was durable before its root was written cannot have been torn by a crash: it is damaged, and an older version is no answer.
             guard whole.count == 2, first.listsExtents else { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
             do throws(Damage) {
-                try check(whole[1], newest: false, size: size, mapping, cipher)
+                try check(whole[1], newest: false, size: size, cipher)
             } catch { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
             return (whole[1], first, error, cipher)
         }
@@ -114,36 +113,34 @@ struct RootSearch {
         return cipher
     }
 
-    private func check(_ root: Root, newest: Bool, size: UInt64, _ mapping: Mapping, _ cipher: ExtentCipher?) throws(Damage) {
+    private func check(_ root: Root, newest: Bool, size: UInt64, _ cipher: ExtentCipher?) throws(Damage) {
         guard root.version > 0 else { return }
         if root.isAlone {
             if size < root.fileLength { throw Damage("the file is cut short", at: Int(clamping: size)) }
             return
         }
         if newest, size < root.end * 64 { throw Damage("the file is cut short", at: Int(clamping: size)) }
-        let bytes = try read(root.record, size, mapping), opened = try cipher?.open(bytes, root.record)
-        let record: CommitRecord
-        do throws(Damage) { record = try withExtendedLifetime(opened) { () throws(Damage) in try CommitRecord(opened?.bytes ?? bytes) } } catch { throw error.shifted(by: root.record.offset) }
+        let record = try withExtent(root.record, size, cipher) { (bytes) throws(Damage) in
+            do throws(Damage) { return try CommitRecord(bytes) } catch { throw error.shifted(by: root.record.offset) }
+        }
         guard record.version == root.version, record.catalogue == root.catalogue, record.end == root.end, record.oldestKept == root.oldestKept else {
             throw Damage("root and commit record disagree", at: Int(clamping: root.record.offset))
         }
         if newest, root.listsExtents {
-            for ref in record.listed {
-                let bytes = try read(ref, size, mapping)
-                _ = try cipher?.open(bytes, ref)
-            }
+            for ref in record.listed { try withExtent(ref, size, cipher) { _ in } }
         }
     }
 
-    private func read(_ ref: ExtentRef, _ size: UInt64, _ mapping: Mapping) throws(Damage) -> UnsafeRawBufferPointer {
-        let limit = min(size, UInt64(mapping.reach))
-        guard ref.offset >= UInt64(Root.slotBytes), ref.length <= limit, ref.offset <= limit - ref.length else {
+    /// A copy, for as long as `body` runs: what is looked at here is small.
+    private func withExtent<R>(_ ref: ExtentRef, _ size: UInt64, _ cipher: ExtentCipher?, _ body: (UnsafeRawBufferPointer) throws(Damage) -> R) throws(Damage) -> R {
+        guard ref.offset >= UInt64(Root.slotBytes), ref.length <= size, ref.offset <= size - ref.length else {
             throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
         }
-        let bytes = mapping.bytes(at: Int(ref.offset), count: Int(ref.length))
         // What is encrypted is checked when it is opened.
-        guard key != nil || Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
-        return bytes
+        let bytes = try file.copy(ref, isSealed: cipher != nil)
+        defer { bytes.deallocate() }
+        guard let opened = try cipher?.open(bytes, ref) else { return try body(bytes) }
+        return try withExtendedLifetime(opened) { () throws(Damage) in try body(opened.bytes) }
     }
 }
 

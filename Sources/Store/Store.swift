@@ -12,6 +12,8 @@ package final class Store: @unchecked Sendable {
     static let knownWriterFeatures: UInt64 = WriterFeature.allCases.reduce(0) { $0 | $1.bit }
 
     package let path: String
+    /// The same from the root.
+    let place: String
     /// False if opened for reading, or if the file asks of writers what this version does not know.
     package let isWritable: Bool
     /// The file asks of writers what this version does not know.
@@ -35,7 +37,8 @@ package final class Store: @unchecked Sendable {
 
     // Guarded by `lock`.
     let lock = Lock()
-    private var mapping: Mapping
+    /// Nil: extents are copied.
+    private var mapping: Mapping?
     private var pinCounts: [UInt64: Int] = [:]
     /// The medium has no locks (and the store is open for reading): pins are not taken.
     private var lockless = false
@@ -67,24 +70,25 @@ package final class Store: @unchecked Sendable {
         if cipher != nil { root.readerFeatures |= ReaderFeature.encryption.bit }
         try replacement.file.write(root.encoded(sealing: cipher), at: 0)
         if !atFirstCommit { try replacement.finish() }
-        let store = try Store(file: replacement.file, path: path, root: root, refused: nil, fellBack: nil, isWritable: true, cipher)
+        let store = try Store(file: replacement.file, path: path, root: root, refused: nil, fellBack: nil, isWritable: true, reading: .standard, cipher)
         if atFirstCommit { store.replacement = replacement }
         return store
     }
 
     /// Opens what is there, in constant time. Never writes if `writable` is false. Errors `.encrypted` without the key of an encrypted file, `.wrongKey` with
     /// another's, `.notEncrypted` with a key for any other file.
-    package static func open(path: String, writable: Bool, key: EncryptionKey? = nil, calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
+    package static func open(path: String, writable: Bool, key: EncryptionKey? = nil, reading: FileReading = .standard, calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
         let file = try File(path: path, writable ? .readWrite : .read, calls: calls)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
         let found = try RootSearch(file: file, path: path, key: key).run()
         let knowsAll = found.root.writerFeatures & ~knownWriterFeatures == 0
-        return try Store(file: file, path: path, root: found.root, refused: found.refused, fellBack: found.why, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, found.cipher)
+        return try Store(file: file, path: path, root: found.root, refused: found.refused, fellBack: found.why, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, reading: reading, found.cipher)
     }
 
-    private init(file: File, path: String, root: Root, refused: Root?, fellBack: Damage?, isWritable: Bool, isBeyondWriting: Bool = false, _ cipher: ExtentCipher?) throws(FirnError) {
+    private init(file: File, path: String, root: Root, refused: Root?, fellBack: Damage?, isWritable: Bool, isBeyondWriting: Bool = false, reading: FileReading, _ cipher: ExtentCipher?) throws(FirnError) {
         self.file = file
         self.path = path
+        place = Paths.absolute(path)
         self.refused = refused
         self.fellBack = fellBack
         self.isWritable = isWritable
@@ -92,12 +96,15 @@ package final class Store: @unchecked Sendable {
         opened = cipher.map(OpenedExtents.init)
         identity = root.identity
         secondOffset = Atomic(root.secondOffset)
-        mapping = try Mapping(file)
+        mapping = reading == .mapped ? Mapping.watched(file) : nil
     }
 
     deinit {
-        if isWritable, replacement == nil, !hasFailed, fellBack == nil { _ = try? truncateTail() }
+        if isWritable, replacement == nil, !file.isInherited, !hasFailed, fellBack == nil { _ = try? truncateTail() }
     }
+
+    /// The file is the parent's of a process that was forked since: nothing of it is read or written here.
+    package var isInherited: Bool { file.isInherited }
 
     // MARK: Roots
 
@@ -138,6 +145,7 @@ package final class Store: @unchecked Sendable {
 
     /// The newest version, or a given one that is still kept (`.notFound` if it is not). It stays readable until released.
     package func snapshot(version: UInt64? = nil) throws(FirnError) -> StoreSnapshot {
+        guard !isInherited else { throw file.inherited }
         while true {
             let newest = try newestRoot()
             if let version, version != newest.version { return try keptSnapshot(version) }
@@ -194,7 +202,7 @@ package final class Store: @unchecked Sendable {
     private func snapshot(pinned root: Root) throws(FirnError) -> StoreSnapshot {
         do throws(FirnError) {
             let size = try file.size()
-            let mapping = try mapping(covering: size)
+            let mapping = mapping(covering: size)
             return StoreSnapshot(store: self, root: root, mapping: mapping, limit: min(size, root.end * 64))
         } catch {
             unpin(root.version)
@@ -202,13 +210,17 @@ package final class Store: @unchecked Sendable {
         }
     }
 
-    /// The present mapping, or a larger one if the file has outgrown it.
-    func mapping(covering size: UInt64) throws(FirnError) -> Mapping {
-        try lock.withLock { () throws(FirnError) in
-            if UInt64(mapping.reach) < size { mapping = try Mapping(file, minimum: Int(size)) }
-            return mapping
+    /// The present mapping, or a larger one if the file has outgrown it; nil if extents are to be copied: because that is wanted, because there is no
+    /// mapping to be had, or because nobody who writes sees pins, so that what was found to hash right may change.
+    func mapping(covering size: UInt64) -> Mapping? {
+        lock.withLock {
+            if let reach = mapping?.reach, UInt64(reach) < size { mapping = Mapping.watched(file, minimum: Int(size)) }
+            return lockless ? nil : mapping
         }
     }
+
+    /// Extents are copied, not mapped.
+    package var isCopying: Bool { lock.withLock { mapping == nil || lockless } }
 
     // MARK: Pins
 
@@ -230,6 +242,8 @@ package final class Store: @unchecked Sendable {
     }
 
     func unpin(_ version: UInt64) {
+        // The pin is the parent's, and a thread that is not here may hold the lock.
+        if isInherited { return }
         lock.withLock {
             let count = pinCounts[version]! - 1
             if count > 0 {
@@ -243,7 +257,9 @@ package final class Store: @unchecked Sendable {
 
     /// Versions that somebody reads now, in any process, ascending.
     package func pins() throws(FirnError) -> [UInt64] {
+        guard !isInherited else { throw file.inherited }
         var pinned = Set(lock.withLock { pinCounts.keys })
+        if lock.withLock({ lockless }) { return pinned.sorted() }
         var next = Store.pinBase
         let end = Store.pinBase + (try newestRoot().version) + 1
         while next < end, let found = try file.firstConflict(in: next..<end) {
@@ -251,5 +267,11 @@ package final class Store: @unchecked Sendable {
             next = found + 1
         }
         return pinned.sorted()
+    }
+
+    /// Which processes read which version, as far as the system tells; pins of this very store are not among them.
+    package func pinHolders() throws(FirnError) -> [UInt64: [LockHolder]] {
+        let range = Store.pinBase..<Store.pinBase + (try newestRoot().version) + 1
+        return Dictionary(grouping: file.lockHolders(in: range)) { $0.offset - Store.pinBase }
     }
 }

@@ -18,17 +18,17 @@ package final class StoreSnapshot: ExtentSource, Sendable {
     package let store: Store
     let root: Root
     /// What can be read through this version, without its pin.
-    package let extents: MappedExtents
+    package let extents: FileExtents
     private let released = Atomic<Bool>(false)
 
     /// The store has pinned `root.version`; the snapshot gives the pin back.
-    init(store: Store, root: Root, mapping: Mapping, limit: UInt64) {
+    init(store: Store, root: Root, mapping: Mapping?, limit: UInt64) {
         self.store = store
         self.root = root
         version = root.version
         catalogue = root.catalogue
         time = root.time
-        extents = MappedExtents(store: store, mapping: mapping, limit: limit)
+        extents = FileExtents(store: store, mapping: mapping, limit: limit)
     }
 
     deinit { release() }

@@ -14,6 +14,7 @@ extension StoreTransaction {
     @discardableResult
     package func commitAlone(_ bytes: [UInt8]) throws(FirnError) -> UInt64 {
         precondition(mayStandAlone && bytes.count <= StoreTransaction.mostAlone, "only a small file that has no name yet can be committed alone")
+        guard !store.isInherited else { throw store.file.inherited }
         do throws(FirnError) {
             try lock.withLock { () throws(FirnError) in
                 precondition(isOpen, "commit a transaction once")

@@ -9,6 +9,7 @@ extension Store {
 
     /// Becomes the writer. Without `wait`, error `.locked` if somebody writes already, in this process or another.
     package func begin(wait: Bool = true) throws(FirnError) -> StoreTransaction {
+        guard !isInherited else { throw file.inherited }
         if isBeyondWriting { throw beyondWriting }
         guard isWritable else { throw FirnError(.inputOutput, "the file is open for reading only", at: .init(file: path)) }
         try lock.withLock { () throws(FirnError) in
@@ -26,7 +27,7 @@ extension Store {
                 throw FirnError(.locked, "the file is being written by another process", at: .init(file: path))
             }
             // Whoever compacts holds the lock until the new file has the name: what is written here after that would be lost.
-            guard replacement != nil || file.isAt(path) else {
+            guard replacement != nil || file.isAt(place) else {
                 throw FirnError(.inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
             }
             let base = try snapshot()
@@ -67,7 +68,7 @@ extension Store {
     /// Gives the free tail of the file back, if nobody is writing. Returns the bytes given back.
     @discardableResult
     package func truncateTail() throws(FirnError) -> UInt64 {
-        guard isWritable, replacement == nil else { return 0 }
+        guard isWritable, replacement == nil, !isInherited else { return 0 }
         let mine = lock.withLock { () -> Bool in
             if isWriting || hasFailed { return false }
             isWriting = true
@@ -116,6 +117,7 @@ extension StoreTransaction {
     }
 
     func commit(catalogue: ExtentRef, _ retention: Retention?, time: Int64? = nil, forcingCheckpoint: Bool) throws(FirnError) -> UInt64 {
+        guard !store.isInherited else { throw store.file.inherited }
         do throws(FirnError) {
             try lock.withLock { () throws(FirnError) in
                 precondition(isOpen, "commit a transaction once")
@@ -131,6 +133,8 @@ extension StoreTransaction {
     }
 
     private func publish(catalogue: ExtentRef, _ retention: Retention?, _ ownTime: Int64?, _ forcingCheckpoint: Bool) throws(FirnError) {
+        // What was read as zeros since the file was cut short must not be written down.
+        do throws(Damage) { try base.checkIntact() } catch { throw FirnError.damaged(store.path, what: error.what, byte: error.offset) }
         let time = ownTime ?? max(Machine.wallNanoseconds, base.time)
         let oldestKept = oldestKept(retention ?? history?.retention ?? store.kept.retention ?? .standard, now: time)
         let (historyRef, newHistory) = try writeHistory()

@@ -41,6 +41,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     private var mappings: [Mapping] = []
     /// Of an encrypted file: what it wrote and read again.
     private let held: HeldExtents?
+    /// Of extents that the file has and memory no more; where nothing is mapped.
+    private var copies: [ExtentRef: UnsafeRawBufferPointer] = [:]
     private(set) var isOpen = true
     private var broken: FirnError?
 
@@ -55,6 +57,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     deinit {
         cancel()
         for buffer in retired { buffer.deallocate() }
+        for copy in copies.values { copy.deallocate() }
     }
 
     // MARK: Writing
@@ -67,6 +70,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         let direct = bytes.count >= StoreTransaction.directBytes
         let ref = try lock.withLock { () throws(FirnError) -> ExtentRef in
             precondition(isOpen, "write before commit or cancel")
+            guard !store.isInherited else { throw store.file.inherited }
             if let broken { throw broken }
             let range = allocate(ExtentRef.units(of: UInt64(bytes.count)))
             let ref = ExtentRef(offset: range.start * 64, length: UInt64(bytes.count), birth: version, hash: hash)
@@ -89,6 +93,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         guard UInt64(bytes.count) <= Cipher.mostBytes else { throw FirnError(.unsupported, "an encrypted file holds at most 64 GiB in one piece", at: .init(file: store.path)) }
         let range = try lock.withLock { () throws(FirnError) in
             precondition(isOpen, "write before commit or cancel")
+            guard !store.isInherited else { throw store.file.inherited }
             if let broken { throw broken }
             return allocate(ExtentRef.units(of: UInt64(count)))
         }
@@ -138,12 +143,15 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
                 throw Damage("reference to an extent that was never written", at: Int(clamping: ref.offset))
             }
             if let buffer = entry.buffer { return try opened(ref, UnsafeRawBufferPointer(buffer)) }
-            if mappings.last.map({ UInt64($0.reach) < ref.offset + ref.length }) ?? true {
-                do throws(FirnError) { mappings.append(try store.mapping(covering: ref.offset + ref.length)) } catch {
-                    throw Damage("cannot map the file: \(error.message)", at: Int(clamping: ref.offset))
-                }
+            if let copy = copies[ref] { return try opened(ref, copy) }
+            if let mapping = mappings.last, UInt64(mapping.reach) >= ref.offset + ref.length { return try opened(ref, mapping.bytes(at: Int(ref.offset), count: Int(ref.length))) }
+            guard let mapping = store.mapping(covering: ref.offset + ref.length) else {
+                let copy = try store.file.copy(ref, isSealed: held != nil)
+                copies[ref] = copy
+                return try opened(ref, copy)
             }
-            return try opened(ref, mappings.last!.bytes(at: Int(ref.offset), count: Int(ref.length)))
+            mappings.append(mapping)
+            return try opened(ref, mapping.bytes(at: Int(ref.offset), count: Int(ref.length)))
         }
     }
 
@@ -178,6 +186,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     /// Forgets everything. Does nothing after `commit`.
     package func cancel() {
+        // In a child of the writer's process: the file and the lock are the parent's.
+        if store.isInherited { return }
         lock.withLock {
             guard isOpen else { return }
             for range in holes.ranges { store.space!.takeHole(range) }

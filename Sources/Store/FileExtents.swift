@@ -1,0 +1,123 @@
+import FirnBytes
+import FirnDisk
+import Synchronization
+
+/// The extents of a file as far as it reached when a version was pinned. Holds the mapping, or copies of what was read; and no pin: an extent is there
+/// as long as some version that holds it is pinned, by whomever.
+package final class FileExtents: ExtentSource, Sendable {
+    package let store: Store
+    /// Nil: extents are copied.
+    private let mapping: Mapping?
+    private let limit: UInt64
+    /// Of an encrypted file: what was opened through this source.
+    private let held: HeldExtents?
+
+    private struct Copy: @unchecked Sendable {
+        let ref: ExtentRef
+        let bytes: UnsafeRawBufferPointer
+    }
+    /// Extents by their offset, each read once. What was given out stays.
+    private let copies: Mutex<[UInt64: [Copy]]> = Mutex([:])
+
+    init(store: Store, mapping: Mapping?, limit: UInt64) {
+        self.store = store
+        self.mapping = mapping
+        held = store.opened.map(HeldExtents.init)
+        self.limit = mapping.map { min(limit, UInt64($0.reach)) } ?? limit
+    }
+
+    deinit {
+        copies.withLock { copies in
+            for copy in copies.values.joined() { copy.bytes.deallocate() }
+        }
+    }
+
+    package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+        try check(ref)
+        guard let mapping else { return try copy(ref) }
+        var bytes = place(ref, mapping)
+        if let held {
+            bytes = try held.read(ref, bytes)
+        } else if !store.verified.contains(ref) {
+            guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+            store.verified.insert(ref)
+        }
+        try checkIntact()
+        return bytes
+    }
+
+    /// As `read`, but always looks at what is in the file.
+    func readVerifying(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+        let bytes = try read(ref)
+        guard let mapping else {
+            let now = try store.file.copy(ref, isSealed: held != nil)
+            defer { now.deallocate() }
+            try held?.check(ref, now)
+            return bytes
+        }
+        if let held {
+            try held.check(ref, place(ref, mapping))
+        } else {
+            guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+        }
+        return bytes
+    }
+
+    private func check(_ ref: ExtentRef) throws(Damage) {
+        // The parent may have let go of the version meanwhile.
+        if store.isInherited { throw Damage("the file was opened before this process was forked: open it again", at: Int(clamping: ref.offset)) }
+        guard ref.offset >= Root.aloneOffset, ref.length <= limit, ref.offset <= limit &- ref.length else {
+            throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
+        }
+    }
+
+    /// The bytes as they are in the file.
+    private func place(_ ref: ExtentRef, _ mapping: Mapping) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: mapping.base + Int(truncatingIfNeeded: ref.offset), count: Int(truncatingIfNeeded: ref.length))
+    }
+
+    private func copy(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+        if let known = copies.withLock({ $0[ref.offset]?.first { $0.ref == ref } }) { return known.bytes }
+        if let held {
+            if let known = held.known(ref) { return known }
+            let sealed = try store.file.copy(ref, isSealed: true)
+            defer { sealed.deallocate() }
+            return try held.read(ref, sealed)
+        }
+        let bytes = try store.file.copy(ref)
+        let first = copies.withLock { copies in
+            if let known = copies[ref.offset]?.first(where: { $0.ref == ref }) { return known }
+            let copy = Copy(ref: ref, bytes: bytes)
+            copies[ref.offset, default: []].append(copy)
+            return copy
+        }
+        // Another thread read it at the same time.
+        if first.bytes.baseAddress != bytes.baseAddress { bytes.deallocate() }
+        return first.bytes
+    }
+
+    /// `Damage` if another program cut the file short while it was read; what was read since the last check may be zeros then.
+    package func checkIntact() throws(Damage) {
+        if let mapping, mapping.isBroken { throw Damage("the file was cut short while it was open", at: Int(clamping: limit)) }
+    }
+}
+
+extension File {
+    /// The bytes of an extent, which hash right (encrypted ones as they are), in memory that the caller deallocates.
+    func copy(_ ref: ExtentRef, isSealed: Bool = false) throws(Damage) -> UnsafeRawBufferPointer {
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, Int(ref.length)), alignment: 64)
+        do throws(Damage) {
+            let count: Int
+            do throws(FirnError) { count = try read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<Int(ref.length)]), at: ref.offset) } catch {
+                throw Damage(error.message, at: Int(clamping: ref.offset))
+            }
+            let read = UnsafeRawBufferPointer(rebasing: bytes[..<Int(ref.length)])
+            guard count == read.count else { throw Damage("the file was cut short while it was open", at: Int(clamping: ref.offset)) }
+            guard isSealed || Hash128(of: read) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+            return read
+        } catch {
+            bytes.deallocate()
+            throw error
+        }
+    }
+}

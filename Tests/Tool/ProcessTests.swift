@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+/// One run of the built `firn-stress`: what it says, as words and numbers.
+private struct Stress {
+    let code: Int32
+    let lines: [String]
+
+    init(_ words: [String]) throws {
+        let process = Process(), scratch = try Scratch(), out = scratch.file("out")
+        process.executableURL = FirnRun.binary.deletingLastPathComponent().appending(path: "firn-stress")
+        process.arguments = words
+        _ = FileManager.default.createFile(atPath: out.path, contents: nil)
+        process.standardOutput = try FileHandle(forWritingTo: out)
+        try process.run()
+        process.waitUntilExit()
+        code = process.terminationReason == .uncaughtSignal ? 1000 + process.terminationStatus : process.terminationStatus
+        lines = try String(contentsOf: out, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    func number(_ name: String) -> Int { lines.first { $0.hasPrefix(name + " ") }.flatMap { Int($0.split(separator: " ")[1]) } ?? -1 }
+}
+
+private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.processInfo.environment[name].flatMap(Int.init) ?? standard }
+
+/// Real processes on one file. `FIRN_KILLS=2000 swift test --filter ProcessTests` runs as many kills; `firn-stress` itself can be run by hand.
+@Suite struct ProcessTests {
+    @Test func `T3: writers and readers are killed, and nothing acknowledged is lost and no lock stays`() throws {
+        let scratch = try Scratch(), kills = count("FIRN_KILLS", 40)
+        let run = try Stress(["kill", scratch.file("a.firn").path, "--kills", String(kills)])
+        #expect(run.code == 0, "\(run.lines)")
+        #expect(run.number("kills") >= kills && run.number("commits") >= kills / 2, "\(run.lines)")
+        if kills > 1000 { print("T3: \(run.lines.joined(separator: ", "))") }
+    }
+
+    @Test func `T3: the same where files are read with calls`() throws {
+        let scratch = try Scratch()
+        let run = try Stress(["kill", scratch.file("a.firn").path, "--kills", "10", "--copied", "1"])
+        #expect(run.code == 0 && run.number("kills") >= 10, "\(run.lines)")
+    }
+
+    @Test(arguments: [0, 1]) func `T9: readers in threads and processes see whole versions while writers take turns`(copied: Int) throws {
+        let scratch = try Scratch(), commits = count("FIRN_CROWD", 60)
+        let run = try Stress(["crowd", scratch.file("a.firn").path, "--count", String(commits), "--copied", String(copied)])
+        #expect(run.code == 0, "\(run.lines)")
+        #expect(run.number("commits") == 2 * commits && run.number("reads") > 0 && run.number("elsewhere") > 0, "\(run.lines)")
+        if commits > 1000 { print("T9: \(run.lines.joined(separator: ", "))") }
+    }
+
+    @Test func `a forked child is refused what it inherits, and harms nothing`() throws {
+        let scratch = try Scratch()
+        let run = try Stress(["fork", scratch.file("a.firn").path])
+        #expect(run.code == 0 && run.number("forks") == 3, "\(run.lines)")
+    }
+
+    @Test(arguments: [0, 4]) func `many commits to a data set of constant size keep the file within a constant factor`(pins: Int) throws {
+        let scratch = try Scratch(), commits = count("FIRN_SOAK", 600)
+        let run = try Stress(["soak", scratch.file("a.firn").path, "--count", String(commits), "--pins", String(pins)])
+        #expect(run.code == 0, "\(run.lines)")
+        // Accounts and entries take about 40 KB, the text up to 400,000 bytes: in each version that is held, and in the one being written.
+        #expect(run.number("largest") <= (3 + pins) * 500_000 && run.number("largest") <= run.number("settled") * 2, "\(run.lines)")
+        if commits > 10_000 { print("soak: \(run.lines.joined(separator: ", "))") }
+    }
+}

@@ -1,0 +1,51 @@
+import FirnBytes
+import FirnDisk
+import FirnModel
+import Synchronization
+
+/// Readers in threads of this process and in processes of their own, and writers that take turns: every version that anybody sees is whole.
+struct Crowd {
+    let path: String
+    let options: Options
+
+    func run() throws(FirnError) {
+        let seed = UInt64(options["seed", Int(Machine.random >> 2)]), commits = options["count", 200], writers = options["writers", 2], path = path
+        say("seed \(seed)")
+        let database = try Bank.make(path, keep: options["keep", 2])
+        var random = Dice(seed), children: [Child] = []
+        for _ in 0..<options["readers", 2] { children.append(try Child(["read", path, "--seed", String(random.next() >> 2)])) }
+        var begun: [Child] = []
+        for _ in 0..<writers { begun.append(try Child(["write", path, "--count", String(commits), "--keep", "2", "--seed", String(random.next() >> 2)])) }
+        let writing = begun
+        let reads = Atomic<Int>(0), left = Atomic<Int>(0), failure = Mutex<FirnError?>(nil)
+        // One thread waits for the writers, the others read: some through one database, some through their own.
+        try parallel(count: 1 + options["threads", 3], threads: 1 + options["threads", 3]) { (index) throws(FirnError) in
+            if index == 0 {
+                for writer in writing where !writer.finish() { failure.withLock { $0 = FirnError(.damaged, "a writer failed", at: .init(file: path)) } }
+                left.store(1, ordering: .releasing)
+                return
+            }
+            let mine = index % 2 == 0 ? database : try Database.open(path: path)
+            var last: Int64 = 0
+            while left.load(ordering: .acquiring) == 0 {
+                let snapshot = try mine.snapshot(), sequence = try Bank.check(snapshot)
+                guard sequence >= last else { throw FirnError(.damaged, "sequence \(sequence) after \(last)", at: .init(file: path)) }
+                last = sequence
+                reads.add(1, ordering: .relaxed)
+            }
+        }
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        var elsewhere = 0
+        for child in children {
+            child.listen()
+            child.kill()
+            elsewhere += child.lines.count
+            if let line = child.lines.first(where: { !$0.hasPrefix("read ") }) { throw FirnError(.damaged, "a reader says: \(line)", at: .init(file: path)) }
+        }
+        let sequence = try Bank.check(try database.snapshot())
+        guard sequence == Int64(commits * writers) else { throw FirnError(.damaged, "\(commits * writers) commits, sequence \(sequence)", at: .init(file: path)) }
+        say("commits \(sequence)")
+        say("reads \(reads.load(ordering: .relaxed))")
+        say("elsewhere \(elsewhere)")
+    }
+}

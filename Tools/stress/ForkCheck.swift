@@ -1,0 +1,99 @@
+import FirnBytes
+import FirnDisk
+import FirnModel
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+// The overlay hides it, for good reasons: here it is what is tried.
+@_silgen_name("fork")
+private func forkProcess() -> Int32
+
+/// A child that inherits what its parent had open: it is refused, harms nothing, and opens the file anew.
+struct ForkCheck {
+    let path: String
+
+    func run() throws(FirnError) {
+        _ = try Bank.make(path)
+        try held(endsBySignal: false)
+        try unnamed(endsBySignal: false)
+        try unnamed(endsBySignal: true)
+        say("forks 3")
+    }
+
+    private func fault(_ what: String) -> FirnError { FirnError(.damaged, what, at: .init(file: path)) }
+
+    /// Runs `body` in a child, which leaves with what it returns.
+    private func inChild(_ body: () -> Int32) throws(FirnError) -> Int32 {
+        let process = forkProcess()
+        if process == 0 { _exit(body()) }
+        guard process > 0 else { throw systemError(errno, "cannot fork", path) }
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 200 + (status & 0x7F)
+    }
+
+    private func refuses(_ body: () throws(FirnError) -> Void) -> Bool {
+        do throws(FirnError) { try body() } catch { return error.message.contains("forked") }
+        return false
+    }
+
+    /// The parent holds a version and the writer's lock.
+    private func held(endsBySignal: Bool) throws(FirnError) {
+        var database: Database? = try Database.open(path: path, writable: true)
+        var snapshot: DatabaseSnapshot? = try database!.snapshot()
+        let version = snapshot!.version
+        var transaction: DatabaseTransaction? = try database!.begin()
+        var random = Dice(4)
+        let sequence = try Bank.move(transaction!, &random)
+        let code = try inChild {
+            guard refuses({ () throws(FirnError) in _ = try database!.snapshot() }) else { return 1 }
+            guard refuses({ () throws(FirnError) in _ = try database!.begin(wait: false) }) else { return 2 }
+            guard refuses({ () throws(FirnError) in _ = try database!.pinnedVersions() }) else { return 3 }
+            guard refuses({ () throws(FirnError) in _ = try Bank.check(snapshot!) }) else { return 4 }
+            guard refuses({ () throws(FirnError) in _ = try transaction!.commit() }) else { return 5 }
+            // Lets go of all of it: the locks are the parent's.
+            (transaction, snapshot, database) = (nil, nil, nil)
+            do throws(FirnError) {
+                let own = try Database.open(path: path, writable: true)
+                guard try Bank.check(try own.snapshot()) == sequence - 1 else { return 6 }
+                guard try own.pinnedVersions().contains(version) else { return 7 }
+                do throws(FirnError) { _ = try own.begin(wait: false) } catch { return error.code == .locked ? 0 : 8 }
+                return 9
+            } catch { return 10 }
+        }
+        guard code == 0 else { throw fault("a child that inherits an open file: step \(code)") }
+        let other = try Database.open(path: path, writable: true)
+        guard try other.pinnedVersions().contains(version) else { throw fault("a child has unpinned the parent's version") }
+        do throws(FirnError) {
+            _ = try other.begin(wait: false)
+            throw fault("a child has unlocked the parent's transaction")
+        } catch { if error.code != .locked { throw error } }
+        _ = try transaction!.commit()
+        guard try Bank.check(try other.snapshot()) == sequence, try Bank.check(snapshot!) == sequence - 1 else { throw fault("the parent's commit is not what it was to be") }
+    }
+
+    /// The parent is making a file that has no name yet.
+    private func unnamed(endsBySignal: Bool) throws(FirnError) {
+        let target = path + ".new"
+        unlink(target)
+        var database: Database? = try Database.create(path: target, atFirstCommit: true)
+        var transaction: DatabaseTransaction? = try database!.begin()
+        try transaction!.extendSchema([TypeSchema("Row", columns: [ColumnSchema("n", ColumnType(.int))])])
+        try transaction!.insert("Row", [.int(7)])
+        let code = try inChild {
+            if endsBySignal { raise(SIGTERM) }
+            guard refuses({ () throws(FirnError) in _ = try transaction!.commit() }) else { return 1 }
+            (transaction, database) = (nil, nil)
+            return 0
+        }
+        guard code == (endsBySignal ? 130 : 0) else { throw fault("a child of who makes a file: step \(code)") }
+        _ = try transaction!.commit()
+        let made = try Database.open(path: target).snapshot(), value: Value?
+        do throws(Damage) { value = try made.table(named: "Row")?.value(rowID: 0, column: 0) } catch { throw fault(error.what) }
+        guard value == .int(7) else { throw fault("a child has removed the parent's file") }
+        unlink(target)
+    }
+}

@@ -1,0 +1,98 @@
+import FirnBytes
+import FirnDisk
+import FirnModel
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Writers and readers in processes of their own, killed at random moments, for as many kills as were asked for. After each: the writer that is left goes on;
+/// after all are dead, the next writer begins at once, nothing that was acknowledged is missing, and no pin stays.
+struct KillLoop {
+    let path: String
+    let options: Options
+    private(set) var kills = 0, acknowledged = 0, reads = 0, unacknowledged = 0
+
+    init(_ path: String, _ options: Options) {
+        self.path = path
+        self.options = options
+    }
+
+    mutating func run() throws(FirnError) {
+        let seed = UInt64(options["seed", Int(Machine.random >> 2)])
+        var random = Dice(seed), round = 0, sequence: Int64 = 0
+        say("seed \(seed)")
+        _ = try Bank.make(path, keep: 2)
+        while kills < options["kills", 20] {
+            round += 1
+            do throws(FirnError) { sequence = try play(&random, from: sequence, checksAll: round % 25 == 1) } catch {
+                throw FirnError(error.code, "round \(round), seed \(seed): \(error.message)", at: error.place)
+            }
+        }
+        let faults = try Database.open(path: path).verifyStructure()
+        let rows = try Database.open(path: path).snapshot().verify(full: true)
+        guard faults.isEmpty, rows.isEmpty else { throw fault("verify --full finds \(faults.map(\.what) + rows.map(\.description))") }
+        say("kills \(kills)")
+        say("commits \(acknowledged)")
+        say("unacknowledged \(unacknowledged)")
+        say("reads \(reads)")
+    }
+
+    private func fault(_ what: String) -> FirnError { FirnError(.damaged, what, at: .init(file: path)) }
+
+    private mutating func play(_ random: inout Dice, from before: Int64, checksAll: Bool) throws(FirnError) -> Int64 {
+        func words(_ what: String) -> [String] { [what, path, "--seed", String(random.next() >> 2)] }
+        var writers: [Child] = [], readers: [Child] = []
+        for _ in 0..<(1 + random.below(2)) { writers.append(try Child(words("write"))) }
+        for _ in 0..<random.below(3) { readers.append(try Child(words("read"))) }
+        guard writers[0].hears(1 + random.below(8)) else { throw fault("a writer does not begin") }
+        usleep(UInt32(random.below(2500)))
+        if !readers.isEmpty, random.below(2) == 0 {
+            let reader = readers.removeFirst()
+            reader.kill()
+            try settle(reader)
+        }
+        let first = writers.removeFirst()
+        first.kill()
+        kills += 1
+        var last = max(before, first.last("committed"))
+        acknowledged += first.lines.count
+        // The lock went with its holder: the other one writes on.
+        if let other = writers.first {
+            other.listen()
+            guard other.hears(other.lines.count + 1) else { throw fault("after a kill the next writer does not begin") }
+            usleep(UInt32(random.below(1500)))
+            other.kill()
+            kills += 1
+            last = max(last, other.last("committed"))
+            acknowledged += other.lines.count
+        }
+        for reader in readers {
+            reader.kill()
+            try settle(reader)
+        }
+
+        let database = try Database.open(path: path, writable: true, keep: 2)
+        guard database.fallback == nil || database.fallback!.what.contains("hash") || database.fallback!.what.contains("root") else { throw fault("fell back: \(database.fallback!.what)") }
+        // Nobody is there: the lock is free at once, and nothing is pinned.
+        let transaction = try database.begin(wait: false)
+        transaction.cancel()
+        let pins = try database.pinnedVersions()
+        guard pins.isEmpty else { throw fault("versions \(pins) are pinned by nobody") }
+        let snapshot = try database.snapshot(), now = try Bank.check(snapshot)
+        guard now >= last else { throw fault("sequence \(last) was acknowledged, \(now) is there") }
+        unacknowledged += Int(now - last)
+        if checksAll {
+            let faults = try database.verifyStructure(), rows = snapshot.verify(full: true)
+            guard faults.isEmpty, rows.isEmpty else { throw fault("verify finds \(faults.map(\.what) + rows.map(\.description))") }
+        }
+        return now
+    }
+
+    private mutating func settle(_ reader: Child) throws(FirnError) {
+        kills += 1
+        reads += reader.lines.count
+        if let line = reader.lines.first(where: { !$0.hasPrefix("read ") }) { throw fault("a reader says: \(line)") }
+    }
+}

@@ -1,0 +1,103 @@
+import FirnBytes
+import FirnDisk
+import FirnModel
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What single processes do until they are told to stop, or killed.
+enum Workers {
+    /// Commits, and says `committed N` of each when it is durable.
+    static func write(_ path: String, _ options: Options) throws(FirnError) {
+        var random = Dice(UInt64(options["seed", 1]))
+        let database = try Database.open(path: path, writable: true, keep: options["keep", 8])
+        var left = options["count", .max], kept: [DatabaseSnapshot] = []
+        while left > 0 {
+            let transaction = try database.begin()
+            if random.below(20) == 0 {
+                _ = try Bank.move(transaction, &random)
+                transaction.cancel()
+                continue
+            }
+            let sequence = try Bank.move(transaction, &random)
+            _ = try transaction.commit()
+            say("committed \(sequence)")
+            // A writer that reads too, and dies with pins.
+            if random.below(8) == 0 { kept.append(try database.snapshot()) }
+            if kept.count > 3 { kept.removeFirst() }
+            left -= 1
+        }
+    }
+
+    /// Looks at one newest version after another, and says `read N`; sequence numbers never go back.
+    static func read(_ path: String, _ options: Options) throws(FirnError) {
+        var random = Dice(UInt64(options["seed", 1]))
+        var database = try Database.open(path: path), last: Int64 = 0, left = options["count", .max]
+        while left > 0 {
+            if random.below(16) == 0 { database = try Database.open(path: path) }
+            let snapshot = try database.snapshot()
+            let sequence = try Bank.check(snapshot)
+            guard sequence >= last else { throw FirnError(.damaged, "sequence \(sequence) after \(last)", at: .init(file: path)) }
+            last = sequence
+            // The same version, while others commit: nothing of it may have been written over.
+            if random.below(4) == 0 {
+                usleep(UInt32(random.below(3000)))
+                guard try Bank.check(snapshot) == sequence, snapshot.verify(full: false).isEmpty else {
+                    throw FirnError(.damaged, "a pinned version has changed", at: .init(file: path))
+                }
+            }
+            say("read \(sequence)")
+            left -= 1
+        }
+    }
+
+    /// Holds a version until a line comes in, and says `pinned N` and whether it is still what it was.
+    static func pin(_ path: String, _ options: Options) throws(FirnError) {
+        let snapshot = try Database.open(path: path).snapshot(), sequence = try Bank.check(snapshot)
+        say("pinned \(snapshot.version)")
+        var byte: UInt8 = 0
+        _ = Swift.withUnsafeMutableBytes(of: &byte) { readByte($0.baseAddress!) }
+        let again = try Database.open(path: path).snapshot(version: options["anew", 0] > 0 ? snapshot.version : nil)
+        guard try Bank.check(snapshot) == sequence, try Bank.check(again) >= sequence, snapshot.verify(full: true).isEmpty else {
+            throw FirnError(.damaged, "a pinned version has changed", at: .init(file: path))
+        }
+        say("intact \(sequence)")
+    }
+
+    private static func readByte(_ into: UnsafeMutableRawPointer) -> Int {
+        #if canImport(Glibc)
+        Glibc.read(0, into, 1)
+        #else
+        Darwin.read(0, into, 1)
+        #endif
+    }
+
+    /// Commits to a data set of constant size, with readers that come and go, and says how the file's length went.
+    static func soak(_ path: String, _ options: Options) throws(FirnError) {
+        var random = Dice(UInt64(options["seed", 1])), held: [DatabaseSnapshot] = []
+        let count = options["count", 2000], database = try Bank.make(path, keep: options["keep", 2])
+        var settled: UInt64 = 0, largest: UInt64 = 0
+        for step in 0..<count {
+            let transaction = try database.begin()
+            _ = try Bank.move(transaction, &random)
+            _ = try transaction.commit()
+            if options["pins", 0] > 0 {
+                if random.below(10) == 0 { held.append(try database.snapshot()) }
+                if held.count > options["pins", 0] { held.remove(at: random.below(held.count)) }
+            }
+            let size = try Paths.size(path)
+            if step == count / 4 { settled = largest }
+            largest = max(largest, size)
+        }
+        for snapshot in held { _ = try Bank.check(snapshot) }
+        held = []
+        let faults = try database.verifyStructure()
+        guard faults.isEmpty else { throw FirnError(.damaged, "\(faults[0].what)", at: .init(file: path)) }
+        _ = try Bank.check(try database.snapshot())
+        say("soaked \(count)")
+        say("settled \(settled)")
+        say("largest \(largest)")
+    }
+}

@@ -1,0 +1,46 @@
+// firn-stress WHAT FILE [--name number]…: puts a file under pressure with real processes, and says in lines what came of it. FILE is made anew.
+//
+//   kill     writers and readers, killed at random      --kills N --seed N
+//   crowd    readers in threads and processes, writers in turn    --count commits of each writer --writers N --readers N --threads N --seed N
+//   fork     children that inherit open files
+//   soak     many commits to a data set of constant size --count N --pins N --keep N --seed N
+//   write, read, pin: what the processes of these do, on a file that is there
+// --copied 1: files are read with calls, not mapped.
+
+import FirnBytes
+import FirnDisk
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+signal(SIGPIPE, SIG_IGN)
+// Whoever runs this may ignore it.
+signal(SIGTERM, SIG_DFL)
+let words = CommandLine.arguments
+guard words.count >= 3 else {
+    say("say what, and to which file: firn-stress kill|crowd|fork|soak|write|read|pin FILE [--name number]...")
+    exit(2)
+}
+let options = Options(words[3...])
+if options["copied", 0] > 0 { FileReading.standard = .copied }
+do throws(FirnError) {
+    switch words[1] {
+    case "kill":
+        var loop = KillLoop(words[2], options)
+        try loop.run()
+    case "crowd": try Crowd(path: words[2], options: options).run()
+    case "fork": try ForkCheck(path: words[2]).run()
+    case "soak": try Workers.soak(words[2], options)
+    case "write": try Workers.write(words[2], options)
+    case "read": try Workers.read(words[2], options)
+    case "pin": try Workers.pin(words[2], options)
+    default:
+        say("there is no '\(words[1])'")
+        exit(2)
+    }
+} catch {
+    say("failed \(error)")
+    exit(1)
+}
