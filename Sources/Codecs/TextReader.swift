@@ -68,6 +68,12 @@ package final class TextReader: Sendable {
         if let present { text.blank(unless: present) }
     }
 
+    /// Writes 16 words, a bit a string: whether it passes; bits past the end are zero. False, and nothing that counts in `out`: decode, and look.
+    package func search(_ pattern: TextPattern, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> Bool {
+        guard case .tokens(let reader) = form, size(ofVector: vector) > 0 else { return false }
+        return try reader.search(pattern, vector: vector, into: out)
+    }
+
     /// Calls `body` with one string, which is valid during the call only. Unpacks at most one page.
     package func withValue<R>(at row: Int, _ body: (UnsafeRawBufferPointer) -> R) throws(Damage) -> R {
         precondition(row >= 0 && row < count, "ask for a row below the stream's count")

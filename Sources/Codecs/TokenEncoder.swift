@@ -21,7 +21,9 @@ struct TokenEncoder {
             out.append(UInt8(4))
             out.append(UInt8(index))
         }
-        out.append(lengthPrefixed: starts.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: profile) })
+        // Where tokens begin is asked for before anything else: it is entropy-coded only where room is all that counts.
+        let tier = profile == .small ? profile : Profile.fast
+        out.append(lengthPrefixed: starts.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: tier) })
         var i = 0
         while i + 1 < codes.count {
             out.append(UInt8(truncatingIfNeeded: codes[i]))

@@ -1,4 +1,5 @@
 import FirnBytes
+import Synchronization
 
 /// Reads strings of 12-bit codes of tokens.
 ///
@@ -8,6 +9,8 @@ final class TokenReader: Sendable {
     private let source: SharedText
     private let lengths: LengthsReader
     private let codes: FixedBytes
+    /// What the source holds, once it was asked for.
+    private let known = AtomicLazyReference<TrainedText>()
 
     /// `reader` stands behind the encoding's id.
     init(_ reader: inout ByteReader, count: Int, shared: [SharedText]) throws(Damage) {
@@ -28,9 +31,31 @@ final class TokenReader: Sendable {
 
     var lengthsName: String { lengths.encodingName }
 
+    private func trained() throws(Damage) -> TrainedText {
+        if let known = known.load() { return known }
+        return known.storeIfNil(try source.trained())
+    }
+
     private func tokens() throws(Damage) -> TokenTable {
-        guard case .tokens(let tokens) = try source.trained().form else { throw Damage("token text refers to a zstd dictionary") }
+        guard case .tokens(let tokens) = try trained().form else { throw Damage("token text refers to a zstd dictionary") }
         return tokens
+    }
+
+    /// As `TextReader.search`.
+    func search(_ pattern: TextPattern, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> Bool {
+        let automaton = pattern.automaton(try trained(), try tokens()), n = min(1024, lengths.count &- vector << 10)
+        let starts = UnsafeMutablePointer<Int>.allocate(capacity: 1025)
+        defer { starts.deallocate() }
+        try lengths.decode(vector: vector, into: starts)
+        guard let base = codes.buffer.baseAddress, starts[0] < starts[n] else {
+            // Only empty strings.
+            Bitwise.each(n, into: out) { _ in automaton.accepting == 0 }
+            return true
+        }
+        var isBroken = false
+        let isTold = automaton.search(base, starts, n, isAtStart: pattern.isAtStart, into: out, isBroken: &isBroken)
+        if isBroken { throw Damage("a code has no token") }
+        return isTold
     }
 
     /// Code i; `i` must be below the total of the lengths.

@@ -14,6 +14,8 @@ extension ChunkReader {
         case .codes(let low, let high):
             guard let text, tags == nil else { return .notDone }
             try text.searchCodes(vector: vector, low, high, into: out)
+        case .text(let pattern):
+            guard let text, tags == nil, try text.search(pattern, vector: vector, into: out) else { return .notDone }
         case .pairs(let low, let high):
             // Where all second words are one, the first ones decide: dates are whole seconds nearly always.
             guard let words, tags == nil, let second = extra?.bounds(), second.0 == second.1 else { return .notDone }

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnCodecs
 
 /// How many rows (or, in a child stream, elements) a vector holds, and how many rows a full segment.
 package let vectorSize = 1024
@@ -63,6 +64,9 @@ package struct Zone: Sendable, Equatable {
     }
 }
 
+/// Codecs' patterns, for who asks columns and knows nothing of codecs.
+package typealias TextPattern = FirnCodecs.TextPattern
+
 /// Values that a query looks for in a column: a range, both ends included.
 package enum SoughtRange: Sendable {
     /// bool, int, link.
@@ -73,6 +77,8 @@ package enum SoughtRange: Sendable {
     case pairs(low: (Int64, Int64), high: (Int64, Int64))
     /// Codes into the column's dictionary.
     case codes(Int64, Int64)
+    /// string, data: no range, but what passes.
+    case text(TextPattern)
 }
 
 /// Whether a search was done, and which rows of the vector have a value (nil: all): the bits of the others mean nothing.

@@ -36,12 +36,13 @@ struct ElementTest: Sendable {
         }
     }
 
-    /// The range that readers can look for by themselves, and whether what lies outside it passes.
+    /// What readers can look for by themselves, and whether the others are those that pass.
     var sought: (SoughtRange?, Bool) {
         switch form {
         case .words(let low, let high, let inverted): (.words(low, high), inverted)
         case .reals(let low, let high, let inverted): (.reals(low, high), inverted)
         case .pairs(let low, let high, let inverted): (.pairs(low: (low.word, low.extra), high: (high.word, high.extra)), inverted)
+        case .text(let test, let inverted): (test.pattern.map { .text($0) }, inverted)
         default: (nil, false)
         }
     }

@@ -10,12 +10,17 @@ import Testing
                 var opened: [SharedText] = []
                 for blob in shared { opened.append(try SharedText(kind: blob.kind, bytes: EncodedGroup.keep(blob.bytes))) }
                 let reader = try TextReader(bytes, count: count, shared: opened)
+                let pattern = TextPattern(pieces: [Array("a".utf8), Array("e".utf8)], isAtStart: false, isAtEnd: false)!
+                var bits = [UInt64](repeating: 0, count: 16)
                 var text = Text(), codes = [Int64](repeating: 0, count: 1024), damaged = false
                 func attempt(_ body: () throws(Damage) -> Void) { do throws(Damage) { try body() } catch { damaged = true } }
                 for vector in 0..<((count + 1023) / 1024) {
                     attempt { () throws(Damage) in
                         try reader.decode(vector: vector, into: &text)
                         if text.count != min(1024, count - vector * 1024) || text.offsets.last != text.bytes.count { Issue.record("a vector of another shape") }
+                    }
+                    attempt { () throws(Damage) in
+                        try bits.withUnsafeMutableBufferPointer { (b) throws(Damage) in _ = try reader.search(pattern, vector: vector, into: b.baseAddress!) }
                     }
                     attempt { () throws(Damage) in
                         guard let values = try reader.values else { return }

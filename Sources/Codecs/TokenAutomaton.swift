@@ -1,0 +1,185 @@
+/// A pattern as states that tokens lead from one to the other: what `ByteAutomaton` is for bytes, so that strings are searched without
+/// being put together.
+struct TokenAutomaton: Sendable {
+    /// By state and code: 4,096 of each.
+    private let next: [UInt8]
+    private let isFinal: [Bool]
+    let accepting: UInt8
+    let unsure: UInt8
+    /// Where codes without a token lead.
+    let broken: UInt8
+
+    init(_ bytes: ByteAutomaton, _ tokens: TokenTable) {
+        accepting = UInt8(bytes.accepting)
+        unsure = UInt8(bytes.unsure)
+        broken = unsure + 1
+        let states = bytes.stateCount + 1
+        isFinal = bytes.isFinal + [true]
+        next = [UInt8](unsafeUninitializedCapacity: states << 12) { next, filled in
+            next.initialize(repeating: UInt8(bytes.stateCount))
+            filled = states << 12
+            Self.fill(next.baseAddress!, bytes, tokens)
+        }
+    }
+
+    private static func fill(_ next: UnsafeMutablePointer<UInt8>, _ bytes: ByteAutomaton, _ tokens: TokenTable) {
+        // Through which states each token leads from the beginning of the piece at hand.
+        var paths = [SIMD16<UInt8>](repeating: SIMD16(repeating: 0), count: tokens.count), base = 0
+        paths.withUnsafeMutableBytes { paths in
+            tokens.slots.withUnsafeBytes { slots in
+                bytes.next.withUnsafeBufferPointer { step in
+                    for state in 0..<bytes.stateCount {
+                        let row = next + state << 12
+                        if bytes.isFinal[state] {
+                            row.update(repeating: UInt8(state), count: tokens.count)
+                            continue
+                        }
+                        let isBase = bytes.bases.contains(state)
+                        if isBase { base = state }
+                        for code in 0..<tokens.count {
+                            let first = code << 4, end = first &+ Int(tokens.lengths[code])
+                            var at = state, i = first
+                            while i < end, !bytes.isFinal[at] {
+                                at = Int(step[at << 8 | Int(slots[i])])
+                                if isBase {
+                                    paths[i] = UInt8(truncatingIfNeeded: at)
+                                } else if at == Int(paths[i]) {
+                                    // From here on it goes as from the piece's beginning.
+                                    at = Int(next[base << 12 | code])
+                                    break
+                                }
+                                i &+= 1
+                            }
+                            while isBase, i < end {
+                                paths[i] = UInt8(truncatingIfNeeded: at)
+                                i &+= 1
+                            }
+                            row[code] = UInt8(truncatingIfNeeded: at)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether every string of a vector passes, as bits in 16 words. `starts`: where the codes of each begin, and the end; in bounds.
+    /// False: of one of them it cannot be told, or (then `isBroken`) a code has no token.
+    func search(_ codes: UnsafeRawPointer, _ starts: UnsafePointer<Int>, _ count: Int, isAtStart: Bool, into out: UnsafeMutablePointer<UInt64>,
+                isBroken: inout Bool) -> Bool {
+        next.withUnsafeBufferPointer { next in
+            isFinal.withUnsafeBufferPointer { isFinal in
+                var worst: UInt8 = 0
+                let tokens = starts[count] &- starts[0]
+                if isAtStart || tokens > 1 << 17 || tokens < 256 {
+                    Bitwise.each(count, into: out) { row in
+                        let state = Self.follow(next.baseAddress!, isFinal, codes, starts[row], starts[row &+ 1])
+                        worst = max(worst, state)
+                        return state == accepting
+                    }
+                } else {
+                    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: tokens) { room in
+                        let states = room.baseAddress! - starts[0]
+                        room.initialize(repeating: 0xFF)
+                        for row in 0..<count where starts[row] < starts[count] { states[starts[row]] = 0 }
+                        Self.follow(next.baseAddress!, codes, starts, count, states)
+                        // A string without codes ends where it began.
+                        Bitwise.each(count, into: out) { row in
+                            let state = starts[row] == starts[row &+ 1] ? 0 : states[starts[row &+ 1] &- 1]
+                            worst = max(worst, state)
+                            return state == accepting
+                        }
+                    }
+                }
+                isBroken = worst == broken
+                return worst < unsure
+            }
+        }
+    }
+
+    /// The state in which a string ends, or in which it must end.
+    @inline(__always)
+    private static func follow(_ next: UnsafePointer<UInt8>, _ isFinal: UnsafeBufferPointer<Bool>, _ codes: UnsafeRawPointer, _ start: Int, _ end: Int) -> UInt8 {
+        var state = 0, i = start
+        while i < end {
+            state = Int(next[state << 12 | code(codes, i)])
+            if isFinal[state] { break }
+            i &+= 1
+        }
+        return UInt8(truncatingIfNeeded: state)
+    }
+
+    /// The state behind every code. `states` holds 0 where a string begins and 255 elsewhere, and receives them. Strings are independent of each
+    /// other: four runs of them are followed at once, since each step waits for the one before it.
+    private static func follow(_ next: UnsafePointer<UInt8>, _ codes: UnsafeRawPointer, _ starts: UnsafePointer<Int>, _ count: Int, _ states: UnsafeMutablePointer<UInt8>) {
+        let stops = (starts[count >> 2], starts[count >> 1], starts[(3 &* count) >> 2], starts[count])
+        // Where each run begins, at an even code: what stands before that is followed up to there.
+        var at = (starts[0], starts[count >> 2], starts[count >> 1], starts[(3 &* count) >> 2])
+        var state = (0, 0, 0, 0)
+        state.0 = step(next, codes, states, &at.0, stops.0, 0, until: at.0 &+ at.0 & 1)
+        state.1 = step(next, codes, states, &at.1, stops.1, 0, until: at.1 &+ at.1 & 1)
+        state.2 = step(next, codes, states, &at.2, stops.2, 0, until: at.2 &+ at.2 & 1)
+        state.3 = step(next, codes, states, &at.3, stops.3, 0, until: at.3 &+ at.3 & 1)
+        let pairs = max(0, min(min(stops.0 &- at.0, stops.1 &- at.1), min(stops.2 &- at.2, stops.3 &- at.3)) >> 1)
+        let c = (codes + at.0 >> 1 &* 3, codes + at.1 >> 1 &* 3, codes + at.2 >> 1 &* 3, codes + at.3 >> 1 &* 3)
+        let s = (states + at.0, states + at.1, states + at.2, states + at.3)
+        for pair in 0..<pairs {
+            let byte = 3 &* pair, i = 2 &* pair
+            state.0 = Int(next[(state.0 & Int(s.0[i])) << 12 | even(c.0 + byte)])
+            state.1 = Int(next[(state.1 & Int(s.1[i])) << 12 | even(c.1 + byte)])
+            state.2 = Int(next[(state.2 & Int(s.2[i])) << 12 | even(c.2 + byte)])
+            state.3 = Int(next[(state.3 & Int(s.3[i])) << 12 | even(c.3 + byte)])
+            s.0[i] = UInt8(truncatingIfNeeded: state.0)
+            s.1[i] = UInt8(truncatingIfNeeded: state.1)
+            s.2[i] = UInt8(truncatingIfNeeded: state.2)
+            s.3[i] = UInt8(truncatingIfNeeded: state.3)
+            state.0 = Int(next[(state.0 & Int(s.0[i &+ 1])) << 12 | odd(c.0 + byte)])
+            state.1 = Int(next[(state.1 & Int(s.1[i &+ 1])) << 12 | odd(c.1 + byte)])
+            state.2 = Int(next[(state.2 & Int(s.2[i &+ 1])) << 12 | odd(c.2 + byte)])
+            state.3 = Int(next[(state.3 & Int(s.3[i &+ 1])) << 12 | odd(c.3 + byte)])
+            s.0[i &+ 1] = UInt8(truncatingIfNeeded: state.0)
+            s.1[i &+ 1] = UInt8(truncatingIfNeeded: state.1)
+            s.2[i &+ 1] = UInt8(truncatingIfNeeded: state.2)
+            s.3[i &+ 1] = UInt8(truncatingIfNeeded: state.3)
+        }
+        at = (at.0 &+ 2 &* pairs, at.1 &+ 2 &* pairs, at.2 &+ 2 &* pairs, at.3 &+ 2 &* pairs)
+        _ = step(next, codes, states, &at.0, stops.0, state.0, until: stops.0)
+        _ = step(next, codes, states, &at.1, stops.1, state.1, until: stops.1)
+        _ = step(next, codes, states, &at.2, stops.2, state.2, until: stops.2)
+        _ = step(next, codes, states, &at.3, stops.3, state.3, until: stops.3)
+    }
+
+    /// Goes on one by one from `at` to `until`, or `end` before that.
+    private static func step(_ next: UnsafePointer<UInt8>, _ codes: UnsafeRawPointer, _ states: UnsafeMutablePointer<UInt8>, _ at: inout Int, _ end: Int,
+                             _ before: Int, until: Int) -> Int {
+        var state = before
+        while at < min(until, end) {
+            state = Int(next[(state & Int(states[at])) << 12 | code(codes, at)])
+            states[at] = UInt8(truncatingIfNeeded: state)
+            at &+= 1
+        }
+        return state
+    }
+
+    @inline(__always)
+    private static func even(_ place: UnsafeRawPointer) -> Int { Int(UInt16(littleEndian: place.loadUnaligned(as: UInt16.self)) & 0xFFF) }
+    @inline(__always)
+    private static func odd(_ place: UnsafeRawPointer) -> Int { Int(UInt16(littleEndian: place.loadUnaligned(fromByteOffset: 1, as: UInt16.self)) >> 4) }
+    /// Code i.
+    @inline(__always)
+    private static func code(_ codes: UnsafeRawPointer, _ i: Int) -> Int {
+        i & 1 == 0 ? even(codes + i >> 1 &* 3) : odd(codes + i >> 1 &* 3)
+    }
+}
+
+/// Sixteen words of bits, a row each.
+enum Bitwise {
+    @inline(__always)
+    static func each(_ count: Int, into out: UnsafeMutablePointer<UInt64>, _ body: (Int) -> Bool) {
+        for w in 0..<16 {
+            let first = w &* 64, n = max(0, min(64, count &- first))
+            var bits: UInt64 = 0
+            for i in 0..<n { bits |= (body(first &+ i) ? 1 : 0) &<< UInt64(truncatingIfNeeded: i) }
+            out[w] = bits
+        }
+    }
+}

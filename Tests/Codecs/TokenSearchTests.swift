@@ -1,0 +1,109 @@
+import FirnBytes
+import Testing
+@testable import FirnCodecs
+
+/// Patterns run over codes of tokens say what decoding and looking says.
+@Suite struct TokenSearchTests {
+    /// Few letters, so that pieces overlap with themselves and tokens with pieces.
+    private static func bytes(_ dice: inout Dice, _ most: Int, _ letters: [UInt8]) -> [UInt8] { (0..<dice.below(most + 1)).map { _ in letters[dice.below(letters.count)] } }
+
+    private static func table(_ dice: inout Dice, _ letters: [UInt8]) -> TokenTable {
+        var tokens: Set<[UInt8]> = []
+        for _ in 0..<dice.below(300) {
+            let token = bytes(&dice, 16, letters)
+            if token.count > 1 { tokens.insert(token) }
+        }
+        return TokenTable((0...255).map { [UInt8($0)] } + tokens.sorted { $0.lexicographicallyPrecedes($1) })
+    }
+
+    private static func contains(_ value: ArraySlice<UInt8>, _ wanted: [UInt8]) -> Int? {
+        guard value.count >= wanted.count else { return nil }
+        return (value.startIndex...(value.endIndex - wanted.count)).first { value[$0..<($0 + wanted.count)].elementsEqual(wanted) }
+    }
+
+    /// Piece by piece, each as early as it can stand.
+    private static func passes(_ value: [UInt8], _ pattern: TextPattern) -> Bool {
+        let value = pattern.ignoresCase ? value.map { $0 &- 65 < 26 ? $0 | 32 : $0 } : value
+        if pattern.pieces.count == 1, pattern.isAtStart, pattern.isAtEnd { return value == pattern.pieces[0] }
+        var rest = value[...], pieces = pattern.pieces[...]
+        if pattern.isAtStart {
+            let first = pieces.removeFirst()
+            guard rest.starts(with: first) else { return false }
+            rest = rest.dropFirst(first.count)
+        }
+        if pattern.isAtEnd, let last = pieces.popLast() {
+            guard rest.count >= last.count, rest.suffix(last.count).elementsEqual(last) else { return false }
+            rest = rest.dropLast(last.count)
+        }
+        for piece in pieces {
+            guard let found = contains(rest, piece) else { return false }
+            rest = rest[(found + piece.count)...]
+        }
+        return true
+    }
+
+    private static func pattern(_ dice: inout Dice, _ letters: [UInt8]) -> TextPattern? {
+        let pieces = (0..<(1 + (dice.below(3) == 0 ? dice.below(4) : 0))).map { _ in bytes(&dice, dice.below(10) == 0 ? 40 : 6, letters) }
+        let isFolded = dice.below(4) == 0, ignoresCase = isFolded && dice.below(4) > 0
+        return TextPattern(pieces: pieces, isAtStart: dice.below(4) == 0, isAtEnd: dice.below(4) == 0, ignoresCase: ignoresCase, isFolded: isFolded)
+    }
+
+    @Test(arguments: UInt64(1)...15)
+    func `patterns over tokens find what is found in decoded text`(seed: UInt64) throws {
+        var dice = Dice(seed), asked = 0, told = 0
+        let alphabets: [[UInt8]] = [Array("ab".utf8), Array("abc ".utf8), Array("abABcC".utf8), [0, 255, 97], Array("aé\u{212A}k".utf8)]
+        let letters = alphabets[Int(seed) % alphabets.count], table = Self.table(&dice, letters)
+        // Vectors of every kind: cut short, of long strings, of empty ones.
+        for count in [1, 5, 700, 1050] {
+            var text = Text()
+            let most = [0, 3, 20, 100][dice.below(4)]
+            for _ in 0..<count { text.append(Self.bytes(&dice, dice.below(50) == 0 ? most * 8 : most, letters)) }
+            let stream = TokenEncoder(table).encode(text, training: .inline(TrainedText.encode(tokens: table, level: 1)), profile: .standard)
+            try withExactBytes(stream) { raw in
+                let reader = try TextReader(raw, count: count, shared: [])
+                for _ in 0..<14 {
+                    guard let pattern = Self.pattern(&dice, letters) else { continue }
+                    for vector in 0..<((count + 1023) / 1024) {
+                        let rows = vector * 1024..<min(count, vector * 1024 + 1024)
+                        var out = (0..<16).map { _ in dice.next() }
+                        asked += 1
+                        guard try out.withUnsafeMutableBufferPointer({ try reader.search(pattern, vector: vector, into: $0.baseAddress!) }) else {
+                            #expect(pattern.isFolded && rows.contains { row in text.array(row).contains { $0 >= 0x80 } }, "seed \(seed): not told of ASCII")
+                            continue
+                        }
+                        told += 1
+                        var wanted = [UInt64](repeating: 0, count: 16)
+                        for (i, row) in rows.enumerated() where Self.passes(text.array(row), pattern) { wanted[i >> 6] |= 1 << UInt64(i & 63) }
+                        #expect(out == wanted, "seed \(seed): \(pattern.pieces) \(pattern.isAtStart) \(pattern.isAtEnd) \(pattern.ignoresCase), \(count) strings")
+                    }
+                }
+            }
+        }
+        #expect(told > asked / 3 && told > 20, "seed \(seed): \(told) of \(asked)")
+    }
+
+    @Test func `patterns that bytes cannot tell are refused`() {
+        #expect(TextPattern(pieces: [], isAtStart: false, isAtEnd: false) == nil)
+        #expect(TextPattern(pieces: [[]], isAtStart: true, isAtEnd: false) == nil)
+        #expect(TextPattern(pieces: [[97], []], isAtStart: true, isAtEnd: false) == nil)
+        #expect(TextPattern(pieces: [[UInt8](repeating: 97, count: 97)], isAtStart: false, isAtEnd: false) == nil)
+        #expect(TextPattern(pieces: [Array("é".utf8)], isAtStart: false, isAtEnd: false, isFolded: true) == nil)
+        #expect(TextPattern(pieces: [Array("A".utf8)], isAtStart: false, isAtEnd: false, ignoresCase: true, isFolded: true) == nil)
+        #expect(TextPattern(pieces: [[]], isAtStart: true, isAtEnd: true) != nil)
+    }
+
+    @Test func `a code without a token is damage to a search too`() throws {
+        let all = TokenTable((0...255).map { [UInt8($0)] }), few = TokenTable((0..<100).map { [UInt8($0)] })
+        for count in [3, 1000] {
+            var text = Text()
+            for i in 0..<count { text.append(i == count / 2 ? [97, 200, 97] : [97, 98]) }
+            let stream = TokenEncoder(all).encode(text, training: .inline(TrainedText.encode(tokens: few, level: 1)), profile: .standard)
+            try withExactBytes(stream) { raw in
+                let reader = try TextReader(raw, count: count, shared: [])
+                let pattern = TextPattern(pieces: [[97, 97]], isAtStart: false, isAtEnd: false)!
+                var out = [UInt64](repeating: 0, count: 16)
+                #expect(throws: Damage.self) { _ = try out.withUnsafeMutableBufferPointer { try reader.search(pattern, vector: 0, into: $0.baseAddress!) } }
+            }
+        }
+    }
+}
