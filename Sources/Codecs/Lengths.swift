@@ -64,7 +64,7 @@ package final class LengthsReader: Sendable {
     /// Where the elements of one list lie.
     package func range(at index: Int) throws(Damage) -> Range<Int> {
         precondition(index >= 0 && index < count, "index outside the stream")
-        let start = try starts.value(at: index), end = index &+ 1 < count ? try starts.value(at: index &+ 1) : Int64(total)
+        let (start, end) = index &+ 1 < count ? try starts.neighbours(at: index) : (try starts.value(at: index), Int64(total))
         guard start >= 0, start <= end, end <= Int64(total) else { throw Damage("list offsets out of order") }
         return Int(start)..<Int(end)
     }

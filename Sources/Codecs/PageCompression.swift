@@ -124,8 +124,9 @@ enum PageDecompressor {
 /// A run of bytes stored as it is or as a zstd frame, whichever is smaller:
 /// `mode u8 (0 as it is, 1 zstd) · size varint · [stored size varint] · bytes`.
 enum PageBlock {
-    static func append(_ bytes: [UInt8], level: Int, to out: inout ByteWriter) {
-        if bytes.count >= 16 {
+    /// `level`: nil takes them as they are.
+    static func append(_ bytes: [UInt8], level: Int?, to out: inout ByteWriter) {
+        if let level, bytes.count >= 16 {
             var frame: [UInt8] = []
             bytes.withUnsafeBytes { _ = PageCompressor(level: level).compress($0, into: &frame) }
             if frame.count + 3 < bytes.count {

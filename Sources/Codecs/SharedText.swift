@@ -97,7 +97,8 @@ final class TrainedText: Sendable {
         }
     }
 
-    static func encode(dictionary: [UInt8], level: Int) -> [UInt8] {
+    /// `level`: nil keeps it as it is.
+    static func encode(dictionary: [UInt8], level: Int?) -> [UInt8] {
         var out = ByteWriter()
         out.append(UInt8(0))
         PageBlock.append(dictionary, level: level, to: &out)

@@ -14,27 +14,45 @@ final class TextCoder {
     private let trained: [UInt8]
     /// Expected stored bytes per raw byte, without the shared blob.
     let ratio: Double
+    private let isLookedUp: Bool
 
-    /// What streams that are not inline refer to.
-    var shared: [SharedBlob] { trained.isEmpty ? [] : [SharedBlob(kind: .trained, bytes: trained)] }
+    /// How much larger strings that are looked up one by one may become where that spares unpacking a page for each.
+    private static let lookupAllowance = 1.4
+
+    /// Of the streams made so far.
+    private var streamBytes = 0
+    private let dictionary: [UInt8]
+
+    /// What streams that are not inline refer to, when all are made. Unpacking a dictionary of zstd's takes longer than all else on the way to the
+    /// first string: it is kept as it is where that makes little of the whole.
+    var shared: [SharedBlob] {
+        if trained.isEmpty { return [] }
+        let isKept = profile != .small && (dictionary.count - trained.count) * 64 <= streamBytes
+        return [SharedBlob(kind: .trained, bytes: isKept && !dictionary.isEmpty ? TrainedText.encode(dictionary: dictionary, level: nil) : trained)]
+    }
 
     /// `sample`: the first segment. `segments`: how many there are at least. `trial`: pages tried on the sample, if that is done.
-    init(sample: Text, segments: Int, profile: Profile, trial found: PageTrial? = nil) {
+    /// `isLookedUp`: strings are asked for one by one, in no order.
+    init(sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false, trial found: PageTrial? = nil) {
         self.profile = profile
+        self.isLookedUp = isLookedUp && profile != .small
         var trial = found ?? PageTrial(sample, segments: segments, profile: profile)
         let raw = Double(max(sample.bytes.count, 1))
-        let tokens = profile == .fast ? nil : TokenTrial(sample, segments: segments, limit: trial.bytes)
+        let allowance = self.isLookedUp ? Self.lookupAllowance : 1
+        let tokens = profile == .fast ? nil : TokenTrial(sample, segments: segments, limit: trial.bytes * allowance)
         // Training a dictionary costs more than all else, and seldom wins a third.
         if (tokens?.bytes ?? .infinity) > trial.bytes * 0.65 { trial.tryDictionary(sample, segments: segments, profile: profile) }
-        if let tokens, tokens.bytes < trial.bytes {
+        if let tokens, tokens.bytes < trial.bytes * allowance {
             trained = tokens.trained
+            dictionary = []
             way = .tokens(TokenEncoder(tokens.table))
             ratio = tokens.bytes / raw
             return
         }
-        trained = trial.plan.dictionary.isEmpty ? [] : trial.trained
+        dictionary = trial.plan.dictionary
+        trained = dictionary.isEmpty ? [] : trial.trained
         let rawCost = Double(sample.bytes.count + sample.count)
-        if trial.bytes >= rawCost * 0.98 {
+        if trial.bytes * allowance >= rawCost * 0.98 {
             way = .raw
             ratio = rawCost / raw
         } else {
@@ -44,8 +62,14 @@ final class TextCoder {
     }
 
     func encode(_ text: Text, inline: Bool) -> [UInt8] {
+        let stream = stream(text, inline: inline)
+        streamBytes += stream.count
+        return stream
+    }
+
+    private func stream(_ text: Text, inline: Bool) -> [UInt8] {
         switch way {
-        case .raw: return RawTextReader.encode(text, profile: profile)
+        case .raw: return RawTextReader.encode(text, profile: isLookedUp ? .fast : profile)
         case .tokens(let encoder):
             return unlessRaw(encoder.encode(text, training: inline ? .inline(trained) : .shared(0), profile: profile), text)
         case .pages(let encoder):

@@ -8,6 +8,8 @@ import FirnBytes
 /// whose segments are final as soon as the second one has come.
 package final class TextGroupEncoder {
     private let profile: Profile
+    /// Strings are asked for one by one, in no order: a key's.
+    private let isLookedUp: Bool
     private var table: ValueTable? = ValueTable()
     /// Segments as codes into `table`, while there is one.
     private var coded: [CodedSegment] = []
@@ -22,8 +24,9 @@ package final class TextGroupEncoder {
     /// Bytes that a table may hold before the column leaves it.
     static let tableBudget = 32 << 20
 
-    package init(profile: Profile) {
+    package init(profile: Profile, isLookedUp: Bool = false) {
         self.profile = profile
+        self.isLookedUp = isLookedUp
     }
 
     /// Memory held, so that the caller can end the group early.
@@ -63,7 +66,7 @@ package final class TextGroupEncoder {
             return (shared, streams.enumerated().map { ($0.offset, $0.element) })
         }
         if let held {
-            let coder = TextCoder(sample: held, segments: 1, profile: profile)
+            let coder = TextCoder(sample: held, segments: 1, profile: profile, isLookedUp: isLookedUp)
             self.held = nil
             return ([], [(0, coder.encode(held, inline: true))])
         }
@@ -74,7 +77,7 @@ package final class TextGroupEncoder {
         if let coder {
             ready.append((index, coder.encode(text, inline: false)))
         } else if let first = held {
-            let coder = TextCoder(sample: first, segments: 2, profile: profile)
+            let coder = TextCoder(sample: first, segments: 2, profile: profile, isLookedUp: isLookedUp)
             self.coder = coder
             held = nil
             ready.append((0, coder.encode(first, inline: false)))
@@ -116,7 +119,7 @@ package final class TextGroupEncoder {
         let quick = PageTrial(first, segments: coded.count, profile: profile)
         guard quick.bytes * Double(rawBytes) < Double(limit) * 1.5 * Double(max(first.bytes.count, 1)) else { return nil }
         let inline = coded.count == 1
-        let coder = TextCoder(sample: first, segments: coded.count, profile: profile, trial: quick)
+        let coder = TextCoder(sample: first, segments: coded.count, profile: profile, isLookedUp: isLookedUp, trial: quick)
         guard Double(limit) * 0.9 > coder.ratio * Double(rawBytes) + Double(coder.shared.reduce(0) { $0 + $1.bytes.count }) else { return nil }
         let streams = coded.map { coder.encode($0.text(table), inline: inline) }
         let total = streams.reduce(0) { $0 + $1.count } + (inline ? 0 : coder.shared.reduce(0) { $0 + $1.bytes.count })

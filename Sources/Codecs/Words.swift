@@ -107,6 +107,8 @@ class WordsBody: @unchecked Sendable {
     var bounds: (Int64, Int64)? { nil }
     func bounds(ofVector vector: Int) -> (Int64, Int64)? { bounds }
     func value(at index: Int) throws(Damage) -> Int64 { 0 }
+    /// A value and the one after it.
+    func neighbours(at index: Int) throws(Damage) -> (Int64, Int64) { (try value(at: index), try value(at: index &+ 1)) }
     func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) { out.update(repeating: 0, count: n) }
     /// A bit for each of the n values of a vector: whether it lies in `low ... high`. Writes a word for every 64.
     func search(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {

@@ -54,6 +54,21 @@ final class WordsDelta: WordsBody, @unchecked Sendable {
         return value
     }
 
+    override func neighbours(at index: Int) throws(Damage) -> (Int64, Int64) {
+        let inside = index & (distance &- 1)
+        guard inside < distance &- 1 else { return (try value(at: index), try anchors.value(at: index / distance &+ 1)) }
+        var value = try anchors.value(at: index / distance), next: Int64 = 0, fault: Damage?
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: 256) { scratch in
+            do throws(Damage) { try steps.decode(from: index &- inside &+ 1, count: inside &+ 1, into: scratch.baseAddress!) } catch { fault = error }
+            if fault == nil {
+                for i in 0..<inside { value &+= scratch[i] }
+                next = value &+ scratch[inside]
+            }
+        }
+        if let fault { throw fault }
+        return (value, next)
+    }
+
     override func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
         if n == 0 { return }
         try steps.decode(from: start, count: n, into: out)

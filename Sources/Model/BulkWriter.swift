@@ -195,7 +195,7 @@ package final class BulkWriter {
     }
 
     private func seal(_ columns: [Column], rows count: Int, rowIDs: RowIDs) throws(FirnError) {
-        if encoders.isEmpty { encoders = schema.columns.map { ColumnEncoder($0.type.stored, profile: profile) } }
+        if encoders.isEmpty { encoders = schema.columns.indices.map { ColumnEncoder(schema.columns[$0].type.stored, profile: profile, isLookedUp: schema.isLookedUp($0)) } }
         group.append(SegmentDraft(rowCount: count, rowIDs: rowIDs, chunks: Array(repeating: .waiting, count: columns.count)))
         let encoders = Unshared(self.encoders)
         let presence = transaction.presence(of: columns, profile: profile)

@@ -25,10 +25,11 @@ final class ColumnEncoder {
     private var waiting: [Int: (chunk: Chunk, summary: Summary, missing: Int)] = [:]
     private var segments = 0
 
-    init(_ type: ColumnType, profile: Profile) {
+    /// `isLookedUp`: values are asked for one by one, in no order.
+    init(_ type: ColumnType, profile: Profile, isLookedUp: Bool = false) {
         self.type = type
         self.profile = profile
-        text = type.payload.contains(.text) ? TextGroupEncoder(profile: profile) : nil
+        text = type.payload.contains(.text) ? TextGroupEncoder(profile: profile, isLookedUp: isLookedUp) : nil
         keys = type.collection == .map ? TextGroupEncoder(profile: profile) : nil
     }
 

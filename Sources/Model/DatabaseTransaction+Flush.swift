@@ -165,7 +165,7 @@ extension DatabaseTransaction {
                 written += bytes.count
                 continue
             }
-            let encoder = ColumnEncoder(column.type.stored, profile: profile)
+            let encoder = ColumnEncoder(column.type.stored, profile: profile, isLookedUp: schema.types[type].isLookedUp(index))
             encoder.add(whole)
             let ready = encoder.finish().ready[0]
             let bytes = ready.chunk.encoded
@@ -190,8 +190,9 @@ extension DatabaseTransaction {
     /// Encodes one segment by itself: no dictionary is shared with others.
     private func writeSegment(_ columns: [Column], rowIDs: [Int64], _ type: Int) throws(FirnError) -> DirectoryEntry {
         let presence = presence(of: columns, profile: profile)
+        let lookedUp = columns.indices.map(schema.types[type].isLookedUp)
         let encoded = inParallel(columns.count) { index in
-            let encoder = ColumnEncoder(columns[index].type, profile: profile)
+            let encoder = ColumnEncoder(columns[index].type, profile: profile, isLookedUp: lookedUp[index])
             encoder.add(columns[index], presence: presence[index])
             return Unshared(encoder.finish().ready[0])
         }

@@ -7,12 +7,15 @@ struct WantedKey {
 }
 
 /// How the key of a type is hashed and compared: values are equal as `Value.sameMeaning` has it (0 = -0, NaN = NaN, 1.0 = 1.00, null = null).
-struct KeyShape: Equatable, Sendable {
+/// A class: it is handed on with every look-up, and its arrays are counted once.
+final class KeyShape: Equatable, Sendable {
     /// Positions in the type's columns.
     let columns: [Int]
     let types: [ColumnType]
     /// Anded with every hash: all ones, but in tests. Fewer bits mean more candidates, never another answer.
     let mask: UInt64
+
+    static func == (a: KeyShape, b: KeyShape) -> Bool { a === b || a.columns == b.columns && a.types == b.types && a.mask == b.mask }
 
     /// Nil if rows of the type are not told apart by a key: there is none, the rows belong to owners, or the key holds embedded objects.
     init?(_ type: TypeSchema, mask: UInt64) {
@@ -25,13 +28,16 @@ struct KeyShape: Equatable, Sendable {
     /// The key as rows hold it, with its hash. Nil if a value is not of its column's type, so that no row can have this key.
     func wanted(_ key: [Value]) -> WantedKey? {
         precondition(key.count == types.count, "give a value for each column of the key")
-        var hash: UInt64 = 0, values = key
+        var hash: UInt64 = 0, kept: [Value]?
         for i in key.indices {
-            if let kept = KeyShape.kept(key[i], types[i]) { values[i] = kept }
-            guard let one = KeyShape.hash(values[i], types[i]) else { return nil }
+            if let value = KeyShape.kept(key[i], types[i]) {
+                if kept == nil { kept = key }
+                kept![i] = value
+            }
+            guard let one = KeyShape.hash(kept?[i] ?? key[i], types[i]) else { return nil }
             hash = mix(hash, one)
         }
-        return WantedKey(values: values, hash: hash & mask)
+        return WantedKey(values: kept ?? key, hash: hash & mask)
     }
 
     /// What a column makes of a number of another kind that fits it; nil: the value stays as it is.

@@ -84,6 +84,9 @@ package struct TypeSchema: Hashable, Sendable {
     }
 
     package func index(of column: String) -> Int? { columns.firstIndex { $0.name == column } }
+
+    /// Whether single values of a column are asked for, in no order: to compare them with a key that is looked for.
+    func isLookedUp(_ column: Int) -> Bool { key.contains(column) || columns[column].indexes.contains(.values) }
 }
 
 /// The types of a file or a stream.

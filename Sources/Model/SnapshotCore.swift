@@ -17,6 +17,7 @@ final class SnapshotCore: TableHome {
         var segments: [Int: TableSegment] = [:]
         var tails: [Int: any StoredRows] = [:]
         var runs: [ExtentRef: IndexRun] = [:]
+        var keys: [Int: KeyPlaces] = [:]
         var isOpen = true
     }
 
@@ -143,6 +144,14 @@ final class SnapshotCore: TableHome {
             caches.tails[type] = tail
             return tail
         }
+    }
+
+    /// Where the rows of a type are looked at to confirm a key.
+    func keyPlaces(type: Int, _ shape: KeyShape) throws(Damage) -> KeyPlaces {
+        if let known = caches.withLock({ $0.keys[type] }) { return known }
+        let made = try KeyPlaces(self, type: type, shape)
+        caches.withLock { $0.keys[type] = made }
+        return made
     }
 
     /// A run of an index.

@@ -9,7 +9,11 @@ extension StoredTable {
         guard let (index, shape) = keys ?? KeyShape(type, mask: .max).map({ (nil, $0) }) else { return try findObjects(key) }
         guard let wanted = shape.wanted(key) else { return nil }
         if let index, let keeper, let found = try index.candidates(wanted, core, type: self.index, version: keeper.version) {
-            return try found.smallest { (row) throws(Damage) in try holds(row, wanted, shape) }
+            let places = try keyPlaces(shape)
+            return try found.smallest { (row) throws(Damage) in
+                if let places, let told = try places.holds(row, wanted) { return told }
+                return try holds(row, wanted, shape)
+            }
         }
         var scan = KeyScan(shape, wanted, work: keeper?.keys.work)
         let found = try scan.rows(core, type: self.index, one: true)

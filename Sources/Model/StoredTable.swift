@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnStore
+import Synchronization
 
 /// All rows of one type at one version of a file: the sealed segments, then the rows that exist in the delta alone.
 package final class StoredTable: Table {
@@ -10,6 +11,7 @@ package final class StoredTable: Table {
     let keeper: DatabaseSnapshot?
     /// Nil in a transaction, and if the type has no key.
     let keys: (index: KeyIndex, shape: KeyShape)?
+    private let places = AtomicLazyReference<KeyPlaces>()
 
     init(_ core: SnapshotCore, type index: Int, keeper: DatabaseSnapshot?) {
         self.core = core
@@ -17,6 +19,13 @@ package final class StoredTable: Table {
         self.keeper = keeper
         type = core.schema.types[index]
         keys = keeper?.keys.index(type)
+    }
+
+    /// Where rows are looked at to confirm a key; nil where there are too many segments to know them all.
+    func keyPlaces(_ shape: KeyShape) throws(Damage) -> KeyPlaces? {
+        if let places = places.load() { return places }
+        guard core.catalogue.types[index].segmentCount <= KeyPlaces.mostSegments else { return nil }
+        return places.storeIfNil(try core.keyPlaces(type: index, shape))
     }
 
     /// The file's, as far as it is known.

@@ -1,0 +1,110 @@
+import FirnBytes
+import FirnCodecs
+import Synchronization
+
+/// The sealed segments of a version with the columns of their key, each opened when it is first asked for: what confirming candidates goes through
+/// again and again, without a directory, caches and readers on the way.
+final class KeyPlaces: Sendable {
+    /// A version of more segments is gone through by its directory.
+    static let mostSegments = 256
+
+    private let shape: KeyShape
+    private let type: Int
+    /// The row ids that each segment spans, ascending.
+    private let firsts: [Int64], lasts: [Int64]
+    private let opened: Mutex<[Place?]>
+    /// What opens segments; it holds this, as long as the version is in use.
+    private unowned let core: SnapshotCore
+
+    private final class Place: Sendable {
+        let segment: StoredSegment
+        let columns: [RawColumn]
+        let hasGone: Bool
+
+        init(_ segment: StoredSegment, columns: [RawColumn]) {
+            self.segment = segment
+            self.columns = columns
+            hasGone = segment.live != nil
+        }
+    }
+
+    init(_ core: SnapshotCore, type: Int, _ shape: KeyShape) throws(Damage) {
+        self.core = core
+        self.type = type
+        self.shape = shape
+        var firsts: [Int64] = [], lasts: [Int64] = []
+        for index in 0..<core.catalogue.types[type].segmentCount {
+            let entry = try core.directoryEntry(type: type, index: index)
+            firsts.append(entry.firstRowID)
+            lasts.append(entry.lastRowID)
+        }
+        self.firsts = firsts
+        self.lasts = lasts
+        opened = Mutex(Array(repeating: nil, count: firsts.count))
+    }
+
+    /// Whether the row is there and has the key; nil for rows that no sealed segment spans.
+    func holds(_ rowID: Int64, _ wanted: WantedKey) throws(Damage) -> Bool? {
+        let index = lasts.withUnsafeBufferPointer { lasts in
+            var low = 0, high = lasts.count
+            while low < high {
+                let middle = (low &+ high) >> 1
+                if lasts[middle] < rowID { low = middle &+ 1 } else { high = middle }
+            }
+            return low
+        }
+        guard index < firsts.count, firsts[index] <= rowID else { return nil }
+        let known = opened.withLock { $0[index] }, place: Place
+        if let known { place = known } else { place = try open(index) }
+        guard let row = try place.segment.position(of: rowID) else { return false }
+        if place.hasGone, !place.segment.isLive(row) { return false }
+        for i in place.columns.indices {
+            guard try place.columns[i].holds(wanted.values[i], at: row, shape) else { return false }
+        }
+        return true
+    }
+
+    private func open(_ index: Int) throws(Damage) -> Place {
+        let segment = try core.segment(type: type, index: index)
+        var columns: [RawColumn] = []
+        for column in shape.columns { columns.append(try segment.rawColumn(column)) }
+        let place = Place(segment, columns: columns)
+        opened.withLock { $0[index] = place }
+        return place
+    }
+}
+
+extension RawColumn {
+    /// Whether a row has the value, as `KeyShape.same` compares. Ints, text and pairs of words are compared where they lie.
+    func holds(_ wanted: Value, at row: Int, _ shape: KeyShape) throws(Damage) -> Bool {
+        guard patch == nil, let chunk, let found = try chunk.holds(wanted, at: row) else { return shape.same(try value(at: row), wanted) }
+        return found
+    }
+}
+
+extension ChunkReader {
+    /// Nil: read the value, and compare.
+    fileprivate func holds(_ wanted: Value, at row: Int) throws(Damage) -> Bool? {
+        precondition(row >= 0 && row < rowCount, "row outside the segment")
+        guard lengths == nil, tags == nil else { return nil }
+        switch (type.kind, wanted) {
+        case (.int, .int(let x)): return try word(at: row) == x
+        case (.uuid, .uuid(let x)): return try holds(Column.pair(uuid: x), at: row)
+        case (.objectID, .objectID(let x)): return try holds(Column.pair(objectID: x), at: row)
+        case (.date, .date(let x)): return try holds((x.seconds, Int64(x.nanoseconds)), at: row)
+        case (.string, .string(let x)):
+            if let present, !(try present.value(at: row)) { return false }
+            return try text!.withValue(at: row) { stored in
+                var x = x
+                return x.withUTF8 { stored.elementsEqual(UnsafeRawBufferPointer($0)) }
+            }
+        default: return nil
+        }
+    }
+
+    private func holds(_ pair: (Int64, Int64), at row: Int) throws(Damage) -> Bool {
+        if let present, !(try present.value(at: row)) { return false }
+        guard try words!.value(at: row) == pair.0 else { return false }
+        return try extra!.value(at: row) == pair.1
+    }
+}
