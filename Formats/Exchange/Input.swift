@@ -21,8 +21,9 @@ package final class Input {
     private var spool: Spool?
 
     /// Opens a file, or standard input for `-`. Throws with the reason if it is missing, a directory or may not be read.
-    /// `rereadable`: what comes through a pipe is kept (in an unnamed temporary file) so that `rewind` works; say false to read once.
-    package init(path: String, rereadable: Bool = true) throws(FirnError) {
+    /// `rereadable`: what comes through a pipe is kept (in an unnamed temporary file; in memory, if it must not stand on a disk) so that `rewind` works; say
+    /// false to read once.
+    package init(path: String, rereadable: Bool = true, staysOffDisk: Bool = false) throws(FirnError) {
         let stream = try StreamIn(path: path)
         self.path = path
         name = stream.path
@@ -31,7 +32,7 @@ package final class Input {
         compression = Input.compression(of: first)
         source = try Input.decoder(of: compression, stream)
         // Standard input cannot be opened a second time, even where it is a file.
-        if rereadable, stream.totalSize == nil || path == "-" { spool = Spool() }
+        if rereadable, stream.totalSize == nil || path == "-" { spool = Spool(inMemory: staysOffDisk) }
     }
 
     /// Bytes in memory, such as a test's.
@@ -180,13 +181,22 @@ private final class PrefixedSource: Source {
     override var memory: Source? { rest.memory }
 }
 
-/// The bytes of a pipe in a temporary file without a name.
+/// The bytes of a pipe in a temporary file without a name, or in memory.
 private final class Spool {
+    private let isInMemory: Bool
+    private var memory: [UInt8] = []
     private var file: File?
     private(set) var length: UInt64 = 0
 
+    init(inMemory: Bool) { isInMemory = inMemory }
+
     func append(_ bytes: UnsafeRawBufferPointer) throws(FirnError) {
         guard bytes.count > 0 else { return }
+        if isInMemory {
+            memory.append(contentsOf: bytes)
+            length += UInt64(bytes.count)
+            return
+        }
         if file == nil { file = try File.spool() }
         try file!.write(bytes, at: length)
         length += UInt64(bytes.count)
@@ -194,6 +204,10 @@ private final class Spool {
 
     func read(into: UnsafeMutableRawBufferPointer, at position: UInt64) throws(FirnError) -> Int {
         let count = min(into.count, Int(clamping: length - position))
+        if isInMemory {
+            memory.withUnsafeBytes { into.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[Int(position)..<(Int(position) + count)])) }
+            return count
+        }
         guard let file, count > 0 else { return 0 }
         return try file.read(into: UnsafeMutableRawBufferPointer(rebasing: into[..<count]), at: position)
     }

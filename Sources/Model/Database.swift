@@ -23,24 +23,29 @@ package final class Database: Sendable {
     }
     private let recent: Mutex<Recent> = Mutex(Recent())
 
-    private init(_ store: Store, path: String, keep: Int) {
+    /// The key of an encrypted file.
+    package let key: EncryptionKey?
+
+    private init(_ store: Store, path: String, keep: Int, key: EncryptionKey?) {
         self.store = store
+        self.key = key
         self.path = path
         self.keep = keep
     }
 
     /// A new file without types. Fails if the file exists, unless `overwrite`. `atFirstCommit`: there is no file until the first transaction is
     /// committed, and if that is damaged later, no empty file is seen in its place; where it holds little, the file is a root and one extent.
-    package static func create(path: String, overwrite: Bool = false, atFirstCommit: Bool = false, keep: Int = 8) throws(FirnError) -> Database {
-        Database(try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit), path: path, keep: keep)
+    /// `key`: the file is encrypted with it.
+    package static func create(path: String, overwrite: Bool = false, atFirstCommit: Bool = false, keep: Int = 8, key: EncryptionKey? = nil) throws(FirnError) -> Database {
+        Database(try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit, key: key), path: path, keep: keep, key: key)
     }
 
     /// What is wrong, if one of the file's two roots does not hold: an interrupted commit, or damage. The version read may not be the last one: tell users.
     package var fallback: Damage? { store.fellBack }
 
     /// - Complexity: O(1), whatever the size of the file.
-    package static func open(path: String, writable: Bool = false, keep: Int = 8, reading: FileReading = .standard) throws(FirnError) -> Database {
-        Database(try Store.open(path: path, writable: writable, reading: reading), path: path, keep: keep)
+    package static func open(path: String, writable: Bool = false, keep: Int = 8, key: EncryptionKey? = nil, reading: FileReading = .standard) throws(FirnError) -> Database {
+        Database(try Store.open(path: path, writable: writable, key: key, reading: reading), path: path, keep: keep, key: key)
     }
 
     /// It was opened by the process that this one was forked from: it is of no use here.
@@ -49,7 +54,7 @@ package final class Database: Sendable {
     /// Pins a version, the newest if none is given: it stays as it is, for any thread, until the last reference goes.
     package func snapshot(version: UInt64? = nil) throws(FirnError) -> DatabaseSnapshot {
         let pinned = try store.snapshot(version: version)
-        do throws(Damage) { return DatabaseSnapshot(pinned, try core(of: pinned), path: path, keys: keys) } catch { throw failure(error) }
+        do throws(Damage) { return DatabaseSnapshot(pinned, try core(of: pinned), path: path, key: key, keys: keys) } catch { throw failure(error) }
     }
 
     /// What readers of a version share: one for all who hold it at a time. What earlier versions have in memory and this one has too is taken over.
@@ -119,9 +124,12 @@ package final class DatabaseSnapshot: Sendable {
     var core: SnapshotCore { owner.core }
     private let pinned: StoreSnapshot
     package let path: String
+    /// The key of an encrypted file.
+    package let key: EncryptionKey?
     let keys: KeyIndexes
 
-    init(_ pinned: StoreSnapshot, _ owner: CoreOwner, path: String, keys: KeyIndexes) {
+    init(_ pinned: StoreSnapshot, _ owner: CoreOwner, path: String, key: EncryptionKey?, keys: KeyIndexes) {
+        self.key = key
         self.pinned = pinned
         self.owner = owner
         self.path = path

@@ -73,7 +73,7 @@ public final class RLMRealm {
     // MARK: Files
 
     /// Writes what is read now, compacted, into a new file. Throws if there is one.
-    public func writeCopy(to fileURL: URL) throws { try base.writeCopy(toFile: fileURL) }
+    public func writeCopy(to fileURL: URL, encryptionKey: Data? = nil) throws { try base.writeCopy(toFile: fileURL, encryptionKey: encryptionKey) }
     public func writeCopy(for configuration: RLMRealmConfiguration) throws { try base.writeCopy(configuration: configuration.base) }
     /// There is a file of this configuration.
     public static func fileExists(for configuration: RLMRealmConfiguration) -> Bool { Realm.fileExists(for: configuration.base) }

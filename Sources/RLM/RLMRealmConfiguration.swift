@@ -44,6 +44,12 @@ public final class RLMRealmConfiguration {
         set { base.inMemoryIdentifier = newValue }
     }
 
+    /// 64 bytes that the file is encrypted with; nil: it is not.
+    public var encryptionKey: Data? {
+        get { base.encryptionKey }
+        set { base.encryptionKey = newValue }
+    }
+
     /// Never writes, nor makes a file.
     public var readOnly: Bool {
         get { base.readOnly }

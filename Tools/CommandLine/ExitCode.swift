@@ -16,7 +16,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .no: "the answer is no: differences found, nothing matched, damage found"
         case .usage: "the command line is wrong"
         case .rejected: "data was rejected"
-        case .damaged: "a file is damaged or not of the expected format"
+        case .damaged: "a file is damaged or not of the expected format, or its key is missing or wrong"
         case .inputOutput: "reading or writing failed"
         case .interrupted: "interrupted; the target is untouched"
         }

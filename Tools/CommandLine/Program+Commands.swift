@@ -22,7 +22,7 @@ extension Command {
             Flag("to", nil, in: .writing, "format of OUT", detail: "Otherwise the extension tells.", choices: Flag.formats),
             Flag("key", "k", "NAMES", in: .writing, "the columns whose values tell rows apart (the primary key)",
                  detail: "Two rows with the same key are an error that names them.", repetition: .many),
-            .profile,
+            .profile, .newKeyFile, .plain,
             Flag("lossless", nil, in: .writing, "fail unless the same can be written back from OUT",
                  detail: "CSV is held to its bytes, JSON to its values: the spelling of numbers and white space of JSON are not kept."),
             .force, .json,
@@ -122,7 +122,7 @@ extension Command {
             .init("firn compact --dry-run people.firn", "what it would gain"),
         ],
         flags: [
-            .profile,
+            .profile, .newKeyFile, .plain,
             Flag("dry-run", nil, in: .writing, "change nothing, print what would be gained"),
             .force, .json,
         ],

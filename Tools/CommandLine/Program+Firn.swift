@@ -11,6 +11,7 @@ extension Program {
             Flag("progress", nil, in: .shared, "show progress on standard error",
                  detail: "By default it is shown on terminals only, once a command has taken half a second."),
             Flag("quiet", "q", in: .shared, "print no progress, no summary and no remarks", detail: "Errors are printed all the same."),
+            .keyFile,
             Flag("threads", nil, "N", in: .shared, "use at most N threads", preset: "one for each core"),
         ])
 }
@@ -43,6 +44,11 @@ extension Flag {
     static let limit = Flag("limit", "n", "N", in: .choosing, "at most N rows")
     static let condition = Flag("where", "w", "PREDICATE", in: .choosing, "only rows that match, such as 'age > 30 AND name BEGINSWITH \"A\"'")
     static let columns = Flag("columns", "c", "NAMES", in: .choosing, "only these columns, in this order", detail: "Names are separated by commas; a comma within a name is written \\,.", repetition: .many)
+    static let keyFile = Flag("key-file", nil, "PATH", in: .shared, "the key of encrypted .firn files: a file of 64 bytes, or of 128 hexadecimal digits",
+                              detail: "The variable FIRN_KEY holds a key too, in digits; it is tried where a file is encrypted and --key-file does not fit.")
+    static let newKeyFile = Flag("new-key-file", nil, "PATH", in: .writing, "encrypt OUT with the key in this file",
+                                 detail: "Otherwise OUT is encrypted as the input is.")
+    static let plain = Flag("plain", nil, in: .writing, "do not encrypt OUT, though the input is encrypted")
     static let force = Flag("force", "f", in: .writing, "overwrite an existing target")
     static let json = Flag("json", nil, in: .writing, "NDJSON with stable keys instead of text for people")
     static let profile = Flag("profile", nil, in: .writing, "how much work goes into compression", preset: "default", choices: ["fast", "default", "small"])

@@ -22,7 +22,7 @@ package final class SQLFile {
         }
         name = path
         held = []
-        let opened = try Database.open(path: path)
+        let opened = try KeyRing(ambient: Machine.environment(KeyRing.variable)).open(path: path)
         let first = try opened.snapshot(version: version)
         guard first.version > 0 else { throw FirnError(.damaged, "there is no complete version in it", at: .init(file: path)) }
         snapshot = first

@@ -11,12 +11,13 @@ struct CompactCommand {
 
     func run() throws(FirnError) -> ExitCode {
         let source = arguments.operands[0], isInPlace = arguments.operands.count == 1, isDry = arguments.has("dry-run")
-        var file = try OpenedFile(stored: source)
+        let keys = try KeyRing(arguments), encryption = try CopyEncryption(arguments)
+        var file = try OpenedFile(stored: source, keys: keys)
         if isInPlace, file.address.version != nil { throw FirnError(.usage, "an old version is compacted to another file, not in place", advice: "name OUT too") }
         // In place nobody may commit between the copy and the rename: that commit would go with the old file.
-        let guardian = isInPlace && !isDry ? try Database.open(path: file.address.path, writable: true).begin(wait: false) : nil
+        let guardian = isInPlace && !isDry ? try keys.open(path: file.address.path, writable: true).begin(wait: false) : nil
         defer { guardian?.cancel() }
-        if guardian != nil { file = try OpenedFile(stored: source) }
+        if guardian != nil { file = try OpenedFile(stored: source, keys: keys) }
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         if isInPlace, let fallback = database.fallback {
             // What the newest commit still holds would be gone for good.
@@ -30,10 +31,11 @@ struct CompactCommand {
         // A dry run does all the work beside the file, and throws the result away: what it tells is what would be gained.
         let replacement = try Replacement(of: target, overwrite: isInPlace || isDry || arguments.has("force"))
         let effort = WritingOptions(arguments, threads: try session.threads()).effort
-        try compact(snapshot, to: replacement.temporaryPath, effort, progress)
+        try compact(snapshot, to: replacement.temporaryPath, effort, encryption, progress)
         let size = Int(clamping: try Paths.size(replacement.temporaryPath)), before = file.size ?? 0
-        let columns = try difference(try snapshot.statistics(), try statistics(of: replacement.temporaryPath))
-        let isGain = !isInPlace || size < before
+        let columns = try difference(try snapshot.statistics(), try statistics(of: replacement.temporaryPath, key: encryption.key(of: snapshot.key)))
+        // With another key the file is another, however long.
+        let isGain = !isInPlace || size < before || encryption.key(of: snapshot.key) != snapshot.key
         if isDry || !isGain { replacement.cancel() } else { try replacement.finish() }
         display.end()
 
@@ -43,16 +45,16 @@ struct CompactCommand {
         return .done
     }
 
-    private func compact(_ snapshot: DatabaseSnapshot, to path: String, _ effort: WritingOptions.Effort, _ progress: Progress) throws(FirnError) {
+    private func compact(_ snapshot: DatabaseSnapshot, to path: String, _ effort: WritingOptions.Effort, _ encryption: CopyEncryption, _ progress: Progress) throws(FirnError) {
         let threads = try session.threads(), count = { (rows: Int) in progress.add(rows: rows) }
         switch effort {
-        case .fast: try snapshot.compact(to: path, overwrite: true, profile: .fast, threads: threads, progress: count)
-        case .standard: try snapshot.compact(to: path, overwrite: true, profile: .standard, threads: threads, progress: count)
-        case .small: try snapshot.compact(to: path, overwrite: true, profile: .small, threads: threads, progress: count)
+        case .fast: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .fast, threads: threads, progress: count)
+        case .standard: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .standard, threads: threads, progress: count)
+        case .small: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .small, threads: threads, progress: count)
         }
     }
 
-    private func statistics(of path: String) throws(FirnError) -> [TypeStatistics] { try Database.open(path: path).snapshot().statistics() }
+    private func statistics(of path: String, key: EncryptionKey?) throws(FirnError) -> [TypeStatistics] { try Database.open(path: path, key: key).snapshot().statistics() }
 
     private struct ColumnChange {
         let type: String, column: String, before: Int, after: Int

@@ -18,8 +18,9 @@ struct ConvertCommand {
         defer { display.end() }
 
         let files = try open(inputs, options, progress)
+        let key = try outputKey(files, format)
         let reader = try pipeline(files, options, progress)
-        let writer = try writer(target, format, reader.schema, try losslessCheck(files, format), source: files.map(\.name).joined(separator: ", "), threads: options.threads)
+        let writer = try writer(target, format, reader.schema, key, try losslessCheck(files, format), source: files.map(\.name).joined(separator: ", "), threads: options.threads)
         try writer.begin(reader.schema)
         var rows = 0
         while let (type, batch) = try reader.next() {
@@ -52,8 +53,33 @@ struct ConvertCommand {
         return LosslessCheck(source: file, threads: try session.threads())
     }
 
-    private func writer(_ target: String, _ format: FormatName, _ schema: Schema, _ check: LosslessCheck?, source: String, threads: Int) throws(FirnError) -> any BatchWriter {
-        let options = WritingOptions(arguments, threads: threads)
+    /// What OUT is encrypted with: as the inputs are, if nothing else is said.
+    private func outputKey(_ files: [OpenedFile], _ format: FormatName) throws(FirnError) -> EncryptionKey? {
+        let encryption = try CopyEncryption(arguments), keys = Set(files.map(\.key))
+        if arguments.has("key-file"), keys == [nil] {
+            throw FirnError(.usage, "--key-file is the key of an encrypted input, and \(files.count == 1 ? "the input is not" : "no input is") encrypted",
+                            advice: "to encrypt OUT, say --new-key-file")
+        }
+        guard format == .firn else {
+            if arguments.has("new-key-file") { throw FirnError(.usage, "only .firn files are encrypted, and OUT is \(format.rawValue)", advice: "leave out --new-key-file") }
+            return nil
+        }
+        var key = encryption.key(of: files.first?.key)
+        if case .same = encryption {
+            let named = keys.compactMap(\.self)
+            guard named.count <= 1 else { throw FirnError(.usage, "the inputs have several keys", advice: "say with --new-key-file which is OUT's, or --plain") }
+            key = named.first
+        }
+        if key != nil, arguments.has("lossless") {
+            throw FirnError(.usage, "--lossless writes the rows beside OUT to compare them, where nobody encrypts them", advice: "leave it out, or say --plain")
+        }
+        return key
+    }
+
+    private func writer(_ target: String, _ format: FormatName, _ schema: Schema, _ key: EncryptionKey?, _ check: LosslessCheck?, source: String,
+                        threads: Int) throws(FirnError) -> any BatchWriter {
+        var options = WritingOptions(arguments, threads: threads)
+        options.key = key
         guard format != .firn else { return try FirnWriter(path: target, options, source: source, check: check) }
         let roots = schema.roots
         guard roots.count <= 1 || format == .json else {

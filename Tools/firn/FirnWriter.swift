@@ -29,7 +29,7 @@ final class FirnWriter: BatchWriter {
     }
 
     func begin(_ schema: Schema) throws(FirnError) {
-        let database = try Database.create(path: replacement.temporaryPath, overwrite: true, atFirstCommit: true)
+        let database = try Database.create(path: replacement.temporaryPath, overwrite: true, atFirstCommit: true, key: options.key)
         let transaction = try database.begin(threads: options.threads)
         transaction.profile = switch options.effort {
         case .fast: .fast

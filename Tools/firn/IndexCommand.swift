@@ -16,10 +16,10 @@ struct IndexCommand {
             return try list()
         }
         if arguments.has("list") { throw FirnError(.usage, "--list takes no columns", advice: "leave it out to make indexes of them") }
-        let file = try OpenedFile(stored: arguments.operands[0])
+        let keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys)
         if file.address.version != nil { throw FirnError(.usage, "an old version cannot be changed", at: .init(file: arguments.operands[0])) }
         let columns = try wanted.map { (text) throws(FirnError) in try column(text, file) }
-        let database = try Database.open(path: file.address.path, writable: true), transaction = try database.begin(threads: try session.threads())
+        let database = try keys.open(path: file.address.path, writable: true), transaction = try database.begin(threads: try session.threads())
         var missing: [String] = []
         for (type, column) in columns {
             if isDrop {
@@ -62,7 +62,7 @@ struct IndexCommand {
     }
 
     private func list() throws(FirnError) -> ExitCode {
-        let file = try OpenedFile(stored: arguments.operands[0])
+        let file = try OpenedFile(stored: arguments.operands[0], keys: try KeyRing(arguments))
         guard case .stored(_, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         let indexes = snapshot.indexes.filter { index in (arguments.text("type") ?? file.address.type).map { $0 == index.type } ?? true }
         try print(indexes)

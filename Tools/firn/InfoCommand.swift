@@ -10,7 +10,11 @@ struct InfoCommand {
 
     func run() throws(FirnError) -> ExitCode {
         let operand = session.arguments.operands[0]
-        let file = try OpenedFile(stored: operand)
+        let file: OpenedFile
+        do throws(FirnError) { file = try OpenedFile(stored: operand, keys: try KeyRing(session.arguments)) } catch {
+            guard error.code == .encrypted else { throw error }
+            return try sayEncrypted(operand, error)
+        }
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         var types = try snapshot.statistics()
         let used = types.reduce(0) { $0 + $1.bytes }, size = file.size ?? used
@@ -28,11 +32,29 @@ struct InfoCommand {
         return .done
     }
 
+    /// All that can be said without the key.
+    private func sayEncrypted(_ operand: String, _ error: FirnError) throws(FirnError) -> ExitCode {
+        let path = Address(operand).path, size = Int(clamping: try Paths.size(path))
+        if session.arguments.has("json") {
+            var line = JSONLine()
+            line.add("v", 1)
+            line.add("file", path)
+            line.add("bytes", size)
+            line.add("encrypted", true)
+            try session.out.write(line.object + "\n")
+        } else {
+            try session.out.write("\(session.outStyle.strong(path)): \(Quantity.bytes(size)), encrypted\n")
+            if let advice = error.advice { session.remark("to see what it holds, \(advice)") }
+        }
+        return .done
+    }
+
     private func header(_ file: OpenedFile, _ version: UInt64, _ size: Int, _ used: Int, _ versions: [(number: UInt64, time: Int64)],
                         _ space: FileSpace) throws(FirnError) {
         let style = session.outStyle, out = session.out
         try out.write("\(style.strong(file.name)): \(Quantity.bytes(size)), version \(version)")
         if let time = versions.first(where: { $0.number == version })?.time { try out.write(" of \(InfoCommand.date(time))") }
+        if file.key != nil { try out.write(", encrypted") }
         try out.write("\n")
         let others = versions.filter { $0.number != version }.map { String($0.number) }
         if !others.isEmpty { try out.write("other versions that can be read: \(others.joined(separator: ", "))\n") }
@@ -70,6 +92,7 @@ struct InfoCommand {
         line.add("v", 1)
         line.add("file", file.name)
         line.add("bytes", size)
+        line.add("encrypted", file.key != nil)
         line.add("version", Int(clamping: version))
         line.add("liveBytes", used)
         line.add("deadBytes", space.dead)

@@ -26,7 +26,7 @@ final class OpenedFile {
         let address = Address(operand), name = address.path == "-" ? "standard input" : address.path
         self.address = address
         self.name = name
-        let input = try Input(path: address.path)
+        let input = try Input(path: address.path, staysOffDisk: options.staysOffDisk)
         size = input.totalBytes.map { Int(clamping: $0) }
         let first = try input.peek(8192)
         if options.format == nil, let kind = FormatName.foreign(first) {
@@ -47,7 +47,7 @@ final class OpenedFile {
             throw FirnError(.usage, "a .firn file is read in place, not from a pipe or compressed", at: .init(file: name), advice: "name the file itself")
         }
         guard !first.isEmpty else { throw FirnError(.notThisFormat, "the file is empty", at: .init(file: name)) }
-        let database = try Database.open(path: address.path)
+        let database = try options.keys.open(path: address.path)
         let snapshot = try database.snapshot(version: address.version)
         // Version 0 is what stands in a file before its first commit, and what is left when the only commit is damaged.
         guard snapshot.version > 0 || allowsEmpty else {
@@ -60,10 +60,17 @@ final class OpenedFile {
     }
 
     /// Opens a `.firn` file, and nothing else.
-    convenience init(stored operand: String, allowsEmpty: Bool = false) throws(FirnError) {
+    convenience init(stored operand: String, keys: KeyRing, allowsEmpty: Bool = false) throws(FirnError) {
         var options = ReadingOptions(threads: 1)
+        options.keys = keys
         options.format = .firn
         try self.init(operand, options, progress: Progress(), allowsEmpty: allowsEmpty)
+    }
+
+    /// The key of an encrypted `.firn` file.
+    var key: EncryptionKey? {
+        guard case .stored(let database, _) = content else { return nil }
+        return database.key
     }
 
     var isCSV: Bool { format == .csv || format == .tsv }

@@ -25,11 +25,17 @@ struct ReadingOptions {
     var typeName: String?
     /// What several inputs were found to have in common: goes before `schema`.
     var forced: GivenSchema?
+    /// The keys of encrypted files.
+    var keys = KeyRing()
+    /// What comes through a pipe must not stand on a disk: what is made of it will be encrypted.
+    var staysOffDisk = false
 
     init(threads: Int) { self.threads = threads }
 
     init(_ arguments: Arguments, threads: Int) throws(FirnError) {
         self.threads = threads
+        keys = try KeyRing(arguments)
+        staysOffDisk = arguments.has("new-key-file") || keys.hasAny
         format = arguments.text("from").flatMap(FormatName.init(rawValue:))
         if let path = arguments.text("schema") { schema = try FormatShelf.schema(of: path) }
         typeName = arguments.text("type")

@@ -21,6 +21,8 @@ struct SQLCommand {
         let options = try ReadingOptions(arguments, threads: threads)
         let files = try operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
         try ReadingOptions.check(arguments, for: files)
+        // What SQLite sorts and sets aside would stand in temporary files, in the clear.
+        if files.contains(where: { $0.key != nil }) { try connection.execute("PRAGMA temp_store = MEMORY") }
         let names = try SQLNames(files).add(to: connection)
         connection.refuseWrites()
         display.end()

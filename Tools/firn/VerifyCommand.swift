@@ -40,7 +40,7 @@ struct VerifyCommand {
 
     /// Checks one file, and prints what was found; whether it is intact.
     private func check(_ operand: String, _ progress: Progress, _ started: Double) throws(FirnError) -> Bool {
-        let file = try OpenedFile(stored: operand, allowsEmpty: true)
+        let file = try OpenedFile(stored: operand, keys: try KeyRing(session.arguments), allowsEmpty: true)
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         var defects = try database.verifyStructure().map { Defect(subject: "structure", damage: $0) }
         defects += snapshot.verify(full: isFull) { progress.add(rows: $0) }

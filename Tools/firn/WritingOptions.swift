@@ -10,6 +10,8 @@ struct WritingOptions {
     var effort = Effort.standard
     var isLossless = false
     var threads: Int
+    /// What a `.firn` file is encrypted with.
+    var key: EncryptionKey?
 
     init(threads: Int) { self.threads = threads }
 

@@ -20,6 +20,9 @@ extension Realm {
         public var inMemoryIdentifier: String? {
             didSet { if inMemoryIdentifier != nil, fileURL != nil { fileURL = nil } }
         }
+        /// 64 bytes: a file that is made is encrypted with them, and one that is opened has to be. Nil: neither is. To change the key, or to encrypt a file that is not, or
+        /// the other way round: `writeCopy(toFile:encryptionKey:)`. Keep it well; without it nobody reads the file.
+        public var encryptionKey: Data?
         /// Never writes, nor makes a file.
         public var readOnly: Bool
         /// The version of the classes: the application counts it up whenever a class changes. Opening a file of a lower version migrates the classes of
@@ -47,12 +50,13 @@ extension Realm {
         private var types: TypeList?
 
         /// - Parameter fileURL: by default `default.firn` in the working directory.
-        public init(fileURL: URL? = URL(fileURLWithPath: "default.firn"), inMemoryIdentifier: String? = nil, readOnly: Bool = false,
+        public init(fileURL: URL? = URL(fileURLWithPath: "default.firn"), inMemoryIdentifier: String? = nil, encryptionKey: Data? = nil, readOnly: Bool = false,
                     schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
                     shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)? = nil,
                     objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil, maximumNumberOfActiveVersions: UInt? = nil) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
             self.inMemoryIdentifier = inMemoryIdentifier
+            self.encryptionKey = encryptionKey
             self.readOnly = readOnly
             self.schemaVersion = schemaVersion
             self.maximumNumberOfActiveVersions = maximumNumberOfActiveVersions
@@ -61,6 +65,13 @@ extension Realm {
             self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
             self.shouldCompactOnLaunch = shouldCompactOnLaunch
             self.seedFilePath = seedFilePath
+        }
+
+        /// The key of the file; throws where there can be none.
+        func key() throws -> EncryptionKey? {
+            guard let encryptionKey else { return nil }
+            guard inMemoryIdentifier == nil else { throw Realm.Error(.invalidInput, "a realm in memory is not encrypted: leave encryptionKey out") }
+            return try EncryptionKey(checked: encryptionKey)
         }
 
         /// The file behind the realm. One in memory stands in memory-backed storage and is removed with the last realm.
@@ -75,5 +86,15 @@ extension Realm {
             guard fileURL.isFileURL, !fileURL.path.isEmpty else { throw Realm.Error(.invalidInput, "'\(fileURL)' is no file") }
             return (fileURL.standardizedFileURL.path, false)
         }
+    }
+}
+
+extension EncryptionKey {
+    /// Throws if they are not 64 bytes.
+    init(checked data: Data) throws {
+        guard let key = EncryptionKey(Array(data)) else {
+            throw Realm.Error(.invalidInput, "Encryption key must be exactly \(EncryptionKey.count) bytes long: this one has \(data.count).")
+        }
+        self = key
     }
 }

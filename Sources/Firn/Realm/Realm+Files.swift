@@ -6,23 +6,25 @@ import Foundation
 /// Files as wholes: copies, versions, deletion.
 extension Realm {
     /// Writes what is read now (in a transaction: with its changes), compacted, into a new file. Throws `.fileExists` if there is one.
-    public func writeCopy(toFile fileURL: URL) throws {
+    /// - Parameter encryptionKey: 64 bytes with which the copy is encrypted, whatever the realm is with; nil: it is not encrypted.
+    public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         core.confinement.check()
         let path = fileURL.standardizedFileURL.path
         guard !FileManager.default.fileExists(atPath: path) else { throw Error(.fileExists, "File at path '\(path)' already exists.") }
+        let encryption = try encryptionKey.map { CopyEncryption.key(try EncryptionKey(checked: $0)) } ?? .plain
         do throws(FirnError) {
             try core.flushCells()
             if let transaction = core.transaction {
-                try transaction.compact(to: path)
+                try transaction.compact(to: path, encryption: encryption)
                 core.moveInTransaction()
-            } else { try core.snapshot.compact(to: path) }
+            } else { try core.snapshot.compact(to: path, encryption: encryption) }
         } catch { throw Error(error) }
     }
 
-    /// As `writeCopy(toFile:)`, to where the configuration's file is.
+    /// As `writeCopy(toFile:encryptionKey:)`, to where the configuration's file is and with its key.
     public func writeCopy(configuration: Configuration) throws {
         guard let url = configuration.fileURL else { throw Error(.invalidInput, "a copy needs a file: give the configuration a fileURL") }
-        try writeCopy(toFile: url)
+        try writeCopy(toFile: url, encryptionKey: configuration.encryptionKey)
     }
 
     /// There is a file of this configuration (or an open realm in memory).
@@ -43,17 +45,18 @@ extension Realm {
     }
 
     /// The schema version of a file; 0 if none was set. Throws `.fileNotFound` and what else opening throws.
-    public static func schemaVersionAtURL(_ fileURL: URL) throws -> UInt64 {
+    public static func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
         let path = fileURL.standardizedFileURL.path
         guard FileManager.default.fileExists(atPath: path) else { throw Error(.fileNotFound, "there is no file '\(path)'") }
-        do throws(FirnError) { return try SchemaVersion.read(try Database.open(path: path).snapshot()) } catch { throw Error(error) }
+        let key = try encryptionKey.map { try EncryptionKey(checked: $0) }
+        do throws(FirnError) { return try SchemaVersion.read(try Database.open(path: path, key: key).snapshot()) } catch { throw Error(error) }
     }
 
     /// Brings the file of a configuration to its schema version now, rather than when it is opened first.
     @discardableResult
     public static func performMigration(for configuration: Configuration = .defaultConfiguration) throws -> Bool {
         let path = try configuration.place().path
-        let before = FileManager.default.fileExists(atPath: path) ? try schemaVersionAtURL(URL(fileURLWithPath: path)) : configuration.schemaVersion
+        let before = FileManager.default.fileExists(atPath: path) ? try schemaVersionAtURL(URL(fileURLWithPath: path), encryptionKey: configuration.encryptionKey) : configuration.schemaVersion
         _ = try Realm(configuration: configuration)
         return before < configuration.schemaVersion
     }
@@ -65,15 +68,20 @@ extension Realm.Configuration {
         guard let seedFilePath, !FileManager.default.fileExists(atPath: path), !readOnly else { return }
         let seed = seedFilePath.standardizedFileURL.path
         guard FileManager.default.fileExists(atPath: seed) else { throw Realm.Error(.fileNotFound, "there is no seed file '\(seed)'") }
-        // A version of the seed, whatever its writers do meanwhile.
-        try Database.open(path: seed).snapshot().compact(to: path)
+        // A version of the seed, whatever its writers do meanwhile. It may be encrypted with the realm's key or not at all; the realm's file is as the realm is.
+        let key = try key(), database: Database
+        do throws(FirnError) { database = try Database.open(path: seed, key: key) } catch {
+            guard error.code == .notEncrypted else { throw error }
+            database = try Database.open(path: seed)
+        }
+        try database.snapshot().compact(to: path, encryption: key.map(CopyEncryption.key) ?? .plain)
     }
 
     /// Compacts a file that is being opened first, if it is asked for and nobody uses it.
     func compactOnLaunch(_ path: String) throws {
         guard let shouldCompactOnLaunch, !readOnly, inMemoryIdentifier == nil, FileManager.default.fileExists(atPath: path) else { return }
         let total = (try FileManager.default.attributesOfItem(atPath: path)[.size] as? NSNumber)?.intValue ?? 0
-        let database = try Database.open(path: path, writable: true)
+        let database = try Database.open(path: path, writable: true, key: try key())
         let space = try database.space()
         guard shouldCompactOnLaunch(total, max(0, total - space.dead - space.free)) else { return }
         // Nobody reads it, in any process.

@@ -15,6 +15,7 @@ extension RealmCore {
     static func opened(_ configuration: Realm.Configuration, _ confinement: Confinement) throws -> RealmCore {
         let key = try configuration.place().path + "\n" + confinement.identity
         if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value {
+            try core.file.check(try configuration.key())
             guard core.configuration.schemaVersion == configuration.schemaVersion else {
                 throw Realm.Error(.schemaMismatch, "Realm at path '\(core.file.path)' already opened with different schema version \(core.configuration.schemaVersion).")
             }

@@ -30,7 +30,7 @@ extension Realm {
 
         init(_ error: FirnError) {
             let code: Code = switch error.code {
-            case .damaged, .notThisFormat: .invalidDatabase
+            case .damaged, .notThisFormat, .encrypted, .wrongKey, .notEncrypted: .invalidDatabase
             case .unsupported: .unsupportedFileFormatVersion
             case .exists: .fileExists
             case .notFound: .fileNotFound

@@ -40,13 +40,23 @@ final class RealmFile: Sendable {
 
     /// The file of a configuration, opened once in this process; made if it does not exist and may be written.
     static func of(_ configuration: Realm.Configuration) throws -> RealmFile {
-        let place = try configuration.place()
+        let place = try configuration.place(), key = try configuration.key()
         return try open.withLock { open in
-            if let file = open[place.path]?.file { return file }
+            if let file = open[place.path]?.file {
+                try file.check(key)
+                return file
+            }
             open = open.filter { $0.value.file != nil }
             let file = try RealmFile(configuration, place.path, isTemporary: place.isTemporary)
             open[place.path] = Open(file: file)
             return file
+        }
+    }
+
+    /// Whoever has not the key does not read the file because somebody else has.
+    func check(_ key: EncryptionKey?) throws {
+        guard database.key == key else {
+            throw Realm.Error(.invalidDatabase, "Realm at path '\(path)' already opened with a different encryption key, or none.")
         }
     }
 
@@ -63,14 +73,14 @@ final class RealmFile: Sendable {
     static func isOpen(_ path: String) -> Bool { open.withLock { $0[path]?.file != nil } }
 
     private convenience init(_ configuration: Realm.Configuration, _ path: String, isTemporary: Bool) throws {
-        let database: Database
+        let database: Database, key = try configuration.key()
         try configuration.seed(path)
         try configuration.compactOnLaunch(path)
         if access(path, F_OK) == 0 {
-            database = try Database.open(path: path, writable: !configuration.readOnly)
+            database = try Database.open(path: path, writable: !configuration.readOnly, key: key)
         } else {
             guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file '\(path)', and a read-only realm makes none") }
-            database = try Database.create(path: path)
+            database = try Database.create(path: path, key: key)
         }
         self.init(database, path: path, isTemporary: isTemporary)
     }
