@@ -87,7 +87,7 @@ func encodeWords(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: 
         if estimate < best {
             let candidate = encodeRepeats(values, changes: survey.changes, profile: profile, depth: depth)
             // Its children may be of the second tier: then it must save as much as that.
-            if candidate.count < (profile == .fast ? best : best &* 85 / 100) {
+            if candidate.count < (profile == .fast ? best : best &* (profile == .small ? 85 : secondTierShare(values.count, profile)) / 100) {
                 (winner, best) = (candidate, candidate.count)
             } else if profile == .standard {
                 let light = encodeRepeats(values, changes: survey.changes, profile: .fast, depth: depth)
@@ -110,11 +110,15 @@ func encodeWords(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: 
     }
 }
 
+/// What entropy-coded words must come to, in hundredths of what they take otherwise. Reading them takes several times as long as unpacking bits:
+/// what makes up for that is more where there is much to read.
+private func secondTierShare(_ count: Int, _ profile: Profile) -> Int { profile == .small ? 97 : count < 16_384 ? 85 : 75 }
+
 /// The second tier, if it is enough smaller than `best`: words, or their steps.
 private func encodeEntropy(_ values: UnsafeBufferPointer<Int64>, _ survey: WordsSurvey, packedSize: Int, deltaSize: Int, best: Int,
                            profile: Profile) -> [UInt8]? {
     guard best > 64 else { return nil }
-    let goal = profile == .small ? best &* 97 / 100 : best &* 85 / 100
+    let goal = best &* secondTierShare(values.count, profile) / 100
     // Where one form packs much worse than the other, its entropy will not make up for it.
     let plain = packedSize / 2 > deltaSize ? nil : EntropyPlan(values, low: survey.low, high: survey.high, profile: profile)
     let smallest = plain?.size ?? .max

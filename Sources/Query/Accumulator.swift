@@ -19,8 +19,7 @@ struct Accumulator {
     private var values: [Value] = []
     private var samples = Samples()
     private var table: KeyTable
-    /// (group, value) pairs met.
-    private var pairs = WordTable()
+    private var distinct = DistinctPairs()
 
     init(_ measure: GroupPlan.Measure) {
         self.measure = measure
@@ -101,8 +100,7 @@ struct Accumulator {
             Accumulator.each(column, chosen) { group, row in
                 let id = table.number(column, row)
                 guard id != 0 else { return }
-                let met = pairs.keys.count
-                if Int(pairs.number(Int64(group) << 32 | Int64(id))) == met { counts[group] &+= 1 }
+                if distinct.meet(group, id) { counts[group] &+= 1 }
             }
         case .sums: Accumulator.each(column, chosen) { group, row in sums[group].add(column, row) }
         case .wholeSums:
@@ -251,10 +249,7 @@ struct Accumulator {
         case .counts: for (g, n) in other.counts.enumerated() { counts[groupOf[g]] += n }
         case .distinct:
             let met = other.table.values, ids = (0..<met.count).map { table.number(met, $0) }
-            for pair in other.pairs.keys {
-                let group = groupOf[Int(pair >> 32)], met = pairs.keys.count
-                if Int(pairs.number(Int64(group) << 32 | Int64(ids[Int(pair & 0xFFFF_FFFF)]))) == met { counts[group] += 1 }
-            }
+            other.distinct.forEach { group, id in if distinct.meet(groupOf[group], ids[Int(id)]) { counts[groupOf[group]] += 1 } }
         case .sums: for (g, sum) in other.sums.enumerated() { sums[groupOf[g]].add(sum) }
         case .wholeSums:
             for g in other.absent.indices {

@@ -149,8 +149,9 @@ struct WordTable: Sendable {
 
 /// Open addressing from byte strings to numbers counted from 0.
 struct ByteTable: Sendable {
-    private var slots: [UInt32] = Array(repeating: .max, count: 16)
-    private var hashes: [UInt64] = []
+    /// The upper half of a hash and the number; all ones: free. The slot is found by the upper bits.
+    private var slots: [UInt64] = Array(repeating: .max, count: 16)
+    private var shift: UInt64 = 60
     private(set) var keys = Text()
 
     /// Eight bytes at a time.
@@ -190,28 +191,33 @@ struct ByteTable: Sendable {
 
     mutating func number(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         let hash = ByteTable.hash(bytes), mask = slots.count &- 1
-        var at = Int(truncatingIfNeeded: hash) & mask
+        var at = Int(truncatingIfNeeded: hash >> shift)
         while true {
             let found = slots[at]
             if found == .max { break }
-            if hashes[Int(found)] == hash, keys.withBytes(Int(found), { ByteTable.isSame($0, bytes) }) { return found }
+            if (found ^ hash) >> 32 == 0 {
+                let id = UInt32(truncatingIfNeeded: found)
+                if keys.withBytes(Int(id), { ByteTable.isSame($0, bytes) }) { return id }
+            }
             at = (at &+ 1) & mask
         }
-        let id = UInt32(hashes.count)
-        slots[at] = id
-        hashes.append(hash)
+        precondition(keys.count < 1 << 31, "more than two thousand million distinct values")
+        let id = UInt32(keys.count)
+        slots[at] = hash & ~0xFFFF_FFFF | UInt64(id)
         keys.append(bytes)
-        if hashes.count * 2 > slots.count { grow() }
+        if keys.count * 2 > slots.count { grow() }
         return id
     }
 
     private mutating func grow() {
-        slots = Array(repeating: .max, count: slots.count * 2)
+        let old = slots
+        slots = Array(repeating: .max, count: old.count * 2)
+        shift -= 1
         let mask = slots.count - 1
-        for (id, hash) in hashes.enumerated() {
-            var at = Int(truncatingIfNeeded: hash) & mask
+        for entry in old where entry != .max {
+            var at = Int(truncatingIfNeeded: entry >> shift)
             while slots[at] != .max { at = (at + 1) & mask }
-            slots[at] = UInt32(id)
+            slots[at] = entry
         }
     }
 }

@@ -22,11 +22,18 @@ struct Samples {
 
     /// Of the chosen rows of doubles that are all there.
     mutating func add(_ values: UnsafePointer<Double>, _ chosen: RowChoice) {
-        chosen.forEach { group, row in
-            let real = values[row]
-            if real.isNaN { return }
-            groups.append(UInt32(truncatingIfNeeded: group))
-            reals.append(real)
+        withUnsafeTemporaryAllocation(of: Double.self, capacity: chosen.hits) { numbers in
+            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: chosen.hits) { places in
+                var n = 0
+                chosen.forEach { group, row in
+                    let real = values[row]
+                    numbers[n] = real
+                    places[n] = UInt32(truncatingIfNeeded: group)
+                    n &+= real == real ? 1 : 0
+                }
+                groups.append(contentsOf: UnsafeBufferPointer(rebasing: places[..<n]))
+                reals.append(contentsOf: UnsafeBufferPointer(rebasing: numbers[..<n]))
+            }
         }
     }
 
@@ -41,10 +48,19 @@ struct Samples {
         for group in groups { ends[Int(group) + 1] += 1 }
         for group in 0..<count { ends[group + 1] += ends[group] }
         starts = ends
-        var sorted = [Double](repeating: 0, count: reals.count)
-        for (i, group) in groups.enumerated() {
-            sorted[ends[Int(group)]] = reals[i]
-            ends[Int(group)] += 1
+        let sorted = [Double](unsafeUninitializedCapacity: reals.count) { sorted, filled in
+            ends.withUnsafeMutableBufferPointer { ends in
+                groups.withUnsafeBufferPointer { groups in
+                    reals.withUnsafeBufferPointer { reals in
+                        for i in 0..<reals.count {
+                            let at = ends[Int(groups[i])]
+                            sorted[at] = reals[i]
+                            ends[Int(groups[i])] = at + 1
+                        }
+                    }
+                }
+            }
+            filled = reals.count
         }
         reals = sorted
         groups = []
@@ -67,31 +83,42 @@ struct Samples {
     }
 
     /// The number that stands at `index` in ascending order; those before it are not greater then, those behind it not less.
-    private static func select(_ values: UnsafeMutableBufferPointer<Double>, _ index: Int) -> Double {
-        var low = 0, high = values.count - 1, rounds = 0
-        while low < high {
-            // Numbers laid out to split badly each time are sorted in the end.
+    private static func select(_ all: UnsafeMutableBufferPointer<Double>, _ index: Int) -> Double {
+        let values = all.baseAddress!
+        var low = 0, high = all.count, rounds = 0
+        // Numbers laid out to split badly each time are sorted in the end.
+        while high - low > 32, rounds < 100 {
             rounds += 1
-            if rounds > 100 {
-                var rest = UnsafeMutableBufferPointer(rebasing: values[low...high])
-                rest.sort()
-                break
-            }
             // The middle of three, so that numbers in order already take no longer.
-            let a = values[low], b = values[(low + high) / 2], c = values[high]
-            let pivot = max(min(a, b), min(max(a, b), c))
-            var i = low, j = high
-            while i <= j {
-                while values[i] < pivot { i += 1 }
-                while values[j] > pivot { j -= 1 }
-                if i <= j {
-                    values.swapAt(i, j)
-                    i += 1
-                    j -= 1
-                }
+            let a = values[low], b = values[(low + high) / 2], c = values[high - 1]
+            let pivot = max(min(a, b), min(max(a, b), c)), from = low
+            let middle = gather(values, low, high) { $0 < pivot }
+            if index < middle {
+                high = middle
+                continue
             }
-            if index <= j { high = j } else if index >= i { low = i } else { break }
+            low = middle
+            // Where hardly any are less, many may be equal.
+            if (middle - from) * 8 < high - from {
+                low = gather(values, middle, high) { $0 == pivot }
+                if index < low { return pivot }
+            }
         }
+        var rest = UnsafeMutableBufferPointer(rebasing: all[low..<high])
+        rest.sort()
         return values[index]
+    }
+
+    /// Brings the numbers that `isFirst` holds for to the front, without a branch; gives where the others begin.
+    @inline(__always)
+    private static func gather(_ values: UnsafeMutablePointer<Double>, _ low: Int, _ high: Int, _ isFirst: (Double) -> Bool) -> Int {
+        var at = low
+        for i in low..<high {
+            let value = values[i]
+            values[i] = values[at]
+            values[at] = value
+            at &+= isFirst(value) ? 1 : 0
+        }
+        return at
     }
 }
