@@ -63,8 +63,10 @@ let tools: [Target] = [
 
 let tests: [Target] = rooms.filter(\.tested).map { room in
     .testTarget(name: room.name + "Tests",
-                dependencies: [.init(stringLiteral: room.name), "FirnKit"] + (room.uses + (room.name == "FirnSQL" ? ["CSQLiteLibrary"] : [])).map { .init(stringLiteral: $0) },
+                dependencies: [.init(stringLiteral: room.name), "FirnKit"] + (([room.name] + room.uses).contains("FirnQuery") ? ["FirnOracle"] : []) + (room.uses + (room.name == "FirnSQL" ? ["CSQLiteLibrary"] : [])).map { .init(stringLiteral: $0) },
                 path: "Tests/" + room.path.split(separator: "/").last!, swiftSettings: house)
+} + rooms.filter { $0.name == "FirnQuery" }.map { query in
+    .target(name: "FirnOracle", dependencies: ["FirnKit", "FirnBytes", "FirnModel", .init(stringLiteral: query.name)], path: "Tests/Oracle", swiftSettings: kernel)
 } + [
     .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnModel"], path: "Tests/Kit", swiftSettings: house),
     .testTarget(name: "HouseTests", dependencies: ["FirnKit"], path: "Tests/House", swiftSettings: house),

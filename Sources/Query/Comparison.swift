@@ -156,7 +156,7 @@ extension Value {
     }
 
     /// The kind of the column that would hold it; nil for null and collections.
-    var scalarKind: ScalarKind? {
+    package var scalarKind: ScalarKind? {
         switch self {
         case .bool: .bool
         case .int: .int

@@ -59,13 +59,13 @@ package enum Comparator: String, Hashable, Sendable, CaseIterable {
     /// Words that occur in text; a point within a shape.
     case text = "TEXT", geoWithin = "GEOWITHIN"
 
-    var isOrder: Bool { self == .less || self == .lessOrEqual || self == .greater || self == .greaterOrEqual }
-    var isEquality: Bool { self == .equal || self == .notEqual }
+    package var isOrder: Bool { self == .less || self == .lessOrEqual || self == .greater || self == .greaterOrEqual }
+    package var isEquality: Bool { self == .equal || self == .notEqual }
     /// Takes `[c]` and `[d]`.
-    var folds: Bool { isTextual || isEquality || self == .isIn }
-    var isTextual: Bool { self == .beginsWith || self == .endsWith || self == .contains || self == .like }
+    package var folds: Bool { isTextual || isEquality || self == .isIn }
+    package var isTextual: Bool { self == .beginsWith || self == .endsWith || self == .contains || self == .like }
     /// The comparator with its sides exchanged.
-    var flipped: Comparator {
+    package var flipped: Comparator {
         switch self {
         case .less: .greater
         case .lessOrEqual: .greaterOrEqual
@@ -200,7 +200,7 @@ package enum PathStep: Hashable, Sendable {
     /// `$x` at the beginning of a path within SUBQUERY: the element.
     case variable(String)
 
-    var isAggregate: Bool { self == .minimum || self == .maximum || self == .sum || self == .average }
+    package var isAggregate: Bool { self == .minimum || self == .maximum || self == .sum || self == .average }
 }
 
 package enum DescriptorSyntax: Hashable, Sendable {

@@ -1,3 +1,4 @@
+import FirnKit
 import FirnModel
 @testable import FirnQuery
 import Testing

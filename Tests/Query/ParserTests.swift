@@ -1,3 +1,4 @@
+import FirnKit
 import Testing
 @testable import FirnQuery
 
@@ -47,19 +48,4 @@ import Testing
             #expect(try Parser.query(tree.description) == tree, "\(text) printed as \(tree)")
         }
     }
-}
-
-/// SplitMix64: the same numbers from the same seed.
-struct Random {
-    var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
-    }
-    mutating func below(_ n: Int) -> Int { Int(next() % UInt64(n)) }
-    mutating func bool() -> Bool { next() & 1 == 1 }
 }

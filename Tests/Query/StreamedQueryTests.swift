@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnKit
 import FirnModel
 @testable import FirnQuery
 import Testing

@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnKit
 import FirnModel
+import FirnOracle
 @testable import FirnQuery
 import Foundation
 import Testing

@@ -1,14 +1,14 @@
 import FirnModel
 import Foundation
-@testable import FirnQuery
+import FirnQuery
 
 /// A number of any kind, compared exactly: small ones as decimals of 38 digits, huge and infinite ones as doubles.
-struct OracleNumber {
-    let double: Double
-    let isDecimal: Bool
+package struct OracleNumber {
+    package let double: Double
+    package let isDecimal: Bool
     private let exact: Foundation.Decimal?
 
-    init?(_ value: Value) {
+    package init?(_ value: Value) {
         switch value {
         case .int(let x): (double, isDecimal, exact) = (Double(x), false, Foundation.Decimal(x))
         case .float(let x): (double, isDecimal, exact) = (Double(x), false, OracleNumber.small(Double(x)))
@@ -30,10 +30,10 @@ struct OracleNumber {
         return Foundation.Decimal(units) / Foundation.Decimal(1 << 20)
     }
 
-    var isNaN: Bool { double.isNaN }
+    package var isNaN: Bool { double.isNaN }
 
     /// Nil if either is no number.
-    func order(_ other: OracleNumber) -> Int? {
+    package func order(_ other: OracleNumber) -> Int? {
         if isNaN || other.isNaN { return isNaN && other.isNaN && (isDecimal || other.isDecimal) ? 0 : nil }
         if let a = exact, let b = other.exact { return a == b ? 0 : a < b ? -1 : 1 }
         return double == other.double ? 0 : double < other.double ? -1 : 1
@@ -42,7 +42,7 @@ struct OracleNumber {
 
 extension Oracle {
     /// A constant as it compares with values of a kind.
-    func coerced(_ constant: ConstantSyntax, _ kind: ScalarKind) throws -> Value {
+    package func coerced(_ constant: ConstantSyntax, _ kind: ScalarKind) throws -> Value {
         let value = constant.value
         switch (kind, value) {
         case (_, .null), (.any, _): return value
@@ -63,7 +63,7 @@ extension Oracle {
         }
     }
 
-    func compare(_ comparator: FirnQuery.Comparator, _ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Bool {
+    package func compare(_ comparator: FirnQuery.Comparator, _ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Bool {
         if comparator.isTextual { return text(comparator, a, b, syntax) }
         guard let order = order(a, b, syntax) else { return comparator == .notEqual }
         return switch comparator {
@@ -97,7 +97,7 @@ extension Oracle {
     }
 
     /// Whole collections: the same elements in the same order.
-    func same(_ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Bool {
+    package func same(_ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Bool {
         switch (a, b) {
         case (.null, .null): return true
         case (.map(let x), .map(let y)): return x.count == y.count && zip(x, y).allSatisfy { $0.key == $1.key && compare(.equal, $0.value, $1.value, syntax) }
@@ -107,13 +107,13 @@ extension Oracle {
         }
     }
 
-    private static let lower: [Character: Character] = ["A": "a", "B": "b", "É": "é", "Ä": "ä"]
+    private static let lower: [Character: Character] = Dictionary(uniqueKeysWithValues: zip("ABCDEFGHIJKLMNOPQRSTUVWXYZÉÄ", "abcdefghijklmnopqrstuvwxyzéä"))
     private static let plain: [Character: Character] = ["É": "E", "é": "e", "Ä": "A", "ä": "a"]
 
     private func folded(_ text: String, _ syntax: ComparisonSyntax?) -> String {
         var text = text
         if syntax?.ignoresMarks ?? false { text = String(text.map { Oracle.plain[$0] ?? $0 }) }
-        if syntax?.ignoresCase ?? false { text = String(text.map { Oracle.lower[$0] ?? (($0 == "E") ? "e" : $0) }) }
+        if syntax?.ignoresCase ?? false { text = String(text.map { Oracle.lower[$0] ?? $0 }) }
         return text
     }
 
@@ -121,7 +121,7 @@ extension Oracle {
         syntax?.ignoresCase ?? false ? bytes.map { (65...90).contains($0) ? $0 + 32 : $0 } : bytes
     }
 
-    func text(_ comparator: FirnQuery.Comparator, _ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Bool {
+    package func text(_ comparator: FirnQuery.Comparator, _ a: Value, _ b: Value, _ syntax: ComparisonSyntax?) -> Bool {
         if b.isNull { return comparator == .like ? a.isNull : true }
         switch (a, b) {
         case (.string(let x), .string(let y)): return text(comparator, Array(folded(x, syntax).unicodeScalars), Array(folded(y, syntax).unicodeScalars), any: "*", one: "?")
@@ -144,7 +144,7 @@ extension Oracle {
     }
 
     /// `@type == 'numeric'`.
-    func isNamed(_ name: Value, _ value: Value) -> Bool {
+    package func isNamed(_ name: Value, _ value: Value) -> Bool {
         guard case .string(let name) = name else { return false }
         let own: [String] = switch value {
         case .null: ["null"]
@@ -169,7 +169,7 @@ extension Oracle {
     // MARK: Order
 
     /// Values of one column, ascending: null, bools, numbers (those that are none first), text, binaries, dates, identifiers, lists, maps.
-    func sortOrder(_ a: Value, _ b: Value) throws -> Int {
+    package func sortOrder(_ a: Value, _ b: Value) throws -> Int {
         func rank(_ value: Value) throws -> Int {
             switch value {
             case .null: 0
@@ -190,18 +190,20 @@ extension Oracle {
     }
 
     /// The rows of a type that a query leaves, in order.
-    func rows(_ query: QuerySyntax, of type: String) throws -> [Int] {
-        var found: [Int] = []
-        for (id, row) in rows[type]!.enumerated() where row != nil {
-            if try holds(query.predicate, .row(type, id)) { found.append(id) }
-        }
+    package func rows(_ query: QuerySyntax, of type: String) throws -> [Int] {
+        try rows(query, of: type, among: rows[type]!.indices.filter { rows[type]![$0] != nil })
+    }
+
+    /// Likewise of some rows, which may be there several times.
+    package func rows(_ query: QuerySyntax, of type: String, among candidates: [Int]) throws -> [Int] {
+        var found = try candidates.filter { try holds(query.predicate, .row(type, $0)) }
         for descriptor in query.descriptors {
             switch descriptor {
             case .limit(let count): found = Array(found.prefix(count))
             case .offset(let count): found = Array(found.dropFirst(count))
             case .sort(let keys):
                 let values = try found.map { id in try keys.map { try key($0.path, type, id) } }
-                let order = try found.indices.sorted { a, b in
+                let ranks = try found.indices.sorted { a, b in
                     for (i, key) in keys.enumerated() {
                         let x = values[a][i], y = values[b][i]
                         if x.isLost != y.isLost { return x.isLost != key.ascending }
@@ -210,7 +212,7 @@ extension Oracle {
                     }
                     return a < b
                 }
-                found = order.map { found[$0] }
+                found = ranks.map { found[$0] }
             case .distinct(let paths):
                 var met: [[Value]] = []
                 found = try found.filter { id in

@@ -1,21 +1,21 @@
 import FirnBytes
 import FirnKit
 import FirnModel
-@testable import FirnQuery
+import FirnQuery
 
 /// Random types and rows that link to one another and to rows that are not there; values from small pools, so that much is equal.
-struct RandomWorld {
-    enum Store: CaseIterable { case memory, file, transaction }
-    let schema: Schema
+package struct RandomWorld {
+    package enum Store: CaseIterable { case memory, file, transaction }
+    package let schema: Schema
     /// By row id; nil: deleted.
-    private(set) var rows: [String: [[Value]?]] = [:]
+    package private(set) var rows: [String: [[Value]?]] = [:]
     /// What links of arguments lead to.
-    let links: [Value]
+    package let links: [Value]
 
-    static let names = ["i", "name", "odd name", "any", "sort", "in", "dé", "a-b", "O12", "T5", "tags", "x.y", "`q`", "text", "link", "own", "count", "k", "NULL", "first"]
+    package static let names = ["i", "name", "odd name", "any", "sort", "in", "dé", "a-b", "O12", "T5", "tags", "x.y", "`q`", "text", "link", "own", "count", "k", "NULL", "first"]
     private static let kinds: [ScalarKind] = [.bool, .int, .int, .float, .double, .double, .string, .string, .data, .date, .decimal, .objectID, .uuid, .any]
 
-    init(_ random: inout Random) {
+    package init(_ random: inout Random) {
         func columns(_ count: Int, _ random: inout Random, extra: [ColumnSchema] = []) -> [ColumnSchema] {
             var names = RandomWorld.names, out: [ColumnSchema] = []
             for _ in 0..<count {
@@ -30,29 +30,39 @@ struct RandomWorld {
         let part = ColumnType(.embedded, optional: true, target: "Part")
         schema = Schema([
             TypeSchema("Part", columns: columns(3, &random), isEmbedded: true),
-            TypeSchema("Leaf", columns: columns(3, &random, extra: [ColumnSchema("", ColumnType(.link, optional: true, target: "Node"))])),
+            RandomWorld.spot,
+            TypeSchema("Leaf", columns: [ColumnSchema("key", ColumnType([.int, .string][random.below(2)]))] + columns(3, &random, extra: [ColumnSchema("", ColumnType(.link, optional: true, target: "Node"))]), key: [0]),
             TypeSchema("Node", columns: columns(3 + random.below(5), &random, extra: [
                 ColumnSchema("", part), ColumnSchema("", ColumnType(.embedded, collection: [.list, .map][random.below(2)], target: "Part")),
                 ColumnSchema("", ColumnType(.link, optional: true, target: ["Leaf", "Node"][random.below(2)])),
                 ColumnSchema("", ColumnType(.link, collection: [.list, .set, .map][random.below(3)], target: "Leaf")),
+                ColumnSchema("", ColumnType(.embedded, optional: true, collection: [.none, .list][random.below(2)], target: "Spot")),
             ])),
         ])
         let counts = ["Leaf": random.below(12), "Node": random.below(5) == 0 ? 40 : 1 + random.below(24)]
         links = (0..<4).map { .link(Int64($0 * 3)) }
         for name in ["Leaf", "Node"] {
-            rows[name] = (0..<counts[name]!).map { _ in schema[name]!.columns.map { RandomWorld.value($0.type, schema, counts, &random) } }
+            rows[name] = (0..<counts[name]!).map { id in
+                schema[name]!.columns.enumerated().map { index, column in
+                    guard schema[name]!.key.contains(index) else { return RandomWorld.value(column.type, schema, counts, &random) }
+                    return column.type.kind == .int ? .int(Int64(id * 2)) : .string("k\(id * 2)")
+                }
+            }
         }
     }
 
+    /// A place as GeoJSON has it.
+    package static let spot = TypeSchema("Spot", columns: [ColumnSchema("type", ColumnType(.string)), ColumnSchema("coordinates", ColumnType(.double, collection: .list))], isEmbedded: true)
+
     // MARK: Values
 
-    static func pool(_ kind: ScalarKind) -> [Value] {
+    package static func pool(_ kind: ScalarKind) -> [Value] {
         switch kind {
         case .bool: [.bool(false), .bool(true)]
         case .int: [-2, -1, 0, 1, 2, 3, 5, 7].map { .int($0) } + [.int(.max), .int(.min), .int(1 << 53 + 1)]
         case .float: [-1.5, -0.25, 0, 0.5, 1, 2, 3, 5].map { .float($0) } + [.float(.nan), .float(.infinity)]
         case .double: [-1.5, -0.25, 0, 0.5, 1, 2, 3, 5, 0x1p53].map { .double($0) } + [.double(.nan), .double(.infinity), .double(-.infinity), .double(1e300)]
-        case .string: ["", "a", "A", "ab", "Ab", "b", "é", "É", "aé", "5", "1.5", "*", "a?b", "ä"].map { .string($0) }
+        case .string: ["", "a", "A", "ab", "Ab", "b", "é", "É", "aé", "5", "1.5", "*", "a?b", "ä", "ice a b", "Snow-ice, É", "ab snow Äb"].map { .string($0) }
         case .data: [[], [0], [97], [65], [97, 98], [98]].map { .data($0) }
         case .date: [(-1, 0), (0, 0), (0, 1), (0, 999_999_999), (1, 0), (86_400, 5)].map { .date(Timestamp(seconds: $0, nanoseconds: $1)) }
         case .decimal: ["-1.50", "0", "0.25", "1", "1.50", "1.5", "2", "5", "nan"].map { .decimal(Decimal($0)!) }
@@ -63,7 +73,7 @@ struct RandomWorld {
         }
     }
 
-    static func scalar(_ kind: ScalarKind, _ random: inout Random) -> Value {
+    package static func scalar(_ kind: ScalarKind, _ random: inout Random) -> Value {
         if kind == .any, random.below(3) > 0 {
             let other = kinds[random.below(kinds.count)]
             return scalar(other, &random)
@@ -74,7 +84,7 @@ struct RandomWorld {
         return pool[index > 7 && random.bool() ? random.below(8) : index]
     }
 
-    private static func value(_ type: ColumnType, _ schema: Schema, _ counts: [String: Int], _ random: inout Random) -> Value {
+    package static func value(_ type: ColumnType, _ schema: Schema, _ counts: [String: Int], _ random: inout Random) -> Value {
         if type.isOptional, random.below(4) == 0 { return .null }
         switch type.collection {
         case .list: return .list((0..<random.below(4)).map { _ in value(type.element, schema, counts, &random) })
@@ -83,6 +93,10 @@ struct RandomWorld {
         case .none: break
         }
         switch type.kind {
+        case .embedded where type.target == spot.name:
+            var numbers = [Double(random.below(72) * 5 - 180) + 0.25, Double(random.below(35) * 5 - 85) + 0.25]
+            if random.below(8) == 0 { numbers = random.bool() ? [7] : numbers + [100] }
+            return .object([.init("type", .string(random.below(8) == 0 ? "Town" : "Point")), .init("coordinates", .list(numbers.map { .double($0) }))])
         case .embedded: return .object(schema[type.target!]!.columns.map { .init($0.name, value($0.type, schema, counts, &random)) })
         case .link: return .link(Int64(random.below(counts[type.target!]! + 2)))
         default: return scalar(type.kind, &random)
@@ -92,7 +106,7 @@ struct RandomWorld {
     // MARK: Where they are kept
 
     /// Tables by type, and what must live as long as they do.
-    mutating func tables(_ store: Store, _ random: inout Random) throws -> (tables: [String: any Table], keeping: [Any]) {
+    package mutating func tables(_ store: Store, _ random: inout Random) throws -> (tables: [String: any Table], keeping: [Any]) {
         switch store {
         case .memory: return memory(&random)
         case .file, .transaction: return try file(store, &random)
@@ -133,6 +147,7 @@ struct RandomWorld {
             for id in rows[type.name]!.indices {
                 if random.below(8) == 0 {
                     let index = random.below(type.columns.count)
+                    if type.key.contains(index) { continue }
                     let value = RandomWorld.value(type.columns[index].type, schema, counts, &random)
                     rows[type.name]![id]![index] = value
                     try transaction.update(type.name, rowID: Int64(id), column: type.columns[index].name, value)

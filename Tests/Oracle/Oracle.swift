@@ -1,31 +1,41 @@
 import FirnModel
 import Foundation
-@testable import FirnQuery
+import FirnQuery
 
 /// Says of a tree which rows it chooses, and in which order: one value after the other, by the rules as docs/guide/query.md tells them.
 /// It shares nothing with the engine but the tree itself and `Value` as a box.
-struct Oracle {
-    let schema: Schema
+package struct Oracle {
+    package let schema: Schema
     /// By type and row id; nil: deleted.
-    let rows: [String: [[Value]?]]
-    var arguments: [Value] = []
+    package let rows: [String: [[Value]?]]
+    package var arguments: [Value] = []
+    /// Properties that are links of other rows turned round.
+    package var inverses: [QueryRequest.Inverse] = []
+
+    package init(schema: Schema, rows: [String: [[Value]?]], arguments: [Value] = [], inverses: [QueryRequest.Inverse] = []) {
+        self.schema = schema
+        self.rows = rows
+        self.arguments = arguments
+        self.inverses = inverses
+    }
 
     /// The query cannot be judged: it is wrong, or of a kind that nobody here knows.
-    struct Unknown: Error {
+    package struct Unknown: Error {
         var why: String
         init(_ why: String) { self.why = why }
     }
     /// A sum that does not fit: the engine must refuse it too.
-    struct Overflow: Error {}
+    package struct Overflow: Error {}
 
-    /// What a predicate looks at: a row, or an embedded object.
-    enum Subject {
+    /// What a predicate looks at: a row, an embedded object, or an element that is none.
+    package enum Subject {
         case row(String, Int)
         case object(String, Value)
+        case value(Value, ColumnType)
     }
 
     /// What a path leads to.
-    struct Place {
+    package struct Place {
         var values: [Value]
         var type: ColumnType
         var isMany = false
@@ -36,19 +46,19 @@ struct Oracle {
         var isSubject = false
     }
 
-    enum Side {
+    package enum Side {
         case constant(ConstantSyntax)
         case place(Place)
     }
 
-    func row(_ type: String?, _ link: Value) -> [Value]? {
+    package func row(_ type: String?, _ link: Value) -> [Value]? {
         guard case .link(let id) = link, let type, let all = rows[type], id >= 0, id < all.count else { return nil }
         return all[Int(id)]
     }
 
     // MARK: Predicates
 
-    func holds(_ predicate: PredicateSyntax, _ subject: Subject) throws -> Bool {
+    package func holds(_ predicate: PredicateSyntax, _ subject: Subject) throws -> Bool {
         // Every part is looked at, so that what is unknown never depends on the data.
         switch predicate {
         case .constant(let value): return value
@@ -65,6 +75,16 @@ struct Oracle {
             let place = entered(try follow(path, subject))
             let names = try constants(syntax.right)?.map(\.value) ?? [constant(try side(syntax.right, subject)).value]
             return judge(place, place.quantifier) { value in names.contains { isNamed($0, value) } != (syntax.comparator == .notEqual) }
+        }
+        if syntax.comparator == .text || syntax.comparator == .geoWithin {
+            guard case .path(let path) = syntax.left else { throw Unknown("no property") }
+            let place = entered(try follow(path, subject))
+            if syntax.comparator == .geoWithin {
+                let shape = try shape(syntax.right)
+                return judge(place, place.quantifier) { shape.contains($0) }
+            }
+            guard case .string(let words) = try constant(side(syntax.right, subject)).value, place.type.kind == .string else { throw Unknown("words") }
+            return judge(place, place.quantifier) { if case .string(let text) = $0 { Oracle.text(text, has: words) } else { false } }
         }
         if let list = try constants(syntax.right) { return try holds(syntax, list, subject) }
         if let list = try constants(syntax.left) {
@@ -186,6 +206,7 @@ struct Oracle {
                 switch part {
                 case .constant(let constant): return constant
                 case .argument(let index, _): return ConstantSyntax(arguments[index])
+                case .object(let object, _): return ConstantSyntax(try link(object))
                 default: throw Unknown("in a list")
                 }
             }
@@ -218,6 +239,7 @@ struct Oracle {
             }
             return .place(Place(values: [.int(Int64(count))], type: ColumnType(.int), isAbsent: place.isAbsent))
         case .arithmetic(let op, let left, let right): return try arithmetic(op, side(left, subject), side(right, subject))
+        case .object(let object, _): return .constant(ConstantSyntax(try link(object)))
         default: throw Unknown("\(expression)")
         }
     }
@@ -276,7 +298,7 @@ struct Oracle {
 
     // MARK: Paths
 
-    func entered(_ place: Place, any: Bool = false) -> Place {
+    package func entered(_ place: Place, any: Bool = false) -> Place {
         var place = place
         if place.type.isCollection {
             place.values = place.values.flatMap(elements)
@@ -311,16 +333,19 @@ struct Oracle {
         return row(place.type.target, value) == nil ? .null : value
     }
 
-    func follow(_ path: PathSyntax, _ subject: Subject) throws -> Place {
+    package func follow(_ path: PathSyntax, _ subject: Subject) throws -> Place {
         var steps = path.steps[...]
         var place: Place
         switch subject {
         case .row(let type, let id): place = Place(values: [.link(Int64(id))], type: ColumnType(.link, target: type))
         case .object(let type, let value): place = Place(values: [value], type: ColumnType(.embedded, target: type))
+        case .value(let value, let type):
+            guard case .name("self", _)? = steps.popFirst() else { throw Unknown("an element has no properties") }
+            place = Place(values: [value], type: type)
         }
         place.isSubject = true
         if case .variable? = steps.first { steps.removeFirst() }
-        if case .name(let name, _)? = steps.first, name.lowercased() == "self", let target = place.type.target, schema[target]!.index(of: name) == nil { steps.removeFirst() }
+        if case .value = subject {} else if case .name(let name, _)? = steps.first, name.lowercased() == "self", let target = place.type.target, schema[target]!.index(of: name) == nil { steps.removeFirst() }
         while let step = steps.popFirst() {
             if step.isAggregate {
                 while case .name? = steps.first { try apply(steps.removeFirst(), &place) }
@@ -349,26 +374,73 @@ struct Oracle {
     private func turn(_ place: inout Place, _ steps: inout ArraySlice<PathStep>) throws {
         place = entered(place)
         place.isSubject = false
-        guard place.type.kind == .link, case .name(let source, _)? = steps.popFirst(), case .name(let column, _)? = steps.popFirst(),
-              let type = schema[source], let index = type.index(of: column) else { throw Unknown("@links") }
-        let target = place.type.target
-        place.values = place.values.map { target_ in
-            guard row(target, target_) != nil else { return .list([]) }
-            var found: [Value] = []
-            for (id, row) in rows[source]!.enumerated() {
-                guard let row else { continue }
-                let links = type.columns[index].type.isCollection ? elements(row[index]) : [row[index]]
-                found += links.filter { $0 == target_ }.map { _ in .link(Int64(id)) }
+        guard place.type.kind == .link else { throw Unknown("@links") }
+        if steps.first == .count {
+            steps.removeFirst()
+            let target = place.type.target
+            place.values = try place.values.map { link in
+                var count = 0
+                for source in schema.types where rows[source.name] != nil {
+                    for column in source.columns where column.type.kind == .link && column.type.target == target { count += try links(from: source.name, column.name, to: link, target).count }
+                }
+                return .int(Int64(count))
             }
-            return .list(found)
+            place.type = ColumnType(.int)
+            return
         }
+        guard case .name(let source, _)? = steps.popFirst(), case .name(let column, _)? = steps.popFirst() else { throw Unknown("@links") }
+        try turn(&place, source, column)
+    }
+
+    private func turn(_ place: inout Place, _ source: String, _ column: String) throws {
+        place = entered(place)
+        place.isSubject = false
+        place.values = try place.values.map { .list(try links(from: source, column, to: $0, place.type.target)) }
         place.type = ColumnType(.link, collection: .list, target: source)
+    }
+
+    /// The rows of a type that link to a row by a column, once for each link.
+    package func links(from source: String, _ column: String, to target: Value, _ targetType: String?) throws -> [Value] {
+        guard let type = schema[source], let index = type.index(of: column), let all = rows[source] else { throw Unknown("@links") }
+        guard row(targetType, target) != nil else { return [] }
+        var found: [Value] = []
+        for (id, row) in all.enumerated() {
+            guard let row else { continue }
+            let links = type.columns[index].type.isCollection ? elements(row[index]) : [row[index]]
+            found += links.filter { $0 == target }.map { _ in .link(Int64(id)) }
+        }
+        return found
+    }
+
+    /// `obj('Leaf', 4)`, `L2:5`; of no row: -1.
+    private func link(_ object: ObjectSyntax) throws -> Value {
+        switch object {
+        case .row(let number, let id):
+            guard schema.types.indices.contains(number) else { throw Unknown("no type") }
+            return .link(id)
+        case .key(let name, let expression):
+            let key: Value
+            switch expression {
+            case .constant(let constant): key = constant.value
+            case .argument(let index, _): key = arguments[index]
+            default: throw Unknown("a key")
+            }
+            guard let type = schema[name], let column = type.key.first, let all = rows[name] else { throw Unknown("no key") }
+            for (id, row) in all.enumerated() { if let row, compare(.equal, row[column], key, nil) { return .link(Int64(id)) } }
+            return .link(-1)
+        }
     }
 
     private func apply(_ step: PathStep, _ place: inout Place) throws {
         let isAny = place.type.kind == .any && !place.type.isCollection
         switch step {
         case .name(let name, _): try property(name, &place)
+        case .argument(let index):
+            switch arguments[index] {
+            case .int(let x): try apply(.index(Int(x)), &place)
+            case .string(let x): try apply(.key(x), &place)
+            default: throw Unknown("an index")
+            }
         case .key(let key):
             if isAny { place.values = place.values.map { member($0, key) } } else {
                 guard place.type.collection == .map else { throw Unknown("a key of no map") }
@@ -447,7 +519,11 @@ struct Oracle {
         place.isSubject = false
         switch place.type.kind {
         case .link, .embedded:
-            guard let target = place.type.target.flatMap({ schema[$0] }), let index = target.index(of: name) else { throw Unknown("no \(name)") }
+            guard let target = place.type.target.flatMap({ schema[$0] }) else { throw Unknown("no \(name)") }
+            guard let index = target.index(of: name) else {
+                guard let inverse = inverses.first(where: { $0.name == name && schema[$0.typeName]?.columns.first { [column = $0.column] in $0.name == column }?.type.target == target.name }) else { throw Unknown("no \(name)") }
+                return try turn(&place, inverse.typeName, inverse.column)
+            }
             place.values = place.values.map { value in
                 if case .object(let entries) = value { return entries[index].value }
                 return row(target.name, value)?[index] ?? .null

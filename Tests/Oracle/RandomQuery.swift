@@ -1,25 +1,35 @@
+import FirnKit
 import FirnModel
-@testable import FirnQuery
+import FirnQuery
+import Foundation
 
 /// Makes random trees that mostly fit a world.
-struct RandomQuery {
-    var random: Random
-    let schema: Schema
-    let arguments: [Value]
+package struct RandomQuery {
+    package var random: Random
+    package let schema: Schema
+    package let arguments: [Value]
+    private let inverses: [QueryRequest.Inverse]
     private var variables: [String] = []
+    /// What `self` is, where the elements are values.
+    private var element: ColumnType?
 
-    init(seed: UInt64, _ world: RandomWorld) {
+    package init(seed: UInt64, _ world: RandomWorld) { self.init(seed: seed, schema: world.schema, links: world.links) }
+
+    /// Links are what objects are compared with: four of them.
+    package init(seed: UInt64, schema: Schema, links: [Value], inverses: [QueryRequest.Inverse] = []) {
         random = Random(seed: seed)
-        schema = world.schema
-        arguments = world.links + [.list(Array(world.links.prefix(2))), .int(1), .string("k"), .list([.int(1), .string("a"), .null])]
+        self.schema = schema
+        self.inverses = inverses
+        arguments = links + [.list(Array(links.prefix(2))), .int(1), .string("k"), .list([.int(1), .string("a"), .null])]
+            + [GeoShape.box(GeoPlace(longitude: -20.5, latitude: -30.5)!, GeoPlace(longitude: 100.5, latitude: 60.5)!), .circle(GeoPlace(longitude: 11, latitude: 12)!, radius: 0.7)].map(\.value)
     }
 
-    mutating func chance(_ percent: Int) -> Bool { random.below(100) < percent }
-    mutating func one<T>(_ values: [T]) -> T { values[random.below(values.count)] }
+    package mutating func chance(_ percent: Int) -> Bool { random.below(100) < percent }
+    package mutating func one<T>(_ values: [T]) -> T { values[random.below(values.count)] }
 
     // MARK: Predicates
 
-    mutating func query(of type: String) -> QuerySyntax {
+    package mutating func query(of type: String) -> QuerySyntax {
         var query = QuerySyntax(predicate(type, depth: 0))
         while query.descriptors.count < 4, chance(25) {
             switch random.below(4) {
@@ -38,7 +48,14 @@ struct RandomQuery {
         }
     }
 
-    mutating func predicate(_ type: String, depth: Int) -> PredicateSyntax {
+    /// On elements that are values: paths begin with `self`.
+    package mutating func predicate(on type: ColumnType) -> PredicateSyntax {
+        element = type
+        defer { element = nil }
+        return predicate("", depth: 1)
+    }
+
+    package mutating func predicate(_ type: String, depth: Int) -> PredicateSyntax {
         let roll = random.below(depth > 3 ? 70 : 100)
         switch roll {
         case 70..<80: return .and((0...(1 + random.below(2))).map { _ in predicate(type, depth: depth + 1) })
@@ -60,29 +77,31 @@ struct RandomQuery {
         let quantifier: Quantifier? = isMany && chance(60) ? one([.any, .all, .none]) : nil
         let left = ExpressionSyntax.path(PathSyntax(quantifier: quantifier, variable(found.steps)))
         let kind = found.type.kind
+        if kind == .embedded, found.type.target == RandomWorld.spot.name, chance(80) { return ComparisonSyntax(left, .geoWithin, shape()) }
         if kind == .embedded { return ComparisonSyntax(left, one([.equal, .notEqual]), .constant(ConstantSyntax(.null))) }
         if kind == .link {
             if chance(30) { return ComparisonSyntax(left, one([.equal, .notEqual]), .constant(ConstantSyntax(.null))) }
             if chance(30) { return ComparisonSyntax(left, .isIn, chance(50) ? .argument(world(links: 4), .init()) : .list(nil, [.argument(random.below(4), .init()), .argument(random.below(4), .init())], .init())) }
-            return ComparisonSyntax(left, one([.equal, .notEqual]), .argument(random.below(4), .init()))
+            return ComparisonSyntax(left, one([.equal, .notEqual]), object(found.type.target!))
         }
         if kind == .any, !isMany, chance(20) {
             return ComparisonSyntax(.path(PathSyntax(variable(found.steps) + [.type])), one([.equal, .notEqual]), .constant(ConstantSyntax(.string(one(["null", "int", "string", "numeric", "collection", "object", "double"])))))
         }
         let folding = kind == .string && chance(30), marks = kind == .string && chance(20)
         if kind == .string || kind == .data, chance(35) {
-            let comparator: Comparator = one([.beginsWith, .endsWith, .contains, .like])
+            let comparator: FirnQuery.Comparator = one([.beginsWith, .endsWith, .contains, .like])
             let other = constant(kind)
             if chance(15) { return ComparisonSyntax(other, comparator, left) }
             return ComparisonSyntax(left, comparator, other)
         }
+        if kind == .string, chance(12) { return ComparisonSyntax(left, .text, .constant(ConstantSyntax(.string(words())))) }
         if kind == .string, chance(40) {
             return ComparisonSyntax(left, one([.equal, .notEqual, .beginsWith, .endsWith, .contains, .like]), ignoresCase: folding, ignoresMarks: marks, constant(.string))
         }
         switch random.below(20) {
         case 0...2:
             let values = (0..<random.below(4)).map { _ in constant(kind) }
-            let comparator: Comparator = one([.isIn, .isIn, .equal, .notEqual])
+            let comparator: FirnQuery.Comparator = one([.isIn, .isIn, .equal, .notEqual])
             return ComparisonSyntax(left, comparator, .list(comparator == .isIn || chance(60) ? nil : one([.any, .all, .none]), values, .init()))
         case 3:
             if !isMany || quantifier == .all { return ComparisonSyntax(left, .between, .list(nil, [constant(kind), constant(kind)], .init())) }
@@ -100,9 +119,52 @@ struct RandomQuery {
             }
         default: break
         }
-        let comparator: Comparator = one([.equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual])
+        let comparator: FirnQuery.Comparator = one([.equal, .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual])
         if chance(15) { return ComparisonSyntax(constant(kind), comparator, left) }
         return ComparisonSyntax(left, comparator, constant(kind))
+    }
+
+    /// A row: as an argument, by its key, by its number.
+    private mutating func object(_ target: String) -> ExpressionSyntax {
+        let id = Int64(random.below(14))
+        switch random.below(5) {
+        case 0: return .constant(ConstantSyntax(.link(id)))
+        case 1: return .object(.row(type: schema.types.firstIndex { $0.name == target }!, id), .init())
+        case 2:
+            guard let key = schema[target]!.key.first else { break }
+            return .object(.key(type: target, .constant(ConstantSyntax(schema[target]!.columns[key].type.kind == .int ? .int(id) : .string("k\(id)")))), .init())
+        default: break
+        }
+        return .argument(random.below(4), .init())
+    }
+
+    private mutating func words() -> String {
+        (0...random.below(2)).map { _ in one(["", "", "-"]) + one(["ice", "snow", "a", "A", "b", "é", "Ab", "i", "s"]) + one(["", "", "*"]) }.joined(separator: " ")
+    }
+
+    private mutating func shape() -> ExpressionSyntax {
+        if chance(15) { return .argument(8 + random.below(2), .init()) }
+        func number(_ x: Double) -> ExpressionSyntax { .constant(ConstantSyntax(.double(x), digits: "\(x)")) }
+        func point(_ x: Double, _ y: Double) -> [ExpressionSyntax] { [number(x), number(y)] }
+        let longitude = Double(random.below(300)) - 150.5, latitude = Double(random.below(80)) - 40.5
+        let (wide, high) = (Double(5 + random.below(60)), Double(3 + random.below(18)))
+        switch random.below(3) {
+        case 0:
+            let east = longitude + wide * 3
+            return .geo(GeoSyntax(.box, [[point(longitude, latitude - high), point(east > 180 ? east - 360 : east, latitude + high)]]), .init())
+        case 1: return .geo(GeoSyntax(.circle, [[point(longitude, latitude)]], radius: number(Double(1 + random.below(20)) / 10)), .init())
+        default:
+            // Round a middle, so that it is one line that does not cross itself.
+            let corners = 3 + random.below(4)
+            func ring(_ size: Double) -> [[ExpressionSyntax]] {
+                (0..<corners).map { i in
+                    let angle = 2 * Double.pi * (Double(i) + 0.1) / Double(corners)
+                    let x = longitude + size * wide * cos(angle), y = latitude + size * high * sin(angle)
+                    return point(x > 180 ? x - 360 : x < -180 ? x + 360 : x, y)
+                }
+            }
+            return .geo(GeoSyntax(.polygon, chance(40) ? [ring(1), ring(0.4)] : [ring(1)]), .init())
+        }
     }
 
     private func world(links: Int) -> Int { links }
@@ -140,7 +202,7 @@ struct RandomQuery {
 
     // MARK: Constants
 
-    mutating func number() -> ExpressionSyntax {
+    package mutating func number() -> ExpressionSyntax {
         chance(70) ? .constant(ConstantSyntax(.int(Int64(random.below(7)) - 2))) : literal(RandomWorld.scalar(.double, &random))
     }
 
@@ -153,7 +215,7 @@ struct RandomQuery {
     }
 
     /// A constant that mostly fits the kind.
-    mutating func constant(_ kind: ScalarKind) -> ExpressionSyntax {
+    package mutating func constant(_ kind: ScalarKind) -> ExpressionSyntax {
         if chance(10) { return .constant(ConstantSyntax(.null)) }
         switch kind {
         case .int, .float, .double, .decimal:
@@ -173,23 +235,31 @@ struct RandomQuery {
 
     // MARK: Paths
 
-    struct Found {
+    package struct Found {
         var steps: [PathStep] = []
         var type: ColumnType
         var isMany = false
     }
 
-    mutating func path(_ typeName: String, many: Bool) -> Found {
+    package mutating func path(_ typeName: String, many: Bool) -> Found {
         while true {
             var found = Found(type: ColumnType(.link, target: typeName))
             var depth = 0
             var isDone = false
+            if let element {
+                found = Found(steps: [.name("self")], type: element)
+                isDone = element.kind != .any && (element.kind != .string || chance(90))
+            }
             while !isDone {
                 depth += 1
                 isDone = extend(&found, depth)
             }
             if many || !found.isMany && !found.type.isCollection { return found }
         }
+    }
+
+    private func leads(_ inverse: QueryRequest.Inverse, to type: String) -> Bool {
+        schema[inverse.typeName]!.columns.first { $0.name == inverse.column }!.type.target == type
     }
 
     private func optional(_ type: ColumnType) -> ColumnType {
@@ -230,7 +300,7 @@ struct RandomQuery {
             case 6, 7:
                 if [.int, .float, .double].contains(type.kind) {
                     let step: PathStep = one([.minimum, .maximum, .sum, .average])
-                    add(step, to: BoundPath.aggregateType(step, type.kind))
+                    add(step, to: ColumnType(step == .average || step == .sum && type.kind == .float ? .double : type.kind, optional: true))
                     found.isMany = false
                     return true
                 }
@@ -258,6 +328,10 @@ struct RandomQuery {
                 guard !sources.isEmpty else { return !found.steps.isEmpty }
                 let (source, column) = one(sources)
                 add(.links, .name(source), .name(column), to: ColumnType(.link, collection: .list, target: source))
+                return false
+            }
+            if type.kind == .link, chance(6), let inverse = inverses.filter({ leads($0, to: target.name) }).first {
+                add(.name(inverse.name), to: ColumnType(.link, collection: .list, target: inverse.typeName))
                 return false
             }
             let column = one(target.columns)
