@@ -31,10 +31,10 @@ extension Grouper {
             if key.steps.isEmpty {
                 try scan.withColumn(key.slot, vector) { (column) throws(FirnError) in tables[i].numbers(column, chosen, into: ids) }
             } else if key.leavesTable {
-                let column = try Operand.path(key).evaluate(scan, vector, count, only: chosen).column
+                let column = try Operand.path(key).evaluate(scan, vector, count, only: chosen).whole().column
                 tables[i].numbers(column, UnsafeBufferPointer(start: ascending, count: hits), into: ids)
             } else {
-                tables[i].numbers(try Operand.path(key).evaluate(scan, vector, count).column, chosen, into: ids)
+                tables[i].numbers(try Operand.path(key).evaluate(scan, vector, count).whole().column, chosen, into: ids)
             }
             if i == 0 { for j in 0..<hits { groups[j] = chains[0].number(Int64(ids[j])) } } else {
                 for j in 0..<hits { groups[j] = chains[i].number(Int64(groups[j]) << 32 | Int64(ids[j])) }

@@ -120,10 +120,10 @@ final class Grouper: @unchecked Sendable {
     /// Values that are computed, or of which few are wanted: of all rows of the vector, or of the chosen ones alone.
     private func addComputed(_ i: Int, _ operand: Operand, _ vector: Int, _ chosen: RowChoice, _ scan: SegmentScan) throws(FirnError) {
         guard operand.leavesTable || chosen.hits * 2 < chosen.count else {
-            return measures[i].add(try operand.evaluate(scan, vector, chosen.count, checked: true).column, chosen)
+            return measures[i].add(try operand.evaluate(scan, vector, chosen.count, checked: true).whole().column, chosen)
         }
         if !needsRows { Scanner.rows(chosen.mask, into: rows) }
-        let column = try operand.evaluate(scan, vector, chosen.count, only: UnsafeBufferPointer(start: rows, count: chosen.hits), checked: true).column
+        let column = try operand.evaluate(scan, vector, chosen.count, only: UnsafeBufferPointer(start: rows, count: chosen.hits), checked: true).whole().column
         RangeBits.fill(mask, count: chosen.hits, true)
         measures[i].add(column, RowChoice(mask: mask, count: chosen.hits, hits: chosen.hits, rows: ascending, groups: chosen.groups))
     }

@@ -77,6 +77,16 @@ struct Values {
     var offsets: [Int]?
     /// Rows that take part in no comparison (`list[0]` of an empty list).
     var absent: Bits?
+    /// Rows for which a sum does not fit its type: an error for those who ask about them.
+    var unfit: [Int] = []
+
+    static let unfitError = FirnError(.unsupported, "a @sum of ints does not fit into 64 bits")
+
+    /// For those who ask about all the rows.
+    func whole() throws(FirnError) -> Values {
+        guard unfit.isEmpty else { throw Values.unfitError }
+        return self
+    }
 }
 
 extension Operand {
@@ -164,12 +174,13 @@ extension Operand {
             if let offsets = x.offsets, y.offsets == nil { y = y.expanded(offsets) } else if let offsets = y.offsets, x.offsets == nil { x = x.expanded(offsets) }
             (a, b) = (.column(x.column), .column(y.column))
             var merged = x
+            merged.unfit += y.unfit
             if let more = y.absent { merged.absent = merged.absent.map { Bits(words: zip($0.words, more.words).map { $0 | $1 }, count: more.count) } ?? more }
             shape = merged
         }
         guard let column = NumberSource.combine(op, a, b, kind, shape.column.count, checked: checked) else {
             throw FirnError(.usage, "a number computed from ints does not fit into 64 bits", advice: "multiply one of them by 1.0, to compute with doubles")
         }
-        return Values(column: column, offsets: shape.offsets, absent: shape.absent)
+        return Values(column: column, offsets: shape.offsets, absent: shape.absent, unfit: shape.unfit)
     }
 }

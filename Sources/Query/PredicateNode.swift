@@ -267,6 +267,7 @@ final class PairNode: PredicateNode, @unchecked Sendable {
         var a = try left.evaluate(scan, vector, rows), b = try right.evaluate(scan, vector, rows)
         if let offsets = a.offsets, b.offsets == nil { b = b.expanded(offsets) } else if let offsets = b.offsets, a.offsets == nil { a = a.expanded(offsets) }
         let absent = b.absent
+        a.unfit += b.unfit
         try a.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in compare(column, b.column, out) }
         if let absent { for w in 0..<absent.words.count { mask[w] &= ~absent.words[w] } }
     }
@@ -305,6 +306,7 @@ extension Kernel {
 extension Values {
     /// Takes out of `mask` the rows whose values, tested by `test` into a bit each, do not satisfy the quantifier.
     func narrow(_ mask: UnsafeMutablePointer<UInt64>, _ rows: Int, _ quantifier: Quantifier, _ test: (Column, UnsafeMutablePointer<UInt64>) throws(FirnError) -> Void) throws(FirnError) {
+        for row in unfit where mask[row >> 6] >> UInt64(row & 63) & 1 == 1 { throw Values.unfitError }
         let words = max(16, (column.count + 63) / 64)
         let hits = UnsafeMutablePointer<UInt64>.allocate(capacity: words)
         defer { hits.deallocate() }

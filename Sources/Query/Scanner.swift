@@ -150,7 +150,7 @@ extension Operand {
             return
         }
         let isPath = if case .path = self { true } else { false }
-        let values = isPath ? try evaluate(scan, vector, count, only: rows) : try evaluate(scan, vector, count)
+        let values = try (isPath ? evaluate(scan, vector, count, only: rows) : evaluate(scan, vector, count)).whole()
         var column = values.column
         if let offsets = values.offsets {
             column = out.emptyCopy

@@ -14,7 +14,7 @@ extension Values {
         case .key(let key): self.pick(key: key)
         case .count: column = counts()
         case .length: column = lengths(nullIsZero: true)
-        case .aggregate(let function): try aggregate(function)
+        case .aggregate(let function): aggregate(function)
         case .anyKey(let key): mapAny { $0.member(key) }
         case .anyPick(let pick): mapAny { $0.element(pick) }
         case .anyCount: mapAny { $0.size }
@@ -32,7 +32,7 @@ extension Values {
         var rows: [Int] = []
         rows.reserveCapacity(offsets.last ?? 0)
         for row in 0..<(offsets.count - 1) { for _ in offsets[row]..<offsets[row + 1] { rows.append(row) } }
-        return Values(column: column.gather(rows), offsets: offsets, absent: absent)
+        return Values(column: column.gather(rows), offsets: offsets, absent: absent, unfit: unfit)
     }
 
     private mutating func enter(_ child: Int) {
@@ -87,13 +87,14 @@ extension Values {
     }
 
     /// Over the elements of each row; nulls (and values that are no numbers, for sum and average) are left out.
-    private mutating func aggregate(_ function: PathStep) throws(FirnError) {
+    private mutating func aggregate(_ function: PathStep) {
         let offsets = offsets ?? [0]
         var out = Column(BoundPath.aggregateType(function, column.type.kind))
         for row in 0..<(offsets.count - 1) {
-            guard out.append(Values.aggregate(function, column, offsets[row]..<offsets[row + 1])) else {
-                throw FirnError(.unsupported, "a @sum of ints does not fit into 64 bits")
-            }
+            if out.append(Values.aggregate(function, column, offsets[row]..<offsets[row + 1])) { continue }
+            // Perhaps the row is deleted, or of no concern otherwise.
+            unfit.append(row)
+            out.appendNull()
         }
         column = out
         self.offsets = nil

@@ -202,6 +202,28 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
         }
     }
 
+    @Test func `a sum that does not fit is an error for those alone who ask about its row`() throws {
+        let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("xs", ColumnType(.int, collection: .list))])
+        let folder = TemporaryFolder()
+        let database = try Database.create(path: folder.file("a.firn"))
+        var transaction = try database.begin()
+        try transaction.extendSchema([type])
+        for row in [[Value.int(0), .list([.int(1), .int(2)])], [.int(1), .list([.int(.max), .int(1)])], [.int(2), .list([.int(9)])]] { _ = try transaction.insert("T", row) }
+        func rows(_ table: any Table, _ query: String) throws -> [Int64] {
+            try QueryRun(QueryRequest(filter: query), table: table).rowPositions().map { try table.segment($0.segment).rowID(at: $0.row) }
+        }
+        try transaction.commit()
+        let whole = try database.snapshot().table(named: "T")!
+        #expect(throws: FirnError.self) { try rows(whole, "xs.@sum > 2") }
+        #expect(try rows(whole, "id != 1 AND xs.@sum + 1 > 2 AND xs.@sum >= id") == [0, 2])
+        transaction = try database.begin()
+        try transaction.delete("T", rowID: 1)
+        #expect(try rows(transaction.table("T"), "xs.@sum > 2") == [0, 2])
+        #expect(try rows(transaction.table("T"), "NOT xs.@sum < id") == [0, 2])
+        try transaction.commit()
+        #expect(try rows(try database.snapshot().table(named: "T")!, "xs.@sum > 2 OR id == 7 SORT(xs.@sum DESC)") == [2, 0])
+    }
+
     @Test func `a product of ints in a sum that does not fit is an error, not another number`() throws {
         let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(.int, optional: true))])
         var batch = Batch(type, in: Schema([type]))

@@ -3,12 +3,12 @@ import FirnQuery
 
 // A query on the results of another as one query.
 extension QuerySyntax {
-    /// How many elements there are is part of the query: what is asked for afterwards is asked of those.
+    /// Which elements there are depends on which others there are (the first three, the first of each name): what is asked for afterwards is asked of those.
     var isLimited: Bool {
         descriptors.contains { descriptor in
             switch descriptor {
-            case .limit, .offset: true
-            default: false
+            case .limit, .offset, .distinct: true
+            case .sort: false
             }
         }
     }

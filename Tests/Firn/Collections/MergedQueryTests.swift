@@ -25,6 +25,16 @@ import Testing
         #expect(two.index(matching: "name == 'Fido'") == 1)
     }
 
+    @Test func `what is asked of distinct results is asked of those that are left`() throws {
+        let realm = try memoryRealm()
+        try realm.write { realm.add([Pup("Ada", age: 7), Pup("Bo", age: 7), Pup("Rex", age: 2)]) }
+        let distinct = realm.objects(Pup.self).distinct(by: ["age"])
+        #expect(distinct.map(\.name) == ["Ada", "Rex"])
+        #expect(distinct.filter("name == 'Bo'").isEmpty && distinct.filter("age == 7").map(\.name) == ["Ada"])
+        #expect(distinct.index(matching: "name == 'Bo'") == nil && distinct.index(matching: "name == 'Rex'") == 1)
+        #expect(distinct.sorted(byKeyPath: "name", ascending: false).map(\.name) == ["Rex", "Ada"])
+    }
+
     @Test(arguments: [1, 2, 3] as [UInt64]) func `chains of queries agree with Swift's own filter and sort`(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let realm = try memoryRealm()
