@@ -216,5 +216,11 @@ enum Kernel {
     }
 
     static func clear(_ out: UnsafeMutablePointer<UInt64>, _ words: Int) { for w in 0..<words { out[w] = 0 } }
+    @inline(__always)
+    static func ones(_ mask: UnsafeMutablePointer<UInt64>, _ words: Int) -> Int {
+        var sum = 0
+        for w in 0..<words { sum &+= mask[w].nonzeroBitCount }
+        return sum
+    }
     static func invert(_ out: UnsafeMutablePointer<UInt64>, _ words: Int) { for w in 0..<words { out[w] = ~out[w] } }
 }

@@ -42,6 +42,7 @@ struct Plan: Sendable {
             binder.text = filter
         }
         filter = try binder.predicate(syntax.predicate)
+        for (number, node) in filter.conjunctions.enumerated() { node.number = number }
         keys = []
         descriptors = []
         for descriptor in syntax.descriptors { try Plan.add(descriptor, &descriptors, &keys, &binder) }

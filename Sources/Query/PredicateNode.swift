@@ -59,6 +59,8 @@ final class NotNode: PredicateNode, @unchecked Sendable {
 /// AND: each part sees only the rows that the parts before it left, cheap ones first.
 final class AndNode: PredicateNode, @unchecked Sendable {
     let parts: [PredicateNode]
+    /// Among the ANDs of the plan; nil within subqueries. Set before anything runs.
+    var number: Int?
 
     init(_ parts: [PredicateNode]) {
         let parts = AndNode.joined(parts)
@@ -80,11 +82,16 @@ final class AndNode: PredicateNode, @unchecked Sendable {
     }
 
     override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
-        for part in parts {
-            try part.narrow(scan, vector, rows, mask)
-            var any: UInt64 = 0
-            for w in 0..<16 { any |= mask[w] }
-            if any == 0 { return }
+        let conjuncts = scan.conjuncts(of: self)
+        conjuncts.settle(parts)
+        var before = Kernel.ones(mask, 16)
+        for place in parts.indices {
+            let part = conjuncts.order[place]
+            try parts[part].narrow(scan, vector, rows, mask)
+            let after = Kernel.ones(mask, 16)
+            conjuncts.tally.note(part, seen: before, passed: after)
+            if after == 0 { return }
+            before = after
         }
     }
 

@@ -36,6 +36,7 @@ extension QueryRun {
             + "vectors: \(s.vectors), \(s.vectorsSkipped) skipped by zones; of columns \(s.vectorsDecoded) decoded, \(s.codeVectorsDecoded) read as codes, \(s.vectorsSearched) searched or added as stored, \(s.valuesGathered) single values\n"
             + "columns: \(s.columnsOpened) chunks opened, \(s.bytesOpened) bytes\n"
             + "rows: \(s.rows), \(s.rowsMatched) matched\n"
+            + plan.filter.conjunctions.map { node in node.number.flatMap { s.conjuncts[$0] }.map { node.account($0, "  ") } ?? "" }.joined()
     }
 
     private var times: String {

@@ -49,7 +49,7 @@ extension QueryRun {
                 return true
             }
         }
-        if let scan { statistics = statistics + scan.statistics }
+        if let scan { statistics = statistics + scan.takeStatistics() }
     }
 
     /// The groups of the rows at the given positions, ascending.

@@ -103,7 +103,7 @@ package final class QueryRun {
                 scan = try scanner.scan(chosen[i], reusing: scan)
                 found.append(try scanner.matches(scan!))
             }
-            return (found, scan?.statistics ?? QueryStatistics())
+            return (found, scan?.takeStatistics() ?? QueryStatistics())
         }) {
             let (found, more) = try outcome.get()
             statistics = statistics + more
@@ -118,6 +118,13 @@ package final class QueryRun {
         try narrow()
         let places = (table as? ChosenRows)?.places
         return try ordered().map { (places?[Int($0 >> 32)] ?? Int($0 >> 32), Int($0 & 0xFFFF_FFFF)) }
+    }
+
+    /// The same where indexes name the rows that may be meant; nil: all rows would have to be gone through.
+    package func positionsByIndex() throws(FirnError) -> [(segment: Int, row: Int)]? {
+        statistics = QueryStatistics()
+        try narrow()
+        return use == nil ? nil : try rowPositions()
     }
 
     // MARK: Streaming
@@ -149,7 +156,7 @@ package final class QueryRun {
                 scans[0] = current
                 current.statistics = QueryStatistics()
                 isDone = try !scanner.batches(current, skip: &skip, left: &left, body)
-                statistics = statistics + current.statistics
+                statistics = statistics + current.takeStatistics()
                 continue
             }
             let scanner = scanner
@@ -162,7 +169,7 @@ package final class QueryRun {
                     out.append(batch)
                     return true
                 }
-                return (out, scan.statistics)
+                return (out, scan.takeStatistics())
             }
             for outcome in outcomes {
                 let (batches, more) = try outcome.get()
@@ -283,7 +290,7 @@ package final class QueryRun {
     /// Batches of the rows at the given positions, in that order. Within a batch every vector is read once.
     private func materialise(_ positions: [UInt64], _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         var scan: SegmentScan?
-        defer { if let scan { statistics = statistics + scan.statistics } }
+        defer { if let scan { statistics = statistics + scan.takeStatistics() } }
         var current = -1
         for start in stride(from: 0, to: positions.count, by: QueryRun.batchSize) {
             let part = positions[start..<min(start + QueryRun.batchSize, positions.count)]
@@ -325,7 +332,7 @@ package final class QueryRun {
         let outcomes = each(runs) { (i) throws(FirnError) -> (T, QueryStatistics) in
             let range = (base + segments * i / runs)..<(base + segments * (i + 1) / runs)
             let scan = try scanner.scan(range.lowerBound, reusing: nil)
-            return (try body(scan, range), scan.statistics)
+            return (try body(scan, range), scan.takeStatistics())
         }
         var total: T?
         for outcome in outcomes {

@@ -68,13 +68,16 @@ package struct QueryStatistics: Sendable, Equatable {
     /// Columns of segments that were opened, and the bytes they take in the file (of which not all need be read).
     package var columnsOpened = 0
     package var bytesOpened = 0
+    /// Of the ANDs of the plan.
+    package var conjuncts: [Int: ConjunctTally] = [:]
 
     static func + (a: QueryStatistics, b: QueryStatistics) -> QueryStatistics {
         QueryStatistics(segments: a.segments + b.segments, segmentsSkipped: a.segmentsSkipped + b.segmentsSkipped, vectors: a.vectors + b.vectors,
                         vectorsSkipped: a.vectorsSkipped + b.vectorsSkipped, rows: a.rows + b.rows, rowsMatched: a.rowsMatched + b.rowsMatched,
                         vectorsDecoded: a.vectorsDecoded + b.vectorsDecoded, codeVectorsDecoded: a.codeVectorsDecoded + b.codeVectorsDecoded,
                         vectorsSearched: a.vectorsSearched + b.vectorsSearched, valuesGathered: a.valuesGathered + b.valuesGathered,
-                        columnsOpened: a.columnsOpened + b.columnsOpened, bytesOpened: a.bytesOpened + b.bytesOpened)
+                        columnsOpened: a.columnsOpened + b.columnsOpened, bytesOpened: a.bytesOpened + b.bytesOpened,
+                        conjuncts: a.conjuncts.merging(b.conjuncts) { $0 + $1 })
     }
 }
 
@@ -96,6 +99,8 @@ final class SegmentScan: @unchecked Sendable {
     /// Of subqueries over embedded objects, whose elements are a segment of their own.
     var inner: [Int: SegmentScan] = [:]
     var statistics = QueryStatistics()
+    /// Of each AND: in which order its parts are asked.
+    var conjuncts: [ObjectIdentifier: Conjuncts] = [:]
     /// Spare masks of 16 words, as deep as predicates nest.
     private var spareMasks: [UnsafeMutablePointer<UInt64>] = []
 
