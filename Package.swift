@@ -68,7 +68,7 @@ let tests: [Target] = rooms.filter(\.tested).map { room in
 } + rooms.filter { $0.name == "FirnQuery" }.map { query in
     .target(name: "FirnOracle", dependencies: ["FirnKit", "FirnBytes", "FirnModel", .init(stringLiteral: query.name)], path: "Tests/Oracle", swiftSettings: kernel)
 } + [
-    .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnModel"], path: "Tests/Kit", swiftSettings: house),
+    .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tests/Kit", swiftSettings: house),
     .testTarget(name: "HouseTests", dependencies: ["FirnKit"], path: "Tests/House", swiftSettings: house),
     .testTarget(name: "FirnToolTests", dependencies: ["FirnKit", "FirnBytes", "firn-tool", "firn-stress"], path: "Tests/Tool", swiftSettings: house),
 ]

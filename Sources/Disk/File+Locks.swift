@@ -16,7 +16,7 @@ extension File {
     /// An exclusive lock needs a writable file. The bytes need not exist.
     package func lock(_ kind: LockKind, at offset: UInt64, count: UInt64 = 1, wait: Bool = false) throws(FirnError) -> Bool {
         guard !isInherited else { throw inherited }
-        if let calls, let code = calls.before(.lock) { throw systemError(code, "cannot lock", path) }
+        try consult(.lock, "cannot lock")
         var range = lockRange(kind == .shared ? Int16(F_RDLCK) : Int16(F_WRLCK), offset, count)
         let result = retrying { Int(fcntl(descriptor, wait ? setLockWaiting : setLock, &range)) }
         if result >= 0 { return true }

@@ -25,6 +25,8 @@ package final class File: Sendable {
     package let descriptor: Int32
     package let isWritable: Bool
     let calls: (any DiskCalls)?
+    /// For the script: which open file it is.
+    private let number: UInt64
     private let forks = Forks.count
 
     /// It was opened by the process that this one was forked from, and its locks are that one's: here it has none, and takes none.
@@ -37,12 +39,17 @@ package final class File: Sendable {
         case .createNew: O_RDWR | O_CREAT | O_EXCL
         case .createOrTruncate: O_RDWR | O_CREAT | O_TRUNC
         }
+        let calls = calls ?? ScriptedDisk.calls(at: path), number = calls == nil ? 0 : ScriptedDisk.nextNumber()
+        while let calls, let code = calls.before(.open(path: path, creates: flags & O_CREAT != 0, empties: flags & O_TRUNC != 0), of: number) {
+            if code != EINTR { throw systemError(code, "cannot open", path) }
+        }
         let result = retrying { Int(open(path, flags | O_CLOEXEC, mode_t(mode))) }
         guard result >= 0 else { throw systemError(Int32(-result), "cannot open", path) }
         self.path = path
         descriptor = Int32(result)
         isWritable = access != .read
         self.calls = calls
+        self.number = number
     }
 
     /// Takes over an open descriptor.
@@ -51,15 +58,30 @@ package final class File: Sendable {
         self.descriptor = descriptor
         self.isWritable = isWritable
         calls = nil
+        number = 0
     }
 
     deinit { close(descriptor) }
+
+    /// Lets the script see a call; an error if it refuses. True if the call counts as made. A signal is asked about again, as `retrying` does.
+    @inline(__always)
+    @discardableResult
+    func consult(_ call: @autoclosure () -> DiskCall, _ doing: @autoclosure () -> String, retries: Bool = true) throws(FirnError) -> Bool {
+        guard let calls else { return false }
+        while let code = calls.before(call(), of: number) {
+            if code == EINTR, retries { continue }
+            if code == 0 { return true }
+            throw systemError(code, doing(), path)
+        }
+        return false
+    }
 
     // MARK: Reading
 
     /// Fills `into` from `offset`; returns how many bytes there were (fewer only at the end of the file).
     @discardableResult
     package func read(into: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FirnError) -> Int {
+        try consult(.read(offset: offset, count: into.count), "cannot read")
         var done = 0
         while done < into.count {
             let got = retrying { pread(descriptor, into.baseAddress! + done, into.count - done, off_t(offset) + off_t(done)) }
@@ -86,7 +108,7 @@ package final class File: Sendable {
     // MARK: Changing
 
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FirnError) {
-        if let calls, let code = calls.before(.write(offset: offset, bytes: bytes)) { throw systemError(code, "cannot write", path) }
+        try consult(.write(offset: offset, bytes: bytes), "cannot write")
         var done = 0
         while done < bytes.count {
             let put = retrying { pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + off_t(done)) }
@@ -104,7 +126,7 @@ package final class File: Sendable {
     /// Makes what was written durable, the file's length included. Never retried: after a failed sync the kernel may
     /// have dropped the pages, so a second call that succeeds would promise too much.
     package func sync() throws(FirnError) {
-        if let calls, let code = calls.before(.sync) { throw systemError(code, "cannot sync", path) }
+        if try consult(.sync, "cannot sync", retries: false) { return }
         #if canImport(Glibc)
         let result = fdatasync(descriptor)
         #else
@@ -114,14 +136,14 @@ package final class File: Sendable {
     }
 
     package func truncate(to length: UInt64) throws(FirnError) {
-        if let calls, let code = calls.before(.truncate(length: length)) { throw systemError(code, "cannot set the length", path) }
+        try consult(.truncate(length: length), "cannot set the length")
         let result = retrying { Int(ftruncate(descriptor, off_t(length))) }
         if result < 0 { throw systemError(Int32(-result), "cannot set the length", path) }
     }
 
     /// Reserves blocks and extends the length to cover them. False where the medium cannot; nothing has changed then.
     package func allocate(offset: UInt64, length: UInt64) throws(FirnError) -> Bool {
-        if let calls, let code = calls.before(.allocate(offset: offset, length: length)) { throw systemError(code, "cannot allocate", path) }
+        try consult(.allocate(offset: offset, length: length), "cannot allocate")
         #if os(Linux)
         let result = retrying { Int(fallocate(descriptor, 0, off_t(offset), off_t(length))) }
         if result >= 0 { return true }
@@ -134,13 +156,22 @@ package final class File: Sendable {
 
     /// Gives blocks back to the medium; they read as zero from then on. False where the medium cannot.
     package func punchHole(offset: UInt64, length: UInt64) throws(FirnError) -> Bool {
-        if let calls, let code = calls.before(.punch(offset: offset, length: length)) { throw systemError(code, "cannot punch a hole", path) }
+        try consult(.punch(offset: offset, length: length), "cannot punch a hole")
         #if os(Linux)
         let keepSize: Int32 = 1, punch: Int32 = 2   // FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE
         return retrying { Int(fallocate(descriptor, keepSize | punch, off_t(offset), off_t(length))) } >= 0
         #else
         return false
         #endif
+    }
+
+    // MARK: Memory
+
+    /// Zeroed memory for what is kept of the file, to be given back with `free`; the system provides it when it is touched.
+    package func zeroedMemory(bytes: Int) throws(FirnError) -> UnsafeMutableRawPointer {
+        try consult(.memory(bytes: bytes), "no memory for what is known of the file")
+        guard let memory = calloc(bytes, 1) else { throw systemError(ENOMEM, "no memory for what is known of the file", path) }
+        return memory
     }
 
     // MARK: Asking
@@ -168,6 +199,7 @@ package final class File: Sendable {
     }
 
     func status() throws(FirnError) -> stat {
+        try consult(.status, "cannot look at")
         var status = stat()
         if fstat(descriptor, &status) != 0 { throw systemError(errno, "cannot look at", path) }
         return status

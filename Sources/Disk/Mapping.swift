@@ -33,6 +33,7 @@ package final class Mapping: @unchecked Sendable {
     package init(_ file: File, minimum: Int = 0) throws(FirnError) {
         let size = Int(try file.size())
         let length = (max(64 << 20, 2 * size, minimum) + 0xFFFF) & ~0xFFFF
+        try file.consult(.map(length: length), "cannot map")
         guard let memory = mmap(nil, length, PROT_READ, MAP_SHARED, file.descriptor, 0), memory != MAP_FAILED else {
             throw systemError(errno, "cannot map", file.path)
         }

@@ -50,6 +50,7 @@ package enum Paths {
     package static func exists(_ path: String) -> Bool { kind(path) != nil }
 
     package static func remove(_ path: String) throws(FirnError) {
+        try consult(.remove(path: path), at: path, "cannot remove")
         if unlink(path) != 0 { throw systemError(errno, "cannot remove", path) }
     }
 
@@ -78,7 +79,24 @@ package enum Paths {
     }
 
     package static func rename(_ from: String, to: String) throws(FirnError) {
+        try consult(.rename(from: from, to: to), at: from, "cannot rename to \(to)")
         if renameCall(from, to) != 0 { throw systemError(errno, "cannot rename to \(to)", from) }
+    }
+
+    /// Gives a file a second name; `.exists` if there is something of that name. False where the medium has no second names.
+    static func link(_ from: String, to: String) throws(FirnError) -> Bool {
+        try consult(.link(from: from, to: to), at: from, "cannot give it the name \(to)")
+        if linkCall(from, to) == 0 { return true }
+        if errno == EEXIST { throw systemError(EEXIST, "the file is there already", to) }
+        return false
+    }
+
+    /// Lets a script see a call; an error if it refuses. True if the call counts as made.
+    @discardableResult
+    private static func consult(_ call: DiskCall, at path: String, _ doing: @autoclosure () -> String) throws(FirnError) -> Bool {
+        guard let calls = ScriptedDisk.calls(at: path), let code = calls.before(call, of: 0) else { return false }
+        if code == 0 { return true }
+        throw systemError(code, doing(), path)
     }
 
     /// The directory a path names something in.
@@ -90,6 +108,7 @@ package enum Paths {
     /// Makes a rename, creation or removal in the directory durable.
     package static func syncDirectory(of path: String) throws(FirnError) {
         let name = directory(of: path)
+        if try consult(.syncDirectory(path: name), at: path, "cannot sync") { return }
         let descriptor = open(name, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw systemError(errno, "cannot open", name) }
         defer { close(descriptor) }
@@ -99,3 +118,4 @@ package enum Paths {
 }
 
 private func renameCall(_ from: String, _ to: String) -> Int32 { rename(from, to) }
+private func linkCall(_ from: String, _ to: String) -> Int32 { link(from, to) }

@@ -75,7 +75,7 @@ package final class StreamOut {
     }
 
     private func put(_ bytes: UnsafeRawBufferPointer) throws(FirnError) {
-        if let calls = owner?.calls, let code = calls.before(.write(offset: position, bytes: bytes)) { throw systemError(code, "cannot write", path) }
+        try owner?.consult(.write(offset: position, bytes: bytes), "cannot write")
         var done = 0
         while done < bytes.count {
             let count = retrying { writeCall(descriptor, bytes.baseAddress! + done, bytes.count - done) }

@@ -123,10 +123,9 @@ package final class Replacement {
             try Paths.rename(temporaryPath, to: place)
         } else {
             // link refuses to replace, so a file that appeared meanwhile is safe; media without links fall back.
-            if link(temporaryPath, place) == 0 {
-                unlink(temporaryPath)
-            } else if errno == EEXIST {
-                throw systemError(EEXIST, "the file is there already", target)
+            if try Paths.link(temporaryPath, to: place) {
+                // The file has its name: one that stays beside it is no failure.
+                try? Paths.remove(temporaryPath)
             } else {
                 try Paths.rename(temporaryPath, to: place)
             }
@@ -140,7 +139,7 @@ package final class Replacement {
     package func cancel() {
         guard !done, !file.isInherited else { return }
         done = true
-        unlink(temporaryPath)
+        try? Paths.remove(temporaryPath)
         TemporaryPaths.forget(slot)
     }
 

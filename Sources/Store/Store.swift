@@ -25,7 +25,7 @@ package final class Store: @unchecked Sendable {
     package let fellBack: Damage?
 
     let file: File
-    let verified = VerifiedExtents()
+    let verified: VerifiedExtents
     /// Of an encrypted file: its cipher, and what is open in memory.
     let opened: OpenedExtents?
     var cipher: ExtentCipher? { opened?.cipher }
@@ -96,6 +96,7 @@ package final class Store: @unchecked Sendable {
         opened = cipher.map(OpenedExtents.init)
         identity = root.identity
         secondOffset = Atomic(root.secondOffset)
+        verified = try VerifiedExtents(for: file)
         mapping = reading == .mapped ? Mapping.watched(file) : nil
     }
 

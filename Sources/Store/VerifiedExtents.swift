@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDisk
 import Synchronization
 #if canImport(Glibc)
 import Glibc
@@ -12,9 +13,9 @@ final class VerifiedExtents: @unchecked Sendable {
     private static let count = 1 << 15
     private let marks: UnsafeMutablePointer<Atomic<UInt64>>
 
-    init() {
+    init(for file: File) throws(FirnError) {
         // Zeroed by the system when first touched: opening does not pay for it. An atomic word is laid out as the word.
-        marks = calloc(VerifiedExtents.count, 8)!.bindMemory(to: Atomic<UInt64>.self, capacity: VerifiedExtents.count)
+        marks = try file.zeroedMemory(bytes: VerifiedExtents.count * 8).bindMemory(to: Atomic<UInt64>.self, capacity: VerifiedExtents.count)
     }
 
     deinit { free(marks) }

@@ -20,7 +20,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
     private let code: Int32
     var names: [String] = []
     init(after left: Int, code: Int32) { (self.left, self.code) = (left, code) }
-    func before(_ call: DiskCall) -> Int32? {
+    func before(_ call: DiskCall, of file: UInt64) -> Int32? {
         names.append(call.name)
         left -= 1
         return left == -1 ? code : nil
@@ -54,7 +54,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
     }
 
     @Test func `a script refuses calls before they reach the file`() throws {
-        let scratch = Scratch(), script = Refusal(after: 1, code: 28 /* ENOSPC */)
+        let scratch = Scratch(), script = Refusal(after: 2, code: 28 /* ENOSPC */)
         let file = try File(path: scratch("a"), .createNew, calls: script)
         try file.write([1], at: 0)
         do {
@@ -65,7 +65,48 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         }
         #expect(try file.size() == 1)
         try file.sync()
-        #expect(script.names == ["write", "write", "sync"])
+        #expect(script.names == ["open", "write", "write", "status", "sync"])
+    }
+
+    @Test func `a script of a folder sees files and names there, whoever opens them`() throws {
+        let scratch = Scratch(), script = Refusal(after: .max, code: 5)
+        ScriptedDisk.begin(in: scratch.path, script)
+        let replacement = try Replacement(of: scratch("a"), overwrite: false)
+        try replacement.file.write([1], at: 0)
+        try replacement.finish()
+        try Paths.rename(scratch("a"), to: scratch("b"))
+        try Paths.remove(scratch("b"))
+        ScriptedDisk.end(in: scratch.path)
+        try File(path: scratch("c"), .createNew).write([1], at: 0)
+        #expect(script.names == ["open", "write", "sync", "link", "remove", "syncDirectory", "rename", "remove"])
+    }
+
+    @Test(arguments: ["open", "link", "remove", "syncDirectory", "sync"]) func `a replacement refused at any call leaves one whole file or none`(_ call: String) throws {
+        let names = ["open", "write", "sync", "link", "remove", "syncDirectory"]
+        let scratch = Scratch(), script = Refusal(after: names.firstIndex(of: call)!, code: 5)
+        ScriptedDisk.begin(in: scratch.path, script)
+        defer { ScriptedDisk.end(in: scratch.path) }
+        do throws(FirnError) {
+            let replacement = try Replacement(of: scratch("a"), overwrite: false)
+            try replacement.file.write([1, 2], at: 0)
+            try replacement.finish()
+            #expect(call == "remove")
+        } catch { #expect(error.code == .inputOutput && call != "remove") }
+        let left = try Paths.list(scratch.path).filter { !$0.contains(".tmp-") || call != "remove" }
+        #expect(left == (call == "remove" || call == "syncDirectory" ? ["a"] : []))
+        if let name = left.first { #expect(try File(path: scratch(name), .read).readAll() == [1, 2]) }
+    }
+
+    @Test func `a signal is no failure, except of a sync`() throws {
+        let scratch = Scratch()
+        for nth in 0..<6 {
+            let file = try File(path: scratch("a"), .createOrTruncate, calls: Refusal(after: nth, code: 4 /* EINTR */))
+            try file.write([1, 2], at: 0)
+            #expect(try file.read(count: 2, at: 0) == [1, 2])
+            try file.truncate(to: 1)
+            #expect(try file.size() == 1)
+            if nth == 5 { #expect(throws: FirnError.self) { try file.sync() } } else { try file.sync() }
+        }
     }
 
     @Test func `a mapping sees what is appended after it was made`() throws {

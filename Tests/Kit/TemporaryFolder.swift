@@ -4,8 +4,11 @@ import Foundation
 public final class TemporaryFolder: Sendable {
     public let path: String
 
-    public init() {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("firn-test-\(UUID().uuidString)").path
+    /// `inMemory`: where the machine keeps files in memory, if it does: for tests that make thousands.
+    public init(inMemory: Bool = false) {
+        let memory = "/dev/shm"
+        let place = inMemory && FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
+        path = place + "/firn-test-\(UUID().uuidString)"
         try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 

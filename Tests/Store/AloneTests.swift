@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import FirnKit
 import Foundation
 import Testing
 @testable import FirnStore
@@ -78,45 +79,41 @@ private func story(_ seed: UInt64) -> Story {
 
     @Test func `a crash at any point after it leaves the last acknowledged commit or the next`() throws {
         for size in [10, 2000, 3904, 9000] {
-            let scratch = Scratch(), recorder = Recorder()
+            let folder = TemporaryFolder(), journal = DiskJournal(of: folder), images = TemporaryFolder()
+            defer { ScriptedDisk.end(in: folder.path) }
             var random = Seeded(UInt64(size) &* 31)
-            let store = try begin(alone: size, at: scratch("a"), calls: recorder)
+            let store = try begin(alone: size, at: folder.file("a"))
             var history = story(UInt64(size))
-            let start = try File(path: scratch("a"), .read).readAll()
-            recorder.clear()
-            var acknowledged = [0, 0]
+            let start = journal.count
+            var acknowledged = [start, start]
             for _ in 0..<5 {
                 try history.commit(store)
-                acknowledged.append(recorder.calls.count)
+                acknowledged.append(journal.count)
             }
-            let calls = recorder.calls
-            for stop in 0...calls.count {
-                let synced = calls[..<stop].lastIndex(of: .sync).map { $0 + 1 } ?? 0
-                let base = Recorder.image(calls[..<synced], from: start), loose = Array(calls[synced..<stop])
-                var images = Recorder.crashImages(loose, from: base, &random)
+            let events = journal.events
+            func check(_ image: [UInt8], _ stop: Int, _ what: String) throws {
+                let place: Comment = "size \(size), after \(stop) calls, \(what)", least = acknowledged.lastIndex { $0 <= stop }!
+                try FirnStoreTests.place(image, at: images.file("b"))
+                let copy = try Store.open(path: images.file("b"), writable: true), snapshot = try copy.snapshot()
+                let version = Int(snapshot.version)
+                #expect(version == least || version == least + 1, place)
+                #expect(try history.holds(snapshot), place)
+                if version == 1 { #expect(try snapshot.readVerifying(snapshot.catalogue).elementsEqual(pattern(size, size)), place) }
+                snapshot.release()
+                if random.next(4) == 0 {
+                    var next = history
+                    try next.commit(copy)
+                    try next.commit(copy)
+                    #expect(try next.holds(copy.snapshot()))
+                    #expect(try faults(copy).allSatisfy { !$0.contains("lies") && !$0.contains("unaccounted") }, place)
+                }
+            }
+            var crashes = CrashImages(seed: UInt64(size))
+            try crashes.visit(events, from: journal.first, stops: start...events.count) { stop, what, files in
+                try check(files["a"]!, stop, what)
                 // A root's write may take the whole sector with it, what lies behind the root included.
-                if loose.contains(where: { if case .write(0, _) = $0 { true } else { false } }) {
-                    var torn = base
-                    for place in 0..<512 { torn[place] = 0xA5 }
-                    images.append(torn)
-                }
-                let least = acknowledged.lastIndex { $0 <= stop }!
-                for image in images {
-                    try place(image, at: scratch("b"))
-                    let copy = try Store.open(path: scratch("b"), writable: true), snapshot = try copy.snapshot()
-                    let version = Int(snapshot.version)
-                    #expect(version == least || version == least + 1, "size \(size), after \(stop) calls")
-                    #expect(try history.holds(snapshot), "size \(size), after \(stop) calls")
-                    if version == 1 { #expect(try snapshot.readVerifying(snapshot.catalogue).elementsEqual(pattern(size, size))) }
-                    snapshot.release()
-                    if random.next(4) == 0 {
-                        var next = history
-                        try next.commit(copy)
-                        try next.commit(copy)
-                        #expect(try next.holds(copy.snapshot()))
-                        #expect(try faults(copy).allSatisfy { !$0.contains("lies") && !$0.contains("unaccounted") })
-                    }
-                }
+                guard what.hasSuffix("none"), stop > 0, case .write(_, 0, _) = events[stop - 1] else { return }
+                try check([UInt8](repeating: 0xA5, count: 512) + files["a"]!.dropFirst(512), stop, "without the first sector")
             }
         }
     }
@@ -191,21 +188,23 @@ private func story(_ seed: UInt64) -> Story {
 
     @Test func `whichever call fails, the file is there whole or not at all`() throws {
         for nth in 0..<40 {
-            let scratch = Scratch(), recorder = Recorder(failing: nth)
+            let folder = TemporaryFolder(), journal = DiskJournal(of: folder, .init(after: nth))
+            defer { ScriptedDisk.end(in: folder.path) }
             var done = false
             do {
-                _ = try begin(alone: 5000, at: scratch("a"), calls: recorder)
+                _ = try begin(alone: 5000, at: folder.file("a"))
                 done = true
             } catch is FirnError {}
-            if Paths.exists(scratch("a")) {
-                let store = try Store.open(path: scratch("a"), writable: true), snapshot = try store.snapshot()
+            journal.refuse(nil)
+            if Paths.exists(folder.file("a")) {
+                let store = try Store.open(path: folder.file("a"), writable: true), snapshot = try store.snapshot()
                 #expect(try snapshot.readVerifying(snapshot.catalogue).elementsEqual(pattern(5000, 5000)))
-                #expect(try Paths.list(scratch.path) == ["a"])
+                #expect(try Paths.list(folder.path).count == 1 || journal.refusals == ["remove"])
             } else {
                 #expect(!done)
-                #expect(try Paths.list(scratch.path).isEmpty)
+                #expect(try Paths.list(folder.path).isEmpty)
             }
-            if recorder.failed == nil { return }
+            if journal.refusals.isEmpty { return }
         }
         Issue.record("40 calls for one commit")
     }

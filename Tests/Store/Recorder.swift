@@ -3,7 +3,7 @@ import FirnDisk
 import Foundation
 @testable import FirnStore
 
-/// Records the calls of one file, refuses the nth if asked, and rebuilds what a disk may hold after a crash.
+/// Records the changes of one file, and refuses the nth if asked.
 final class Recorder: DiskCalls, @unchecked Sendable {
     enum Call: Equatable {
         case write(UInt64, [UInt8]), sync, truncate(UInt64), other(String)
@@ -11,22 +11,18 @@ final class Recorder: DiskCalls, @unchecked Sendable {
 
     private let lock = NSLock()
     private(set) var calls: [Call] = []
-    private(set) var failed: String?
     private var left: Int
-    private let forEver: Bool
-    private let code: Int32
 
-    init(failing left: Int = .max, forEver: Bool = false, code: Int32 = 5) { (self.left, self.forEver, self.code) = (left, forEver, code) }
+    init(failing left: Int = .max) { self.left = left }
 
-    func before(_ call: DiskCall) -> Int32? {
+    func before(_ call: DiskCall, of file: UInt64) -> Int32? {
         lock.withLock {
-            if case .lock = call { return nil }
-            if left == 0 || (left < 0 && forEver) {
-                left = -1
-                failed = failed ?? call.name
-                return code
+            switch call {
+            case .open, .status, .read, .map, .memory, .lock: return nil
+            default: break
             }
-            left -= left > 0 ? 1 : 0
+            left -= 1
+            if left == -1 { return 5 /* EIO */ }
             switch call {
             case .write(let offset, let bytes): calls.append(.write(offset, Array(bytes)))
             case .sync: calls.append(.sync)
@@ -38,48 +34,6 @@ final class Recorder: DiskCalls, @unchecked Sendable {
     }
 
     func clear() { lock.withLock { calls = [] } }
-
-    /// What a disk may hold if power fails before any of the calls was synced: all of them, none, one lost, one alone, one torn or garbled.
-    static func crashImages(_ loose: [Call], from base: [UInt8], _ random: inout Seeded) -> [[UInt8]] {
-        var images = [image(loose, from: base), base]
-        for index in loose.indices {
-            var some = loose
-            some.remove(at: index)
-            images.append(image(some, from: base))
-            images.append(image([loose[index]], from: base))
-            guard case .write(let offset, let bytes) = loose[index] else { continue }
-            for _ in 0..<2 {
-                let cut = min(bytes.count, 512 * (1 + random.next(max(bytes.count / 512, 1))))
-                some = loose
-                some[index] = .write(offset, Array(bytes[..<cut]))
-                images.append(image(some, from: base))
-                var garbled = bytes
-                let sector = random.next((bytes.count + 511) / 512) * 512
-                for place in sector..<min(sector + 512, bytes.count) { garbled[place] = random.next(2) == 0 ? 0 : 0xA5 }
-                some[index] = .write(offset, garbled)
-                images.append(image(some, from: base))
-            }
-        }
-        return images
-    }
-
-    /// The file after some of the calls.
-    static func image(_ calls: some Sequence<Call>, from start: [UInt8] = []) -> [UInt8] {
-        var image = start
-        for call in calls {
-            switch call {
-            case .write(let offset, let bytes):
-                let end = Int(offset) + bytes.count
-                if image.count < end { image += [UInt8](repeating: 0, count: end - image.count) }
-                image.replaceSubrange(Int(offset)..<end, with: bytes)
-            case .truncate(let length):
-                if image.count > Int(length) { image.removeLast(image.count - Int(length)) }
-                else { image += [UInt8](repeating: 0, count: Int(length) - image.count) }
-            case .sync, .other: break
-            }
-        }
-        return image
-    }
 }
 
 /// A history of versions whose whole content is known: version v holds `contents[v]`.

@@ -1,0 +1,126 @@
+/// What a disk may hold if the power fails: after each call of a journal, all that was synced, and of the rest anything.
+///
+/// Bytes that a write does not touch stay as they are ("powersafe overwrite"); what it touches may be there, not be there, be there in part (by
+/// sectors of 512 bytes and pages of 4,096), be zero or garbage, in any order, with the file's new length or the old one. Names change in the order
+/// they were changed in, as far as they got; names of a folder that was synced are there.
+package struct CrashImages {
+    /// How much is tried where not everything can be.
+    package var samples: Int
+    private var random: SeededGenerator
+
+    package init(seed: UInt64, samples: Int = 4) {
+        self.samples = samples
+        random = SeededGenerator(seed: seed)
+    }
+
+    private mutating func number(_ limit: Int) -> Int { Int(random.next() % UInt64(max(limit, 1))) }
+
+    /// Calls `body` with every image of a crash after `stop` of the events, for the stops in `range`.
+    package mutating func visit(_ events: [DiskJournal.Event], from first: DiskState, stops range: ClosedRange<Int>,
+                                _ body: (_ stop: Int, _ what: String, _ files: [String: [UInt8]]) throws -> Void) rethrows {
+        var durable = first
+        /// What is known of files that were synced before their names were.
+        var loose: [DiskJournal.Event] = [], looseNames: [DiskJournal.Event] = []
+        for stop in 0...range.upperBound {
+            if stop > 0 {
+                switch events[stop - 1] {
+                case .sync(let file):
+                    for event in loose where event.file == file { durable.apply(event) }
+                    loose.removeAll { $0.file == file }
+                case .syncDirectory:
+                    looseNames.forEach { durable.apply($0) }
+                    looseNames = []
+                case let event where event.isOfNames: looseNames.append(event)
+                case let event: loose.append(event)
+                }
+            }
+            guard range.contains(stop) else { continue }
+            let changes = variants(loose, durable)
+            for kept in 0...looseNames.count {
+                var names = durable
+                for event in looseNames[..<kept] { names.apply(event) }
+                // All variants with all names; with fewer names some of them.
+                for (index, change) in changes.enumerated() where kept == looseNames.count || index < 2 || number(changes.count) < samples {
+                    var state = names
+                    change.events.forEach { state.apply($0) }
+                    for (file, length) in change.lengths where (state.contents[file]?.count ?? 0) > length {
+                        state.contents[file]!.removeLast(state.contents[file]!.count - length)
+                    }
+                    try body(stop, "\(kept)/\(looseNames.count) names, \(change.what)", state.files())
+                }
+            }
+        }
+    }
+
+    private struct Change {
+        var what: String
+        var events: [DiskJournal.Event]
+        /// Files whose length did not become durable.
+        var lengths: [Int: Int] = [:]
+    }
+
+    private mutating func variants(_ loose: [DiskJournal.Event], _ durable: DiskState) -> [Change] {
+        var list = [Change(what: "all", events: loose)]
+        if loose.isEmpty { return list }
+        list.append(Change(what: "none", events: []))
+        if loose.count <= 4 {
+            for mask in 1..<(1 << loose.count) - 1 { list.append(Change(what: "subset \(mask)", events: loose.indices.filter { mask >> $0 & 1 == 1 }.map { loose[$0] })) }
+        } else {
+            for _ in 0..<samples * 4 {
+                let mask = random.next()
+                list.append(Change(what: "subset of \(loose.count)", events: loose.indices.filter { mask >> UInt64($0 % 64) & 1 == 1 }.map { loose[$0] }))
+            }
+            for index in sample(loose.count) {
+                var some = loose
+                some.remove(at: index)
+                list.append(Change(what: "without \(index)", events: some))
+                list.append(Change(what: "only \(index)", events: [loose[index]]))
+            }
+        }
+        if loose.count > 1 { list.append(Change(what: "reordered", events: loose.shuffled(using: &random))) }
+        var lengths: [Int: Int] = [:]
+        for file in Set(loose.compactMap(\.file)) { lengths[file] = durable.contents[file]?.count ?? 0 }
+        list.append(Change(what: "old length", events: loose, lengths: lengths))
+        for index in sample(loose.count) { spoil(loose, index, &list) }
+        return list
+    }
+
+    private mutating func sample(_ count: Int) -> [Int] {
+        count <= samples * 2 ? Array(0..<count) : (0..<samples * 2).map { _ in number(count) } + [count - 1]
+    }
+
+    /// One write that got there in part, or as something else.
+    private mutating func spoil(_ loose: [DiskJournal.Event], _ index: Int, _ list: inout [Change]) {
+        guard case .write(let file, let offset, let bytes) = loose[index], bytes.count > 0 else { return }
+        func add(_ what: String, _ parts: [DiskJournal.Event]) {
+            var some = loose
+            some.replaceSubrange(index...index, with: parts)
+            list.append(Change(what: "\(what) \(index)", events: some))
+        }
+        func part(_ range: Range<Int>) -> DiskJournal.Event { .write(file: file, offset: offset + UInt64(range.lowerBound), bytes: Array(bytes[range])) }
+        func pieces(_ size: Int) -> [Range<Int>] {
+            var cuts = [0], at = size - Int(offset % UInt64(size))
+            while at < bytes.count {
+                cuts.append(at)
+                at += size
+            }
+            cuts.append(bytes.count)
+            return zip(cuts, cuts.dropFirst()).map { $0..<$1 }
+        }
+        let sectors = pieces(512), pages = pieces(4096)
+        for whole in [sectors, pages] where whole.count > 1 {
+            let cut = whole[number(whole.count - 1)].upperBound, size = whole == sectors ? 512 : 4096
+            add("torn at \(size)", [part(0..<cut)])
+            add("torn before \(size)", [part(cut..<bytes.count)])
+            add("pieces of \(size)", whole.filter { _ in random.next() & 1 == 1 }.map(part))
+        }
+        add("zeroed", [.write(file: file, offset: offset, bytes: [UInt8](repeating: 0, count: bytes.count))])
+        let sector = sectors[number(sectors.count)]
+        var spoiled = bytes
+        spoiled.replaceSubrange(sector, with: repeatElement(0, count: sector.count))
+        add("zero sector", [.write(file: file, offset: offset, bytes: spoiled)])
+        for place in sector { spoiled[place] = UInt8(truncatingIfNeeded: random.next()) }
+        add("garbage sector", [.write(file: file, offset: offset, bytes: spoiled)])
+        add("garbage", [.write(file: file, offset: offset, bytes: bytes.indices.map { _ in UInt8(truncatingIfNeeded: random.next()) })])
+    }
+}

@@ -1,0 +1,169 @@
+import FirnBytes
+import FirnDisk
+import FirnModel
+import Foundation
+
+extension DatabaseSnapshot {
+    /// A number that stands for everything a version holds; other contents, another number (in this run of the program).
+    package func contentDigest() throws(Damage) -> Int {
+        var hasher = Hasher()
+        for table in tables {
+            hasher.combine(table.type.name)
+            hasher.combine(table.type.columns.map(\.name))
+            for position in 0..<table.segmentCount {
+                let segment = try table.segment(position)
+                var columns = table.type.columns.map { Column($0, in: table.schema) }
+                for vector in 0..<segment.vectorCount {
+                    for i in columns.indices { try segment.column(i).read(vector: vector, into: &columns[i]) }
+                    let first = segment.rows(ofVector: vector).lowerBound
+                    for row in segment.rows(ofVector: vector) where segment.live?[row] ?? true {
+                        hasher.combine(try segment.rowID(at: row))
+                        for column in columns { hasher.combine(column.value(at: row - first)) }
+                    }
+                }
+            }
+        }
+        return hasher.finalize()
+    }
+}
+
+/// A sequence of commits whose calls are recorded, and the crashes that could have cut it short.
+package final class CrashRun {
+    /// How many disks were tried, and what else was done with some of them.
+    package struct Counts: Sendable, CustomStringConvertible {
+        package var calls = 0, commits = 0, states = 0, fallbacks = 0, continued = 0, doubles = 0, refusals = 0
+        package var description: String {
+            "\(commits) commits in \(calls) calls: \(states) states (\(fallbacks) of them at the root before), \(continued) gone on with, \(doubles) of second crashes, \(refusals) with refused calls"
+        }
+        package static func += (a: inout Counts, b: Counts) {
+            a.calls += b.calls
+            a.commits += b.commits
+            a.states += b.states
+            a.fallbacks += b.fallbacks
+            a.continued += b.continued
+            a.doubles += b.doubles
+            a.refusals += b.refusals
+        }
+    }
+
+    /// `FIRN_CRASH=n`: n times as thorough.
+    package static let scale = max(1, ProcessInfo.processInfo.environment["FIRN_CRASH"].flatMap { Int($0) } ?? 1)
+
+    package let name: String
+    package let path: String
+    package let journal: DiskJournal
+    package private(set) var counts = Counts()
+    package private(set) var failures: [String] = []
+    private let folder = TemporaryFolder(inMemory: true), images = TemporaryFolder(inMemory: true), later = TemporaryFolder(inMemory: true)
+    private let fileName: String
+    /// What was durable after so many calls; nil: there need be no file.
+    private var acknowledged: [(calls: Int, digest: Int?)] = [(0, nil)]
+
+    package init(_ name: String, file: String = "a.firn") {
+        self.name = name
+        fileName = file
+        path = folder.file(file)
+        journal = DiskJournal(of: folder)
+    }
+
+    deinit { ScriptedDisk.end(in: folder.path) }
+
+    /// What was done until now is durable.
+    package func acknowledge(_ snapshot: DatabaseSnapshot) throws {
+        acknowledged.append((journal.count, try snapshot.contentDigest()))
+        counts.commits += 1
+    }
+
+    private func fail(_ what: String) { if failures.count < 20 { failures.append("\(name): \(what)") } }
+
+    private func place(_ files: [String: [UInt8]], in folder: TemporaryFolder) throws {
+        for old in try Paths.list(folder.path) where files[old] == nil { try Paths.remove(folder.file(old)) }
+        // A new file each time: what is mapped still stays as it was.
+        for (name, bytes) in files {
+            if Paths.exists(folder.file(name)) { try Paths.remove(folder.file(name)) }
+            try File(path: folder.file(name), .createNew).write(bytes, at: 0)
+        }
+    }
+
+    /// Tries every crash. `next`: a commit that changes what is there.
+    package func visit(seed: UInt64 = 1, next: (Database) throws -> Void) throws {
+        var images = CrashImages(seed: seed, samples: 1 + CrashRun.scale), turn = 0
+        let events = journal.events, first = journal.first
+        counts.calls += events.count
+        images.visit(events, from: first, stops: 0...events.count) { stop, what, files in
+            turn += 1
+            let least = acknowledged.lastIndex { $0.calls <= stop }!
+            let allowed = acknowledged[least...].prefix(2).map(\.digest), place = "after \(stop) of \(events.count) calls, \(what)"
+            do { try check(files, allowed, place, turn, next) } catch { fail("\(place): \(error)") }
+        }
+    }
+
+    private func check(_ files: [String: [UInt8]], _ allowed: [Int?], _ place: String, _ turn: Int, _ next: (Database) throws -> Void) throws {
+        counts.states += 1
+        try self.place(files, in: images)
+        guard files[fileName] != nil else {
+            if !allowed.contains(nil) { fail("\(place): the file is gone") }
+            return
+        }
+        let before: Int
+        do {
+            let database = try Database.open(path: images.file(fileName), writable: true), snapshot = try database.snapshot()
+            before = try snapshot.contentDigest()
+            // A file without a commit may be there before its first one was acknowledged.
+            if !allowed.contains(before), !(allowed.contains(nil) && snapshot.version == 0) { fail("\(place): other contents, version \(snapshot.version)") }
+            let defects = snapshot.verify(full: true)
+            if let defect = defects.first { fail("\(place): \(defect)") }
+            let structure = try database.verifyStructure()
+            if database.fallback != nil { counts.fallbacks += 1 }
+            if structure.count > (database.fallback == nil ? 0 : 1) { fail("\(place): \(structure)") }
+        }
+        if turn % max(1, 40 / CrashRun.scale) == 1 { try crashAgain(files, before, place, turn, next) }
+        if turn % max(1, 12 / CrashRun.scale) == 2 { try refuse(files, before, place, turn, next) }
+        if turn % max(1, 6 / CrashRun.scale) == 3 {
+            counts.continued += 1
+            try self.place(files, in: images)
+            try next(try Database.open(path: images.file(fileName), writable: true))
+            let database = try Database.open(path: images.file(fileName)), snapshot = try database.snapshot()
+            if try snapshot.contentDigest() == before { fail("\(place): the next commit changed nothing") }
+            let defects = snapshot.verify(full: true).map(\.description) + (try database.verifyStructure().map(\.description))
+            if !defects.isEmpty { fail("\(place): after the next commit: \(defects)") }
+        }
+    }
+
+    /// A crash while the file that a crash left is opened and written again.
+    private func crashAgain(_ files: [String: [UInt8]], _ before: Int, _ place: String, _ turn: Int, _ next: (Database) throws -> Void) throws {
+        try self.place(files, in: images)
+        let journal = DiskJournal(of: images)
+        defer { ScriptedDisk.end(in: images.path) }
+        try next(try Database.open(path: images.file(fileName), writable: true))
+        let after = try Database.open(path: images.file(fileName)).snapshot().contentDigest()
+        var crashes = CrashImages(seed: UInt64(turn), samples: 1)
+        let events = journal.events
+        try crashes.visit(events, from: journal.first, stops: 0...events.count) { stop, what, files in
+            counts.doubles += 1
+            let here = "\(place); then after \(stop) of \(events.count) calls, \(what)"
+            try self.place(files, in: later)
+            do {
+                let snapshot = try Database.open(path: later.file(fileName), writable: true).snapshot(), digest = try snapshot.contentDigest()
+                if digest != after, digest != before || stop == events.count { fail("\(here): other contents") }
+                if let defect = snapshot.verify(full: true).first { fail("\(here): \(defect)") }
+            } catch { fail("\(here): \(error)") }
+        }
+    }
+
+    /// A disk that is full, or broken, when the file that a crash left is written again.
+    private func refuse(_ files: [String: [UInt8]], _ before: Int, _ place: String, _ turn: Int, _ next: (Database) throws -> Void) throws {
+        counts.refusals += 1
+        try self.place(files, in: images)
+        let nth = turn / 12 % 9, journal = DiskJournal(of: images, .init(after: nth, forEver: turn % 24 < 12, code: turn % 36 < 18 ? 28 : 5))
+        defer { ScriptedDisk.end(in: images.path) }
+        var failed = false
+        do { try next(try Database.open(path: images.file(fileName), writable: true)) } catch { failed = true }
+        let refused = journal.refusals
+        journal.refuse(nil)
+        let snapshot = try Database.open(path: images.file(fileName), writable: true).snapshot(), digest = try snapshot.contentDigest()
+        if let defect = snapshot.verify(full: true).first { fail("\(place), \(refused) refused: \(defect)") }
+        if failed, digest != before, refused.first != "sync" { fail("\(place), \(refused) refused: other contents") }
+        if !failed, digest == before { fail("\(place), \(refused) refused: the commit is lost") }
+    }
+}
