@@ -40,6 +40,11 @@ package final class Database: Sendable {
         Database(try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit, key: key), path: path, keep: keep, key: key)
     }
 
+    deinit { try? store.settle() }
+
+    /// Makes durable what was committed without that.
+    package func settle() throws(FirnError) { try store.settle() }
+
     /// What is wrong, if one of the file's two roots does not hold: an interrupted commit, or damage. The version read may not be the last one: tell users.
     package var fallback: Damage? { store.fellBack }
 

@@ -233,9 +233,15 @@ package final class DatabaseTransaction {
 
     // MARK: End
 
-    /// Makes the changes the newest version, durably; returns its number. Nothing changed: the version stays as it is.
+    /// The version that the transaction began from, which others may not see yet.
+    package func baseSnapshot() throws(FirnError) -> DatabaseSnapshot {
+        checkOpen()
+        return DatabaseSnapshot(try store.store.snapshot(like: store.base), baseOwner, path: database.path, keys: database.keys)
+    }
+
+    /// Makes the changes the newest version, durably or as `durability` says; returns its number. Nothing changed: the version stays as it is.
     @discardableResult
-    package func commit() throws(FirnError) -> UInt64 {
+    package func commit(durability: Durability = .full) throws(FirnError) -> UInt64 {
         checkOpen()
         store.clearMark()
         do throws(FirnError) {
@@ -256,7 +262,7 @@ package final class DatabaseTransaction {
             if store.base.catalogue != .none { store.free(store.base.catalogue) }
             let catalogue = Catalogue(schemaRef: schemaRef, types: states)
             let written = try write(catalogue.encoded), settled = try settleKeys()
-            let version = try store.commit(catalogue: written, keep: database.keep)
+            let version = try store.commit(catalogue: written, keep: database.keep, durability: durability)
             ended = true
             for index in settled { index.cover(version: version) }
             database.keep(openRows(version: version, catalogue))

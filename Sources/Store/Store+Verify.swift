@@ -44,6 +44,7 @@ extension Store {
             report(damage)
         }
         if let fellBack { note(fellBack) }
+        if isWritable { try settle(wait: false) }
         let newest = try snapshot()
         defer { newest.release() }
         let other = newest.root.offset(of: newest.version &+ 1)

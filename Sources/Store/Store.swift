@@ -44,6 +44,15 @@ package final class Store: @unchecked Sendable {
     private var lockless = false
     var isWriting = false
     var hasFailed = false
+    /// Why.
+    var failure: FirnError?
+    /// Versions that the file's root does not know of yet; changed by the writer alone.
+    var pending: PendingVersions?
+    /// The newest version that this store made durable.
+    var durableVersion: UInt64 = 0
+    /// Threads that are about to write, and those that wait for what they wrote.
+    var beginners = 0
+    var waiting = 0
 
     // The writer's alone, between `begin` and the end of its transaction.
     var space: SpaceState?
@@ -101,7 +110,7 @@ package final class Store: @unchecked Sendable {
     }
 
     deinit {
-        if isWritable, replacement == nil, !file.isInherited, !hasFailed, fellBack == nil { _ = try? truncateTail() }
+        if isWritable, replacement == nil, !file.isInherited, !hasFailed, pending == nil, fellBack == nil { _ = try? truncateTail() }
     }
 
     /// The file is the parent's of a process that was forked since: nothing of it is read or written here.
@@ -111,6 +120,7 @@ package final class Store: @unchecked Sendable {
 
     /// The newest root that is whole now. Cheap: two small reads.
     func newestRoot() throws(FirnError) -> Root {
+        if !isInherited, let visible = lock.withLock({ pending?.visible }) { return visible }
         for _ in 0..<100 {
             var newest: Root?
             for offset in [0, secondOffset.load(ordering: .relaxed)] {
@@ -199,6 +209,15 @@ package final class Store: @unchecked Sendable {
             throw error
         }
     }
+
+    /// A version that is pinned already, once more, or one that only the writer knows.
+    func snapshot(pinning root: Root) throws(FirnError) -> StoreSnapshot {
+        try pin(root.version)
+        return try snapshot(pinned: root)
+    }
+
+    /// The same version once more.
+    package func snapshot(like other: StoreSnapshot) throws(FirnError) -> StoreSnapshot { try snapshot(pinning: other.root) }
 
     private func snapshot(pinned root: Root) throws(FirnError) -> StoreSnapshot {
         do throws(FirnError) {

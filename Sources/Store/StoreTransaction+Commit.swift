@@ -13,7 +13,10 @@ extension Store {
         if isBeyondWriting { throw beyondWriting }
         guard isWritable else { throw FirnError(.inputOutput, "the file is open for reading only", at: .init(file: path)) }
         try lock.withLock { () throws(FirnError) in
-            while isWriting {
+            beginners += 1
+            defer { beginners -= 1 }
+            // A group that is full goes before.
+            while isWriting || (waiting > 0 && pending?.isFull(waiting: waiting) ?? false) {
                 guard wait else { throw FirnError(.locked, "the file is being written", at: .init(file: path)) }
                 lock.wait()
             }
@@ -23,14 +26,16 @@ extension Store {
             isWriting = true
         }
         do throws(FirnError) {
-            guard try file.lock(.exclusive, at: Store.writerLock, wait: wait) else {
+            // With versions pending it is locked still.
+            if pending == nil, !(try file.lock(.exclusive, at: Store.writerLock, wait: wait)) {
                 throw FirnError(.locked, "the file is being written by another process", at: .init(file: path))
             }
             // Whoever compacts holds the lock until the new file has the name: what is written here after that would be lost.
             guard replacement != nil || file.isAt(place) else {
                 throw FirnError(.inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
             }
-            let base = try snapshot()
+            if pending?.isFull(waiting: 0) ?? false { try publishPending() }
+            let base = if let newest = pending?.newest { try snapshot(pinning: newest) } else { try snapshot() }
             // Another process may have begun to use what this program does not know, after it opened the file.
             guard base.root.writerFeatures & ~Store.knownWriterFeatures == 0 else {
                 throw beyondWriting
@@ -42,7 +47,9 @@ extension Store {
                 kept = try readHistory(loaded.history, base)
                 (space, records, checkpoint, logBytes, keptRef) = loaded
             }
-            let protected = min(base.root.oldestKept, base.version == 0 ? 0 : base.version - 1)
+            // The version that the file is at stays whole until another is durable.
+            let durable = pending?.durable.version ?? base.version
+            let protected = min(base.root.oldestKept, durable == 0 ? 0 : durable - 1)
             space!.release(protected: protected, pins: try pins() + kept.tags.map(\.version))
             if let fault = space!.contradiction { throw FirnError.damaged(path, what: fault.what, byte: fault.offset) }
             return StoreTransaction(store: self, base: base)
@@ -58,8 +65,8 @@ extension Store {
     }
 
     func endWriting() {
-        file.unlock(at: Store.writerLock)
         lock.withLock {
+            if pending == nil { file.unlock(at: Store.writerLock) }
             isWriting = false
             lock.wakeAll()
         }
@@ -70,7 +77,7 @@ extension Store {
     package func truncateTail() throws(FirnError) -> UInt64 {
         guard isWritable, replacement == nil, !isInherited else { return 0 }
         let mine = lock.withLock { () -> Bool in
-            if isWriting || hasFailed { return false }
+            if isWriting || hasFailed || pending != nil { return false }
             isWriting = true
             return true
         }
@@ -103,36 +110,40 @@ extension Store {
 }
 
 extension StoreTransaction {
-    /// Makes the transaction's extents and `catalogue` the newest version, durably, and ends the transaction. `retention` says which versions stay readable
+    /// Makes the transaction's extents and `catalogue` the newest version, durably (or as `durability` says), and ends the transaction. `retention` says which versions stay readable
     /// (none given: what the file says). Returns the version. After an error the store is as before, and refuses further commits until reopened if a write or sync failed.
     @discardableResult
-    package func commit(catalogue: ExtentRef, retention: Retention? = nil, time: Int64? = nil) throws(FirnError) -> UInt64 {
-        try commit(catalogue: catalogue, retention, time: time, forcingCheckpoint: false)
+    package func commit(catalogue: ExtentRef, retention: Retention? = nil, time: Int64? = nil, durability: Durability = .full) throws(FirnError) -> UInt64 {
+        try commit(catalogue: catalogue, retention, time: time, forcingCheckpoint: false, durability)
     }
 
     /// The newest `keep` versions (at least two) stay readable.
     @discardableResult
-    package func commit(catalogue: ExtentRef, keep: Int) throws(FirnError) -> UInt64 {
-        try commit(catalogue: catalogue, Retention(versions: keep), forcingCheckpoint: false)
+    package func commit(catalogue: ExtentRef, keep: Int, durability: Durability = .full) throws(FirnError) -> UInt64 {
+        try commit(catalogue: catalogue, Retention(versions: keep), forcingCheckpoint: false, durability)
     }
 
-    func commit(catalogue: ExtentRef, _ retention: Retention?, time: Int64? = nil, forcingCheckpoint: Bool) throws(FirnError) -> UInt64 {
+    func commit(catalogue: ExtentRef, _ retention: Retention?, time: Int64? = nil, forcingCheckpoint: Bool, _ durability: Durability = .full) throws(FirnError) -> UInt64 {
         guard !store.isInherited else { throw store.file.inherited }
+        let joined: Bool
         do throws(FirnError) {
-            try lock.withLock { () throws(FirnError) in
+            joined = try lock.withLock { () throws(FirnError) in
                 precondition(isOpen, "commit a transaction once")
                 try checkUnbroken()
-                try publish(catalogue: catalogue, retention, time, forcingCheckpoint)
+                let joined = try publish(catalogue: catalogue, retention, time, forcingCheckpoint, durability)
                 close()
+                return joined
             }
         } catch {
             cancel()
             throw error
         }
+        if joined, durability != .none, !isLast { try store.awaitDurable(version) }
         return version
     }
 
-    private func publish(catalogue: ExtentRef, _ retention: Retention?, _ ownTime: Int64?, _ forcingCheckpoint: Bool) throws(FirnError) {
+    /// True if the root is left to a later commit.
+    private func publish(catalogue: ExtentRef, _ retention: Retention?, _ ownTime: Int64?, _ forcingCheckpoint: Bool, _ durability: Durability) throws(FirnError) -> Bool {
         // What was read as zeros since the file was cut short must not be written down.
         do throws(Damage) { try base.checkIntact() } catch { throw FirnError.damaged(store.path, what: error.what, byte: error.offset) }
         let time = ownTime ?? max(Machine.wallNanoseconds, base.time)
@@ -153,10 +164,18 @@ extension StoreTransaction {
         if writesCheckpoint, !store.checkpoint.ref.isNone { dead.append(store.checkpoint.ref) }
         let freedRanges = try checkedFrees(dead)
 
-        let listed = written.values.map(\.ref).sorted { $0.offset < $1.offset }
+        // A file's first commit, and the one that it needs to be like any other, wait for nobody.
+        let joins = version > 1 && store.replacement == nil && !base.root.isAlone && store.joins(durability, version: version)
+        var listed = written.values.map(\.ref)
+        if let group = store.pending?.listed {
+            // What died within the group is not looked for: its space may be used again while this version is the newest.
+            let gone = Set(dead.map(\.offset))
+            listed += group.values.filter { !gone.contains($0.offset) }
+        }
+        listed.sort { $0.offset < $1.offset }
         let bytes = listed.reduce(0) { $0 + $1.length }
         // The first commit has nothing to fall back to: were it listed, later damage would show as an empty store.
-        let singleBarrier = version > 1 && listed.count < Store.listedExtents && bytes <= Store.listedBytes
+        let singleBarrier = !joins && version > 1 && listed.count < Store.listedExtents && bytes <= Store.listedBytes
 
         // The checkpoint and the record describe their own places: reserve with room to spare, then encode.
         let checkpointPlace = writesCheckpoint ? reserve(store.space!.encoded(version: version, freed: freedRanges).count + 128) : nil
@@ -179,7 +198,13 @@ extension StoreTransaction {
         root.readerFeatures = base.root.readerFeatures | neededFeatures
         root.writerFeatures = base.root.writerFeatures | neededWriterFeatures | (historyRef.isNone ? 0 : WriterFeature.history.bit)
         root.secondSlot = base.root.secondSlot
-        try writeOut(root)
+        if joins {
+            try extend(to: root)
+            store.add(root, after: base.root, durability, written: written.values.map(\.ref), dead: dead)
+        } else {
+            try writeOut(root)
+            store.published(version)
+        }
 
         store.space!.committed(version, freed: freedRanges)
         records.removeFirst(keptFrom)
@@ -193,7 +218,19 @@ extension StoreTransaction {
             store.logBytes += recordRef.length
         }
         // Slack of a failed writer, or a tail that became free: no version that anybody may read reaches there.
-        if let size = try? store.file.size(), size > root.end * 64 + max(1 << 20, size / 8) { try? store.file.truncate(to: root.end * 64) }
+        if !joins, let size = try? store.file.size(), size > root.end * 64 + max(1 << 20, size / 8) { try? store.file.truncate(to: root.end * 64) }
+        return joins
+    }
+
+    /// Extents alone: whoever reads the version in this program finds them.
+    private func extend(to root: Root) throws(FirnError) {
+        try flush()
+        do throws(FirnError) {
+            if try store.file.size() < root.end * 64 { try store.file.truncate(to: root.end * 64) }
+        } catch {
+            fail(error)
+            throw error
+        }
     }
 
     /// What dies, as ranges in order; an error if references that came out of the file contradict the state of space.

@@ -45,9 +45,12 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     private var copies: [ExtentRef: UnsafeRawBufferPointer] = [:]
     private(set) var isOpen = true
     private var broken: FirnError?
+    /// Made by the writer to end a group: whose turn it is does not end with it.
+    let isLast: Bool
 
-    init(store: Store, base: StoreSnapshot) {
+    init(store: Store, base: StoreSnapshot, isLast: Bool = false) {
         self.store = store
+        self.isLast = isLast
         self.base = base
         version = base.version + 1
         held = store.opened.map(HeldExtents.init)
@@ -259,7 +262,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     func fail(_ error: FirnError) {
         if broken == nil { broken = error }
-        store.lock.withLock { store.hasFailed = true }
+        store.fail(error)
     }
 
     func checkUnbroken() throws(FirnError) { if let broken { throw broken } }
@@ -271,6 +274,6 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         mappings = []
         tagged = []
         base.release()
-        store.endWriting()
+        if !isLast { store.endWriting() }
     }
 }

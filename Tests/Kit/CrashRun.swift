@@ -167,3 +167,24 @@ package final class CrashRun {
         if !failed, digest == before { fail("\(place), \(refused) refused: the commit is lost") }
     }
 }
+
+/// Runs a body on several threads, with their numbers; throws the first error when all have ended.
+package func parallelEach(threads: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+    let failures = FailureBox(), group = DispatchGroup()
+    for number in 0..<threads {
+        group.enter()
+        Thread {
+            do { try body(number) } catch { failures.add(error) }
+            group.leave()
+        }.start()
+    }
+    group.wait()
+    if let first = failures.first { throw first }
+}
+
+private final class FailureBox: @unchecked Sendable {
+    private let lock = NSLock()
+    private var errors: [any Error] = []
+    func add(_ error: any Error) { lock.withLock { errors.append(error) } }
+    var first: (any Error)? { lock.withLock { errors.first } }
+}

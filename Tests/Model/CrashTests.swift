@@ -1,6 +1,8 @@
 import FirnBytes
 import FirnDisk
 import FirnKit
+import Foundation
+import Synchronization
 import Testing
 @testable import FirnModel
 
@@ -109,6 +111,25 @@ import Testing
                 if step % 4 == 3 { database = try Database.open(path: run.path, writable: true, keep: 2) }
             }
         }),
+        ("commits that nobody waits for, made durable by one that is", { run in
+            var random = RandomTables(seed: 8)
+            let database = try created(run, keep: 3)
+            for round in 1...4 {
+                // Even and odd numbers of versions.
+                for _ in 0..<round {
+                    let transaction = try database.begin()
+                    _ = try transaction.insert("T", row(&random))
+                    if round == 3 { try transaction.update("T", rowID: 0, column: "n", .int(Int64(random.number(0...99)))) }
+                    try transaction.commit(durability: .none)
+                }
+                if round % 2 == 0 {
+                    try database.settle()
+                    try run.acknowledge(try database.snapshot())
+                } else {
+                    try commit(run, database) { transaction in _ = try transaction.insert("T", row(&random)) }
+                }
+            }
+        }),
     ]
 
     @Test(arguments: sequences.indices) func `T2: after any crash a file holds its last commit or the next`(_ index: Int) throws {
@@ -118,6 +139,49 @@ import Testing
         try run.visit(seed: UInt64(index + 1), next: CrashTests.next)
         #expect(run.failures.isEmpty, "\(run.failures.joined(separator: "\n"))")
         print("crashes, \(name): \(run.counts)")
+    }
+
+    @Test func `T2: after any crash the commits of several threads are there, if they had returned`() throws {
+        let folder = TemporaryFolder(inMemory: true), images = TemporaryFolder(inMemory: true)
+        do {
+            let first = try Database.create(path: folder.file("a.firn")).begin()
+            try first.extendSchema([CrashTests.things])
+            try first.commit()
+        }
+        let journal = DiskJournal(of: folder), database = try Database.open(path: folder.file("a.firn"), writable: true)
+        defer { ScriptedDisk.end(in: folder.path) }
+        let returned = Mutex<[(calls: Int, number: Int64)]>([])
+        try parallelEach(threads: 6) { thread in
+            for step in 0..<8 {
+                let transaction = try database.begin(), number = Int64(thread * 100 + step)
+                _ = try transaction.insert("T", [.int(number), .null, .data([]), .list([])])
+                try transaction.commit(durability: .grouped)
+                returned.withLock { $0.append((journal.count, number)) }
+            }
+        }
+        let events = journal.events, syncs = events.count { if case .sync = $0 { true } else { false } }
+        #expect(syncs < 48, "48 commits of 6 threads took \(syncs) syncs")
+        let all = returned.withLock { $0 }
+        #expect(all.count == 48)
+        var crashes = CrashImages(seed: 3, samples: 1), states = 0, turn = 0
+        try crashes.visit(events, from: journal.first, stops: 0...events.count) { stop, what, files in
+            turn += 1
+            guard turn % max(1, 4 / CrashRun.scale) == 0 else { return }
+            states += 1
+            try? Paths.remove(images.file("a"))
+            try File(path: images.file("a"), .createNew).write(files["a.firn"]!, at: 0)
+            let opened = try Database.open(path: images.file("a"), writable: true), snapshot = try opened.snapshot()
+            let numbers = Set(try allRows(snapshot.table(named: "T")!).compactMap { (row) -> Int64? in
+                if case .int(let number) = row.values[0] { number } else { nil }
+            })
+            let missing = all.filter { $0.calls <= stop && !numbers.contains($0.number) }
+            #expect(missing.isEmpty, "after \(stop) of \(events.count) calls, \(what): \(missing)")
+            #expect(snapshot.verify(full: true).isEmpty)
+            // Each thread's commits are there in their order.
+            for number in numbers where number % 100 > 0 { #expect(numbers.contains(number - 1)) }
+        }
+        #expect(states > 100)
+        print("crashes, six threads: 48 commits in \(syncs) syncs, \(states) states")
     }
 
     @Test func `T1: a commit of one row is extents, one root and one sync, 24 KiB at most`() throws {

@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import FirnKit
 import Foundation
 import Testing
 @testable import FirnStore
@@ -212,8 +213,16 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
             recorder.clear()
             try story.commit(store)
             // Up to the last sync all is loose: these commits have one barrier.
-            for image in Recorder.crashImages(recorder.calls.filter { $0 != .sync }, from: base, &random) {
-                try Data(image).write(to: URL(fileURLWithPath: scratch("b")))
+            let events = recorder.calls.compactMap { (call) -> DiskJournal.Event? in
+                switch call {
+                case .write(let offset, let bytes): .write(file: 1, offset: offset, bytes: bytes)
+                case .truncate(let length): .truncate(file: 1, length: length)
+                case .sync, .other: nil
+                }
+            }
+            var crashes = CrashImages(seed: random.next())
+            try crashes.visit(events, from: DiskState(contents: [1: base], names: ["/b": 1]), stops: events.count...events.count) { _, _, files in
+                try Data(files["b"]!).write(to: URL(fileURLWithPath: scratch("b")))
                 let opened = try Store.open(path: scratch("b"), writable: false, key: testKey), snapshot = try opened.snapshot()
                 #expect(Int(snapshot.version) == before || Int(snapshot.version) == before + 1)
                 #expect(try story.holds(snapshot))

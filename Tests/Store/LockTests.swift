@@ -8,7 +8,7 @@ import Testing
 private final class Lockless: DiskCalls {
     private let code: Int32
     init(_ code: Int32) { self.code = code }
-    func before(_ call: DiskCall) -> Int32? {
+    func before(_ call: DiskCall, of file: UInt64) -> Int32? {
         if case .lock = call { code } else { nil }
     }
 }

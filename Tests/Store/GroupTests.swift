@@ -1,0 +1,181 @@
+import FirnBytes
+import FirnDisk
+import FirnKit
+import Foundation
+import Synchronization
+import Testing
+@testable import FirnStore
+
+/// Commits that share a sync, or wait for none.
+@Suite struct GroupTests {
+    private func begun(_ folder: TemporaryFolder, seed: UInt64 = 1) throws -> (Store, Story) {
+        let store = try Store.create(path: folder.file("a"), overwrite: false)
+        var story = Story(seed: seed)
+        try story.commit(store)
+        return (store, story)
+    }
+
+    private func commit(_ story: inout Story, _ store: Store, _ durability: Durability, largest: Int = 3000) throws {
+        let transaction = try store.begin()
+        let (catalogue, content) = try story.step(transaction, largest: largest)
+        let version = try transaction.commit(catalogue: catalogue, keep: 3, durability: durability)
+        // Versions made up to end a group hold what the one before held.
+        while story.contents.count < Int(version) { story.contents.append(story.contents.last!) }
+        story.contents.append(content)
+    }
+
+    private func newest(_ story: Story, _ snapshot: StoreSnapshot) throws -> Bool {
+        try refs(snapshot).map { Array(try snapshot.read($0)) } == story.contents.last!
+    }
+
+    @Test(arguments: 1...5) func `commits that nobody waits for are seen here at once, and elsewhere when they are durable`(_ count: Int) throws {
+        let folder = TemporaryFolder(inMemory: true)
+        var (store, story) = try begun(folder)
+        let before = story
+        for _ in 0..<count { try commit(&story, store, .none) }
+        #expect(try newest(story, store.snapshot()))
+        let other = try Store.open(path: folder.file("a"), writable: true)
+        #expect(try other.latestVersion() == 1 && newest(before, other.snapshot()))
+        do throws(FirnError) {
+            _ = try other.begin(wait: false)
+            Issue.record("somebody else writes")
+        } catch { #expect(error.code == .locked) }
+        try store.settle()
+        // The last root has the slot that was not the durable version's.
+        #expect(try other.latestVersion() % 2 == 0 && other.latestVersion() >= UInt64(count + 1))
+        #expect(try newest(story, other.snapshot()) && newest(story, store.snapshot()))
+        #expect(try faults(store).isEmpty && faults(other).isEmpty)
+        try commit(&story, other, .full)
+        try commit(&story, store, .full)
+        #expect(try newest(story, Store.open(path: folder.file("a"), writable: false).snapshot()))
+        #expect(try faults(store).isEmpty)
+    }
+
+    @Test func `commits that nobody waits for make no sync, until they are many`() throws {
+        let folder = TemporaryFolder(inMemory: true)
+        var (store, story) = try begun(folder)
+        let journal = DiskJournal(of: folder)
+        defer { ScriptedDisk.end(in: folder.path) }
+        store = try Store.open(path: folder.file("a"), writable: true)
+        for _ in 0..<50 { try commit(&story, store, .none, largest: 500) }
+        #expect(!journal.events.contains { if case .sync = $0 { true } else { false } })
+        for _ in 0..<60 { try commit(&story, store, .none, largest: 200_000) }
+        #expect(journal.events.contains { if case .sync = $0 { true } else { false } })
+        #expect(try newest(story, store.snapshot()))
+        try store.settle()
+        #expect(try faults(store).isEmpty)
+    }
+
+    @Test func `a commit that is durable takes those before it along`() throws {
+        for count in 1...4 {
+            let folder = TemporaryFolder(inMemory: true)
+            var (store, story) = try begun(folder)
+            for _ in 0..<count { try commit(&story, store, .none) }
+            try commit(&story, store, .full)
+            #expect(try newest(story, Store.open(path: folder.file("a"), writable: false).snapshot()), "\(count)")
+            #expect(try store.history().count >= 3 && faults(store).isEmpty)
+            for info in try store.history() { try refs(store.snapshot(version: info.version)).forEach { _ = try store.snapshot().readVerifying($0) } }
+        }
+    }
+
+    @Test func `without anybody's doing they are durable a second later`() throws {
+        let folder = TemporaryFolder(inMemory: true)
+        var (store, story) = try begun(folder)
+        try commit(&story, store, .none)
+        let other = try Store.open(path: folder.file("a"), writable: true)
+        let transaction = try other.begin(wait: true)
+        #expect(try newest(story, transaction.base))
+        transaction.cancel()
+        _ = store
+    }
+
+    @Test func `threads that commit together share syncs, and all of them are there`() throws {
+        let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder)
+        defer { ScriptedDisk.end(in: folder.path) }
+        let store = try Store.create(path: folder.file("a"), overwrite: false)
+        try store.begin().commit(catalogue: .none)
+        journal.clear()
+        let versions = Mutex<Set<UInt64>>([])
+        try parallelEach(threads: 8) { thread in
+            for step in 0..<25 {
+                let transaction = try store.begin()
+                let old = transaction.base.catalogue.isNone ? [] : Array(try transaction.base.read(transaction.base.catalogue))
+                if !old.isEmpty { transaction.free(transaction.base.catalogue) }
+                let version = try transaction.commit(catalogue: try transaction.write(old + [UInt8(thread), UInt8(step)]), durability: .grouped)
+                #expect(try store.latestVersion() >= version)
+                #expect(try Store.open(path: folder.file("a"), writable: false).latestVersion() >= version)
+                _ = versions.withLock { $0.insert(version) }
+            }
+        }
+        let syncs = journal.calls["sync"] ?? 0
+        #expect(versions.withLock { $0.count } == 200)
+        #expect(syncs < 200, "200 commits took \(syncs) syncs")
+        let snapshot = try store.snapshot(), all = Array(try snapshot.read(snapshot.catalogue))
+        #expect(all.count == 400)
+        for thread in 0..<8 { #expect(stride(from: 0, to: 400, by: 2).filter { all[$0] == thread }.map { all[$0 + 1] } == Array(0..<25)) }
+        var list: [String] = []
+        try store.verify { list.append($0.description) }
+        #expect(list.isEmpty, "\(list)")
+        print("8 threads, 200 commits: \(syncs) syncs")
+    }
+
+    @Test func `T4: if the sync of a group fails, so does every commit of it, and the file stays where it was`() throws {
+        let folder = TemporaryFolder(inMemory: true)
+        do { _ = try begun(folder) }
+        let journal = DiskJournal(of: folder)
+        defer { ScriptedDisk.end(in: folder.path) }
+        let store = try Store.open(path: folder.file("a"), writable: true), failed = Mutex(0), first = try store.begin()
+        let refused = Mutex(false)
+        try parallelEach(threads: 5) { thread in
+            if thread == 0 {
+                // The others wait for this one.
+                while store.lock.withLock({ store.beginners }) < 4 { usleep(1000) }
+                journal.refuse(.init(after: 0, only: "sync"))
+                return first.cancel()
+            }
+            do {
+                let transaction = try store.begin()
+                try transaction.commit(catalogue: try transaction.write([UInt8(thread)]), durability: .grouped)
+            } catch is FirnError { failed.withLock { $0 += 1 } }
+            refused.withLock { $0 = true }
+        }
+        #expect(failed.withLock { $0 } == 4)
+        #expect(journal.refusals == ["sync"])
+        #expect(throws: FirnError.self) { _ = try store.begin() }
+        #expect(try store.latestVersion() <= 6)
+    }
+
+    @Test func `T2: a crash leaves the last durable version, or the group that was being written`() throws {
+        var states = 0
+        for seed: UInt64 in 1...4 {
+            let folder = TemporaryFolder(inMemory: true), journal = DiskJournal(of: folder), images = TemporaryFolder(inMemory: true)
+            defer { ScriptedDisk.end(in: folder.path) }
+            var (store, story) = try begun(folder, seed: seed)
+            var durable = [(calls: journal.count, content: story.contents.last!)]
+            for round in 0..<6 {
+                for _ in 0..<round { try commit(&story, store, .none, largest: round == 4 ? 90_000 : 2000) }
+                if seed % 2 == 0 { try store.settle() } else { try commit(&story, store, .full) }
+                durable.append((journal.count, story.contents.last!))
+                if round == 3 { store = try Store.open(path: folder.file("a"), writable: true) }
+            }
+            let events = journal.events, points = durable.map(\.calls), contents = durable.map(\.content)
+            var crashes = CrashImages(seed: seed, samples: 2)
+            try crashes.visit(events, from: journal.first, stops: points[0]...events.count) { stop, what, files in
+                states += 1
+                try FirnStoreTests.place(files["a"]!, at: images.file("b"))
+                let copy = try Store.open(path: images.file("b"), writable: true), snapshot = try copy.snapshot()
+                var content: [[UInt8]] = []
+                for ref in try refs(snapshot) { content.append(Array(try snapshot.read(ref))) }
+                let least = points.lastIndex { $0 <= stop }!
+                let fits = content == contents[least] || (least + 1 < contents.count && content == contents[least + 1])
+                #expect(fits, "seed \(seed), after \(stop) of \(events.count) calls, \(what)")
+                guard states % 7 == 0 else { return }
+                snapshot.release()
+                let next = try copy.begin()
+                try next.commit(catalogue: next.base.catalogue)
+                #expect(try faults(copy).allSatisfy { !$0.contains("lies") }, "seed \(seed), after \(stop) calls, \(what)")
+            }
+        }
+        print("\(states) crash images of groups")
+    }
+}
