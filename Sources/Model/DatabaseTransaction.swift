@@ -236,7 +236,7 @@ package final class DatabaseTransaction {
     /// The version that the transaction began from, which others may not see yet.
     package func baseSnapshot() throws(FirnError) -> DatabaseSnapshot {
         checkOpen()
-        return DatabaseSnapshot(try store.store.snapshot(like: store.base), baseOwner, path: database.path, keys: database.keys)
+        return DatabaseSnapshot(try store.store.snapshot(like: store.base), baseOwner, path: database.path, key: database.key, keys: database.keys)
     }
 
     /// Makes the changes the newest version, durably or as `durability` says; returns its number. Nothing changed: the version stays as it is.
