@@ -57,7 +57,7 @@ let tools: [Target] = [
                       path: "Tools/firn", exclude: ["README.md"], swiftSettings: house),
     .executableTarget(name: "firn-bench",
                       dependencies: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV", "Firn"],
-                      path: "Tools/bench", exclude: ["run", "engine-duckdb.py", "make-table.py"], swiftSettings: kernel),
+                      path: "Tools/bench", exclude: ["run", "commits.py", "engine-duckdb.py", "make-table.py"], swiftSettings: kernel),
     .executableTarget(name: "firn-stress", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tools/stress", exclude: ["README.md"], swiftSettings: kernel),
 ]
 
@@ -68,7 +68,7 @@ let tests: [Target] = rooms.filter(\.tested).map { room in
 } + rooms.filter { $0.name == "FirnQuery" }.map { query in
     .target(name: "FirnOracle", dependencies: ["FirnKit", "FirnBytes", "FirnModel", .init(stringLiteral: query.name)], path: "Tests/Oracle", swiftSettings: kernel)
 } + [
-    .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tests/Kit", swiftSettings: house),
+    .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tests/Kit", swiftSettings: kernel),
     .testTarget(name: "HouseTests", dependencies: ["FirnKit"], path: "Tests/House", swiftSettings: house),
     .testTarget(name: "FirnToolTests", dependencies: ["FirnKit", "FirnBytes", "firn-tool", "firn-stress"], path: "Tests/Tool", swiftSettings: house),
 ]

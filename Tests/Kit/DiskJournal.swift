@@ -38,6 +38,12 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
     private var refused: [String] = []
     private var seen: [String: Int] = [:]
     private let skipsSyncs: Bool
+    /// How long a sync takes, in microseconds: as long as it lasts, others stand in line.
+    package var syncPause: UInt32 {
+        get { lock.withLock { pause } }
+        set { lock.withLock { pause = newValue } }
+    }
+    private var pause: UInt32 = 0
 
     /// `skipsSyncs`: a sync is recorded, not made: tests stop no machine.
     package init(_ refusal: Refusal? = nil, skipsSyncs: Bool = true) {
@@ -70,7 +76,8 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
     package func refuse(_ refusal: Refusal?) { lock.withLock { self.refusal = refusal } }
 
     package func before(_ call: DiskCall, of number: UInt64) -> Int32? {
-        lock.withLock {
+        if case .sync = call, syncPause > 0 { usleep(syncPause) }
+        return lock.withLock {
             if let code = refuses(call) { return code }
             seen[call.name, default: 0] += 1
             record(call, number)

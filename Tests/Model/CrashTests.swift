@@ -150,6 +150,7 @@ import Testing
         }
         let journal = DiskJournal(of: folder), database = try Database.open(path: folder.file("a.firn"), writable: true)
         defer { ScriptedDisk.end(in: folder.path) }
+        journal.syncPause = 2000
         let returned = Mutex<[(calls: Int, number: Int64)]>([])
         try parallelEach(threads: 6) { thread in
             for step in 0..<8 {

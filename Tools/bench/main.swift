@@ -5,6 +5,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "text": TextCodecs.run(Array(arguments.dropFirst()))
 case "codecs": try benchCodecs(Array(arguments.dropFirst()))
+case "commits": try CommitFigures.run(Array(arguments.dropFirst()))
 case "objects": try ObjectFigures(Array(arguments.dropFirst())).run()
 case "query": try QueryFigures.run(Array(arguments.dropFirst()))
 case "csv": try benchCSV(Array(arguments.dropFirst()))
@@ -22,5 +23,6 @@ default:
     print("usage: firn-bench text FILE… [--profile fast|standard|small]")
     print("       firn-bench open FILE | commit [FOLDER] | rows [FOLDER] | objects [--cpu] [FOLDER [ROWS [FIGURES…]]] | lookups [FOLDER [ROWS]]")
     print("       firn-bench query FILE [--threads N] [--runs N] [--repeat N] [NAME|FILTER|GROUP|AGGREGATES|SORT|LIMIT …]")
+    print("       firn-bench commits FOLDER full|grouped|none THREADS COUNT")
     print("       firn-bench codecs [--profile fast|standard|small] FILE.i64|FILE.f64…")
 }

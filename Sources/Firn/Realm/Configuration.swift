@@ -46,6 +46,9 @@ extension Realm {
         /// Where there is no file yet, it begins as a copy of this one.
         public var seedFilePath: URL?
 
+        /// When the writes of this realm return, unless they say otherwise. See `docs/guide/caveats.md`.
+        public var durability: Durability = .full
+
         private struct TypeList: @unchecked Sendable { var types: [ObjectBase.Type] }
         private var types: TypeList?
 

@@ -95,12 +95,14 @@ extension Realm.Configuration {
         let snapshot = try database.snapshot()
         guard snapshot.version > 0 else { return }
         let fresh = path + ".compacting"
-        unlink(fresh)
+        try? Paths.remove(fresh)
         try snapshot.compact(to: fresh)
         // Within the write lock: who has the file open sees at the next write that it was replaced.
-        guard rename(fresh, path) == 0 else {
-            unlink(fresh)
+        do throws(FirnError) { try Paths.rename(fresh, to: path) } catch {
+            try? Paths.remove(fresh)
             throw Realm.Error(.fileAccess, "the compacted file cannot take the name '\(path)'")
         }
+        // Until then a crash may bring the old file back, and what is written from here on would be gone with the new one.
+        try Paths.syncDirectory(of: path)
     }
 }

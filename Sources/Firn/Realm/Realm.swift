@@ -48,15 +48,16 @@ public struct Realm: Equatable {
     /// What goes wrong with the file while the block writes (a full disk, damage) is thrown at the end of the block, as `Realm.Error`, and then none of its
     /// changes is stored: setting a property or adding an object cannot throw by itself. `damage` tells of it before that. Once the changes are
     /// durable nothing is thrown any more.
+    /// - Parameter durability: when `write` returns; by default as the configuration says.
     @discardableResult
-    public func write<R>(_ block: () throws -> R) throws -> R {
+    public func write<R>(durability: Durability? = nil, _ block: () throws -> R) throws -> R {
         try core.begin()
         let result: R
         do { result = try block() } catch {
             if core.isInTransaction { core.cancel() }
             throw error
         }
-        if core.isInTransaction { try core.commit() }
+        if core.isInTransaction { try core.commit(durability) }
         return result
     }
 
@@ -66,7 +67,7 @@ public struct Realm: Equatable {
     }
 
     /// Makes the changes of the transaction the next version, durably. Throws if none of them was stored; what went wrong while they were written is thrown here.
-    public func commitWrite() throws { try core.commit() }
+    public func commitWrite(durability: Durability? = nil) throws { try core.commit(durability) }
     /// Gives up the changes of the transaction.
     public func cancelWrite() { core.cancel() }
 

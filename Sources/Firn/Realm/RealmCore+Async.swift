@@ -69,11 +69,12 @@ final class PendingCommit: @unchecked Sendable {
     /// After `wait`.
     private(set) var error: FirnError?
 
-    init(_ transaction: DatabaseTransaction) {
+    init(_ transaction: DatabaseTransaction, _ durability: Realm.Durability) {
         self.transaction = transaction
+        let durability = durability.ofCommits
         // Begun here: whoever waits for it must not be who begins it.
         DispatchQueue.global().async(group: group) {
-            do throws(FirnError) { _ = try self.transaction.commit() } catch { self.error = error }
+            do throws(FirnError) { _ = try self.transaction.commit(durability: durability) } catch { self.error = error }
         }
     }
 

@@ -292,7 +292,7 @@ final class RealmCore {
     /// Goes into a transaction that has begun: to the version that it began from.
     func enter(_ begun: DatabaseTransaction) throws(FirnError) {
         let newest: DatabaseSnapshot
-        do throws(FirnError) { newest = try file.database.snapshot() } catch {
+        do throws(FirnError) { newest = try begun.baseSnapshot() } catch {
             begun.cancel()
             throw error
         }
@@ -320,7 +320,7 @@ final class RealmCore {
             throw failure
         }
         guard hasChanges else { return try commitHere() }
-        let pending = PendingCommit(transaction)
+        let pending = PendingCommit(transaction, configuration.durability)
         pendingCommit = pending
         return pending
     }
@@ -348,14 +348,14 @@ final class RealmCore {
     /// The transaction's rows were written elsewhere within it.
     func moveInTransaction() { moved() }
 
-    func commit() throws {
+    func commit(_ durability: Realm.Durability? = nil) throws {
         confinement.check()
         guard let transaction, isInTransaction else { preconditionFailure("Can't commit a non-existing write transaction: begin one with beginWrite() or write { … }.") }
         do throws(FirnError) {
             if let damage { throw damage }
             try flushCells()
             if let damage { throw damage }
-            if hasChanges { try transaction.commit() } else { transaction.cancel() }
+            if hasChanges { try transaction.commit(durability: (durability ?? configuration.durability).ofCommits) } else { transaction.cancel() }
         } catch {
             transaction.cancel()
             self.transaction = nil
