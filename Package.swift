@@ -23,6 +23,7 @@ let rooms = [
     Room(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnModel", "FirnExchange"], kernels: true),
     Room(name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"], kernels: true),
     Room(name: "FirnSQL", path: "Tools/SQL", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnExchange", "CSQLite"], kernels: true),
+    Room(name: "FirnAttacks", path: "Tools/Attacks", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV", "FirnJSON"]),
     Room(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
 ]
 
@@ -61,6 +62,12 @@ let tools: [Target] = [
     .executableTarget(name: "firn-stress", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tools/stress", exclude: ["README.md"], swiftSettings: kernel),
 ]
 
+/// For `Tools/fuzz/run` alone: the ordinary build knows nothing of it.
+let fuzzing: [Target] = Context.environment["FIRN_FUZZ"] == nil ? [] : [
+    .executableTarget(name: "firn-fuzz", dependencies: ["FirnBytes", "FirnAttacks"], path: "Tools/fuzz", exclude: ["README.md", "run", "corpus", "words", "survey-peers.py"],
+                      swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]),
+]
+
 let tests: [Target] = rooms.filter(\.tested).map { room in
     .testTarget(name: room.name + "Tests",
                 dependencies: [.init(stringLiteral: room.name), "FirnKit"] + (([room.name] + room.uses).contains("FirnQuery") ? ["FirnOracle"] : []) + (room.uses + (room.name == "FirnSQL" ? ["CSQLiteLibrary"] : [])).map { .init(stringLiteral: $0) },
@@ -80,6 +87,6 @@ let package = Package(
     targets: libraries
         + rooms.map { .target(name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
                               swiftSettings: $0.kernels ? kernel : house) }
-        + tools + tests,
+        + tools + fuzzing + tests,
     cxxLanguageStandard: .cxx17
 )

@@ -9,6 +9,8 @@ import Synchronization
 /// Remapped codes count the values that occur in this segment only.
 final class DictionaryReader: Sendable {
     let codes: WordsReader
+    /// Bytes of the stream and of what it shares.
+    private let stored: Int
     private let source: SharedText
     private let remap: WordsReader?
     private let localCache = Mutex<DictionaryText?>(nil)
@@ -31,6 +33,7 @@ final class DictionaryReader: Sendable {
             remap = nil
         }
         codes = try WordsReader(try reader.read(count: reader.remaining), count: count)
+        stored = reader.bytes.count + source.storedBytes
     }
 
     /// The values that codes count.
@@ -95,7 +98,7 @@ final class DictionaryReader: Sendable {
         values.offsets.withUnsafeBufferPointer { offsets in
             for i in 0..<n { total &+= offsets[Int(truncatingIfNeeded: codes[i]) &+ 1] &- offsets[Int(truncatingIfNeeded: codes[i])] }
         }
-        guard total <= Text.largestVector else { throw Damage("a vector of text is too long") }
+        guard total <= Text.largestVector, Text.isBelievable(total, stored: stored) else { throw Damage("a vector of text is too long") }
         values.offsets.withUnsafeBufferPointer { offsets in
             values.bytes.withUnsafeBytes { bytes in
                 text.fill(n) { i in
@@ -110,6 +113,9 @@ final class DictionaryReader: Sendable {
 extension Text {
     /// Bytes that a vector may come to where little stored becomes much: repeated values.
     static let largestVector = 1 << 32
+
+    /// Whether so much may come of so little: a few kilobytes can claim a dictionary of one long value, and a thousand rows that have it.
+    static func isBelievable(_ total: Int, stored: Int) -> Bool { total <= 1 << 28 || total >> 16 <= stored }
 
     /// Replaces the contents by `n` slices of `source`, given by their bounds.
     @inline(__always)

@@ -24,6 +24,8 @@ package final class SharedText: Sendable {
     private let bytes: FixedBytes
     private let opened = Mutex<Opened?>(nil)
 
+    var storedBytes: Int { bytes.buffer.count }
+
     enum Opened: Sendable {
         case values(DictionaryText)
         case trained(TrainedText)

@@ -58,7 +58,7 @@ package final class TextReader: Sendable {
         switch form {
         case .constant(let value):
             let length = value.text.bytes.count
-            guard length <= Text.largestVector / n else { throw Damage("a vector of text is too long") }
+            guard length <= Text.largestVector / n, Text.isBelievable(length * n, stored: length) else { throw Damage("a vector of text is too long") }
             value.text.bytes.withUnsafeBytes { bytes in text.fill(n) { _ in (0, length) } from: { bytes } }
         case .dictionary(let reader): try reader.decode(vector: vector, into: &text)
         case .pages(let reader): try reader.decode(vector: vector, into: &text)

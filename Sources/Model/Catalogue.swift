@@ -32,6 +32,11 @@ struct Catalogue {
         /// In a small file of one commit, its one segment: header and all lie in the catalogue itself, and `directory` is none.
         var inner: (entry: DirectoryEntry, header: InnerBytes)?
 
+        /// False if a file said of its rows what they are not, and changes have counted on from that.
+        var canBeWritten: Bool {
+            nextRowID >= 0 && liveRows >= 0 && [segmentCount, deltaRows, deltaChanges].allSatisfy { $0 >= 0 && $0 <= Int(UInt32.max) } && deltaBytes >= 0
+        }
+
         func touches(_ segment: Int) -> Bool { segment / 8 < touched.count && touched[segment / 8] >> UInt8(segment % 8) & 1 == 1 }
 
         mutating func touch(_ segment: Int) {
@@ -90,7 +95,7 @@ struct Catalogue {
             let place = reader.position
             type.nextRowID = try reader.read(Int64.self)
             let rows = try reader.read(UInt64.self)
-            guard type.nextRowID >= 0, rows <= UInt64(type.nextRowID) else { throw Damage("more rows than row ids", at: place) }
+            guard type.nextRowID >= 0, type.nextRowID < 1 << 62, rows <= UInt64(type.nextRowID) else { throw Damage("more rows than row ids", at: place) }
             type.liveRows = Int(rows)
             type.segmentCount = Int(try reader.read(UInt32.self))
             type.deltaRows = Int(try reader.read(UInt32.self))

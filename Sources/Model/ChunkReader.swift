@@ -18,6 +18,7 @@ final class ChunkReader: Sendable {
     let tags: WordsReader?
     /// Entries in the payload streams: rows, or elements of a collection.
     let elementCount: Int
+    var storedBytes: Int { streams.reduce(0) { $0 + $1.length } }
     /// Length and encoding of each stream, for `info`.
     let streams: [(kind: StreamKind, length: Int, encoding: String)]
 
@@ -103,9 +104,13 @@ final class ChunkReader: Sendable {
         try readElements(elements, into: &column)
     }
 
+    /// Elements that one vector may hold where next to nothing is stored of them: a few bytes can claim any number of equal ones.
+    private static let mostElements = 1 << 25
+
     /// Appends the elements `range` to the (empty) children of a collection column.
     private func readElements(_ range: Range<Int>, into column: inout Column) throws(Damage) {
         guard !range.isEmpty else { return }
+        guard range.count <= ChunkReader.mostElements || range.count / 64 <= storedBytes else { throw Damage("more elements than their bytes can tell") }
         var scratch = column.children[column.children.count - 1].emptyCopy
         var names = Text()
         for vector in range.lowerBound / vectorSize...(range.upperBound - 1) / vectorSize {

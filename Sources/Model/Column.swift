@@ -44,9 +44,12 @@ package struct Column: Sendable {
         }
     }
 
+    /// Levels of embedded types that an empty column unfolds.
+    static let mostNesting = 8
+
     /// An empty column of the given schema column, with the fields of embedded types filled in from the schema
     /// (a type that contains itself gets its fields one level at a time, when elements arrive).
-    package init(_ column: ColumnSchema, in schema: Schema, depth: Int = 8) {
+    package init(_ column: ColumnSchema, in schema: Schema, depth: Int = Column.mostNesting) {
         var fields: [Column] = []
         if column.type.kind == .embedded, depth > 0, let target = column.type.target.flatMap({ schema[$0] }) {
             fields = target.columns.map { Column($0, in: schema, depth: depth - 1) }

@@ -249,6 +249,7 @@ package final class DatabaseTransaction {
             try finishBulk()
             for type in states.indices { try flush(type) }
             try writeIndexes()
+            guard states.allSatisfy(\.canBeWritten) else { throw database.failure(Damage("the catalogue counts other rows than there are")) }
             if let alone = try aloneCatalogue() {
                 let version = try store.commitAlone(alone)
                 ended = true

@@ -11,6 +11,8 @@ extension Schema {
     private static let version: UInt8 = 1
     /// More columns or types than this in one schema is damage.
     private static let most = 1_000_000
+    /// Columns that a type may unfold into, with the fields of embedded objects.
+    private static let mostUnfolded = 1 << 17
 
     var encoded: [UInt8] {
         var out = ByteWriter()
@@ -32,7 +34,8 @@ extension Schema {
 
     /// What later code relies on: names distinct, targets known, keys within the columns.
     func validate() throws(Damage) {
-        guard Set(types.map(\.name)).count == types.count else { throw Damage("two types of one name") }
+        let byName = Dictionary(types.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        guard byName.count == types.count else { throw Damage("two types of one name") }
         for type in types {
             guard Set(type.columns.map(\.name)).count == type.columns.count else { throw Damage("two columns of one name in type '\(type.name)'") }
             guard Set(type.columns.map(\.id)).count == type.columns.count else { throw Damage("two columns of one id in type '\(type.name)'") }
@@ -40,11 +43,23 @@ extension Schema {
                 let needsTarget = column.type.kind == .link || column.type.kind == .embedded
                 guard needsTarget == (column.type.target != nil) else { throw Damage("column '\(column.name)' of type '\(type.name)' has a wrong target") }
                 guard let name = column.type.target else { continue }
-                guard let target = self[name] else { throw Damage("type '\(name)' is missing") }
-                if column.type.kind == .embedded, !target.isEmbedded { throw Damage("type '\(name)' is not embedded") }
+                guard let target = byName[name] else { throw Damage("type '\(name)' is missing") }
+                if column.type.kind == .embedded, !types[target].isEmbedded { throw Damage("type '\(name)' is not embedded") }
             }
             for position in type.key where position >= type.columns.count { throw Damage("key outside the columns of type '\(type.name)'") }
         }
+        try checkNesting(byName)
+    }
+
+    /// Objects within objects unfold into a column for each of their fields when rows are read: a few types that hold each other many times would be a great deal.
+    private func checkNesting(_ byName: [String: Int]) throws(Damage) {
+        let targets = types.map { type in type.columns.compactMap { $0.type.kind == .embedded ? $0.type.target.flatMap { byName[$0] } : nil } }
+        guard targets.contains(where: { !$0.isEmpty }) else { return }
+        var counts = types.map(\.columns.count)
+        for _ in 0..<Column.mostNesting {
+            counts = types.indices.map { type in targets[type].reduce(types[type].columns.count) { min($0 + counts[$1], Schema.mostUnfolded + 1) } }
+        }
+        if let type = counts.firstIndex(where: { $0 > Schema.mostUnfolded }) { throw Damage("objects of type '\(types[type].name)' hold each other too many times") }
     }
 }
 

@@ -21,6 +21,18 @@ protocol StoredRows: AnyObject, Sendable {
     func rowsThatMayDiffer(from other: any StoredRows) throws(Damage) -> Bits?
 }
 
+extension StoredSegment {
+    /// Bytes that a column of a segment may come to where next to nothing is stored of it.
+    static let mostInMemory = 1 << 30
+}
+
+extension Column {
+    /// About what the values take, without those of nested objects.
+    fileprivate var bytesInMemory: Int {
+        text.bytes.count + 8 * (words.count + extra.count + reals.count + offsets.count) + children.reduce(0) { $0 + $1.bytesInMemory }
+    }
+}
+
 extension StoredRows {
     var vectorCount: Int { (rowCount + vectorSize - 1) / vectorSize }
     /// The rows of a vector.
@@ -35,6 +47,8 @@ extension StoredRows {
         for vector in 0..<vectorCount {
             try reader.read(vector: vector, into: &scratch)
             all.append(contentsOf: scratch)
+            // A few bytes can claim any number of equal values.
+            guard all.bytesInMemory <= StoredSegment.mostInMemory || all.bytesInMemory >> 12 <= reader.storedBytes else { throw Damage("more values than their bytes can tell") }
         }
         all.normalise()
         return all

@@ -39,34 +39,39 @@ final class StoredSegment: StoredRows {
         let type = core.schema.types[index], state = core.catalogue.types[index]
         let (headerBytes, headerOwner) = try core.header(type: index, entry)
         let header = try SegmentHeader(headerBytes)
+        guard state.touches(segment) else { return try open(core, schema: type, entry: entry, header: header, bytes: headerBytes, owner: headerOwner, changes: []) }
+        let last = entry.lastRowID
+        let changes = try DeltaChanges(core, type: index, rows: min(header.firstRowID, last)...last).records
+        return try open(core, schema: type, entry: entry, header: header, bytes: headerBytes, owner: headerOwner, changes: changes)
+    }
+
+    /// `changes`: what the delta says of its rows.
+    static func open(_ core: SnapshotCore, schema type: TypeSchema, entry: DirectoryEntry, header: SegmentHeader, bytes: UnsafeRawBufferPointer, owner: any AnyObject & Sendable,
+                     changes: [(rowID: Int64, record: DeltaRecord)]) throws(Damage) -> StoredSegment {
         guard header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID else { throw Damage("segment header and directory disagree") }
         let rowIDs = try header.decodeRowIDs()
         if let last = rowIDs?.last, last > entry.lastRowID - entry.firstRowID { throw Damage("row ids beyond those of the directory") }
         var deleted = try header.decodeDeletes()
         var overlay: [Int: Patch] = [:]
-        if state.touches(segment) {
-            let lastRowID = header.firstRowID + (rowIDs?.last ?? Int64(header.rowCount - 1))
-            let changes = try DeltaChanges(core, type: index, rows: header.firstRowID...lastRowID)
-            for (rowID, record) in changes.records {
-                guard let position = StoredSegment.position(of: rowID, header, rowIDs) else { throw Damage("a delta record for a row that does not exist") }
-                switch record.kind {
-                case .deletion:
-                    if deleted == nil { deleted = Bits(repeating: false, count: header.rowCount) }
-                    deleted![position] = true
-                case .update:
-                    for entry in record.values {
-                        guard let column = type.columns.firstIndex(where: { $0.id == entry.column }) else { continue }
-                        guard overlay[column]?.positions.last != position else { throw Damage("a delta record sets a column twice") }
-                        overlay[column, default: Patch(positions: [], values: Column(type.columns[column].type.stored))].positions.append(position)
-                        if !overlay[column]!.values.append(entry.value) { throw Damage("a delta value of the wrong type") }
-                    }
-                case .row: throw Damage("a delta row within a sealed segment")
+        for (rowID, record) in changes {
+            guard let position = StoredSegment.position(of: rowID, header, rowIDs) else { throw Damage("a delta record for a row that does not exist") }
+            switch record.kind {
+            case .deletion:
+                if deleted == nil { deleted = Bits(repeating: false, count: header.rowCount) }
+                deleted![position] = true
+            case .update:
+                for entry in record.values {
+                    guard let column = type.columns.firstIndex(where: { $0.id == entry.column }) else { continue }
+                    guard overlay[column]?.positions.last != position else { throw Damage("a delta record sets a column twice") }
+                    overlay[column, default: Patch(positions: [], values: Column(type.columns[column].type.stored))].positions.append(position)
+                    if !overlay[column]!.values.append(entry.value) { throw Damage("a delta value of the wrong type") }
                 }
+            case .row: throw Damage("a delta row within a sealed segment")
             }
         }
         let live = deleted.map { bits in Bits(words: bits.words.map { ~$0 }, count: bits.count) }
         core.source.counts.addOpenedSegment()
-        return StoredSegment(core.source, entry.header, type: type, header: header, headerBytes: headerBytes, headerOwner: headerOwner, rowIDs: rowIDs, overlay: overlay, live: live)
+        return StoredSegment(core.source, entry.header, type: type, header: header, headerBytes: bytes, headerOwner: owner, rowIDs: rowIDs, overlay: overlay, live: live)
     }
 
     func rowID(at position: Int) throws(Damage) -> Int64 { header.firstRowID + (rowIDs?[position] ?? Int64(position)) }

@@ -39,7 +39,7 @@ package final class FileExtents: ExtentSource, Sendable {
         if let held {
             bytes = try held.read(ref, bytes)
         } else if !store.verified.contains(ref) {
-            guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+            guard ref.hash.vouches(for: bytes) else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
             store.verified.insert(ref)
         }
         try checkIntact()
@@ -58,7 +58,7 @@ package final class FileExtents: ExtentSource, Sendable {
         if let held {
             try held.check(ref, place(ref, mapping))
         } else {
-            guard Hash128(of: bytes) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+            guard ref.hash.vouches(for: bytes) else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
         }
         return bytes
     }
@@ -113,7 +113,7 @@ extension File {
             }
             let read = UnsafeRawBufferPointer(rebasing: bytes[..<Int(ref.length)])
             guard count == read.count else { throw Damage("the file was cut short while it was open", at: Int(clamping: ref.offset)) }
-            guard isSealed || Hash128(of: read) == ref.hash else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+            guard isSealed || ref.hash.vouches(for: read) else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
             return read
         } catch {
             bytes.deallocate()

@@ -81,7 +81,7 @@ struct Root: Equatable {
         let length = Int(try reader.read(UInt32.self))
         guard length >= Root.length, length <= Root.slotBytes, length <= slot.count else { throw Damage("root length out of bounds", at: 12) }
         var tail = ByteReader(slot, at: length - 16)
-        guard try tail.readHash() == Hash128(of: UnsafeRawBufferPointer(rebasing: slot[..<(length - 16)])) else { throw Damage("root hash differs") }
+        guard try tail.readHash().vouches(for: UnsafeRawBufferPointer(rebasing: slot[..<(length - 16)])) else { throw Damage("root hash differs") }
         readerFeatures = try reader.read()
         writerFeatures = try reader.read()
         version = try reader.read()

@@ -113,6 +113,12 @@ struct SpaceState: Sendable {
 
     // MARK: Checkpoint
 
+    /// Where dead space lies over other dead space, in bytes: only in a hostile file, and nothing may be written of it.
+    func overlap(with freed: [DeadRange]) -> UInt64? {
+        let dead = (Array(pending.values) + freed).sorted { $0.start < $1.start }
+        return zip(dead, dead.dropFirst()).first { $0.end > $1.start }.map { $1.start * 64 }
+    }
+
     func encoded(version: UInt64, freed: [DeadRange]) -> [UInt8] {
         var writer = ByteWriter(reserving: 64 + free.count * 4 + (pending.count + freed.count) * 8)
         writer.append(SpaceState.tag)

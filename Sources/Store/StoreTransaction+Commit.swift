@@ -164,6 +164,10 @@ extension StoreTransaction {
         if writesCheckpoint, !store.checkpoint.ref.isNone { dead.append(store.checkpoint.ref) }
         let freedRanges = try checkedFrees(dead)
 
+        if writesCheckpoint, let place = store.space!.overlap(with: freedRanges) {
+            throw FirnError.damaged(store.path, what: "dead space overlaps other dead space", byte: place)
+        }
+
         // A file's first commit, and the one that it needs to be like any other, wait for nobody.
         let joins = version > 1 && store.replacement == nil && !base.root.isAlone && store.joins(durability, version: version)
         var listed = written.values.map(\.ref)

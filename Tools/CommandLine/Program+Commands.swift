@@ -184,6 +184,21 @@ extension Command {
         ],
         exit: "0 intact, 1 damage found")
 
+    static let recover = Command(
+        "recover", operands: "FILE OUT", count: 2...2, "saves what is intact of a damaged file into a new one, and tells what is lost",
+        detail: """
+            Reads the newest version that can be read, through whatever still leads to it: damaged or missing roots, catalogues, directories and headers are passed by where what \
+            they lead to hashes right. What does not is left out, and told: type, column, rows and byte. Lost values in rows that are otherwise whole become null. Row ids stay.
+
+            FILE is only read. OUT is written beside its place and renamed when complete; if nothing can be recovered it is not made, and the exit code is 4.
+            """,
+        examples: [
+            .init("firn recover people.firn saved.firn", "all that is left"),
+            .init("firn recover --json people.firn saved.firn", "with a report for programs"),
+        ],
+        flags: [.profile, .force, .json],
+        exit: "0 nothing is lost, 1 something is, 4 nothing can be recovered")
+
     static let help = Command(
         "help", operands: "[COMMAND]", count: 0...1, "explains a command", detail: "", examples: [.init("firn help convert", "all of convert")], flags: [])
 

@@ -47,6 +47,7 @@ final class Session {
         case "compact": return try CompactCommand(session: self).run()
         case "info": return try InfoCommand(session: self).run()
         case "verify": return try VerifyCommand(session: self).run()
+        case "recover": return try RecoverCommand(session: self).run()
         case "schema": return try SchemaCommand(session: self).run()
         case "index": return try IndexCommand(session: self).run()
         case "completions":

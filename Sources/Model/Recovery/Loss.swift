@@ -1,0 +1,30 @@
+import FirnBytes
+
+/// Something that a damaged file has lost, or may have.
+package struct Loss: Sendable, CustomStringConvertible {
+    /// Nil: it is not about one type.
+    package var type: String?
+    /// Nil: whole rows.
+    package var column: String?
+    /// Row ids.
+    package var rows: ClosedRange<Int64>?
+    /// How many rows, as far as that is known.
+    package var count: Int?
+    /// What is wrong, and at which byte of the file.
+    package var damage: Damage
+
+    package init(type: String? = nil, column: String? = nil, rows: ClosedRange<Int64>? = nil, count: Int? = nil, _ damage: Damage) {
+        self.type = type
+        self.column = column
+        self.rows = rows
+        self.count = count
+        self.damage = damage
+    }
+
+    package var description: String {
+        var text = type ?? "file"
+        if let column { text += ".\(column)" }
+        if let rows { text += rows.lowerBound == rows.upperBound ? ", row \(rows.lowerBound)" : ", rows \(rows.lowerBound) to \(rows.upperBound)" }
+        return "\(text): \(damage.what) (byte \(damage.offset))"
+    }
+}

@@ -1,0 +1,82 @@
+import FirnBytes
+import FirnCodecs
+import FirnDisk
+import FirnStore
+
+/// What was got out of a damaged file, and what was not.
+package struct Recovery: Sendable {
+    package struct Saved: Sendable {
+        package var type: String
+        package var rows: Int
+    }
+    /// The version that was read.
+    package var version: UInt64
+    /// Wall time of its commit, nanoseconds since 1970 UTC; 0 if that is not known.
+    package var time: Int64
+    package var saved: [Saved] = []
+    package var losses: [Loss] = []
+    /// What was wrong and did no harm, or was mended.
+    package var remarks: [String] = []
+
+    /// Writes all of a file that hashes right into a new one, row ids kept; reads the newest version of which that can be said. Values that are
+    /// lost in rows of which others are left become null, their columns optional. Throws `.damaged` if nothing is left, and writes nothing then.
+    package static func run(from path: String, to target: String, overwrite: Bool = false, profile: Profile = .standard, threads: Int = Machine.cores,
+                            progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) -> Recovery {
+        let salvage = try Salvage(path: path)
+        let version = try SalvagedVersion(salvage)
+        defer { version.core.close() }
+        var recovery = Recovery(version: version.version, time: version.time, losses: version.losses, remarks: version.remarks)
+        let types = version.core.schema.types.indices.map { SalvagedType(version, salvage, type: $0, progress: progress) }
+        for type in types { recovery.losses += type.losses }
+        recovery.remarks += Recovery.indexRemarks(version.core)
+
+        var schema = version.core.schema
+        for (index, type) in types.enumerated() { recovery.remarks += Recovery.loosen(&schema.types[index], lost: type.parts.reduce(into: []) { $0.formUnion($1.lost) }) }
+        guard recovery.losses.isEmpty || types.contains(where: { !$0.parts.isEmpty }) else {
+            let first = recovery.losses[0]
+            throw FirnError(.damaged, "nothing can be recovered: no row is left (\(first))", at: .init(file: path, byte: first.damage.offset))
+        }
+
+        let database = try Database.create(path: target, overwrite: overwrite, atFirstCommit: true)
+        let transaction = try database.begin(threads: threads)
+        transaction.profile = profile
+        try transaction.adopt(schema)
+        for (index, type) in types.enumerated() {
+            let writer = try transaction.bulkWriter(schema.types[index].name)
+            var rows = 0
+            for part in type.parts {
+                let (columns, rowIDs): ([Column], [Int64])
+                do throws(Damage) { (columns, rowIDs) = try type.rows(part, as: schema.types[index].columns) } catch { throw .damaged(path, what: error.what, byte: error.offset) }
+                try writer.append(stored: columns, rowIDs: rowIDs)
+                rows += rowIDs.count
+                progress(rowIDs.count)
+            }
+            writer.skip(to: version.core.catalogue.types[index].nextRowID)
+            recovery.saved.append(Saved(type: schema.types[index].name, rows: rows))
+        }
+        try transaction.commit()
+        return recovery
+    }
+
+    /// Columns with values that are gone can be null from now on; a key that has such a column tells nothing apart.
+    private static func loosen(_ type: inout TypeSchema, lost: Set<Int>) -> [String] {
+        var remarks: [String] = []
+        for column in lost.sorted() where !type.columns[column].type.isOptional {
+            type.columns[column].type.isOptional = true
+            remarks.append("\(type.name).\(type.columns[column].name) can be null now: values of it are lost")
+        }
+        if type.key.contains(where: lost.contains) {
+            remarks.append("\(type.name) has no key any more: values of it are lost")
+            type.key = []
+        }
+        return remarks
+    }
+
+    /// Indexes are made anew of the rows, as far as it is known which there were: damage of theirs loses nothing.
+    private static func indexRemarks(_ core: SnapshotCore) -> [String] {
+        core.schema.types.indices.filter { core.catalogue.types[$0].inner == nil }.flatMap { type -> [String] in
+            if let damage = core.catalogue.types[type].indexDamage { return ["\(core.schema.types[type].name) has no indexes any more: \(damage.what) (byte \(damage.offset))"] }
+            return core.verifyIndexes(type, full: false).map { "made anew: \($0)" }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import FirnBytes
+import FirnCodecs
+import FirnStore
+
+/// What is left of the rows of one type.
+final class SalvagedType {
+    /// Rows that can be read, and the columns of theirs that cannot.
+    struct Part {
+        /// Nil: sealed, and opened anew each time it is read.
+        var tail: (columns: [Column], rowIDs: [Int64])?
+        var entry: DirectoryEntry?
+        var index = 0
+        var lost: Set<Int> = []
+    }
+
+    let core: SnapshotCore
+    let salvage: Salvage
+    let type: Int
+    let isVouchedFor: Bool
+    private(set) var parts: [Part] = []
+    private(set) var losses: [Loss] = []
+    private var schema: TypeSchema { core.schema.types[type] }
+    private var state: Catalogue.TypeState { core.catalogue.types[type] }
+    private var records: [(rowID: Int64, record: DeltaRecord)] = []
+    private var directory: UnsafeRawBufferPointer?
+
+    init(_ version: SalvagedVersion, _ salvage: Salvage, type: Int, progress: (Int) -> Void) {
+        core = version.core
+        self.salvage = salvage
+        self.type = type
+        isVouchedFor = version.isVouchedFor
+        readDelta()
+        readDirectory()
+        var last: Int64 = -1
+        for index in 0..<(state.inner != nil || directory != nil ? state.segmentCount : 0) {
+            guard let entry = entry(index) else { continue }
+            guard entry.firstRowID > last else {
+                lose(nil, entry.firstRowID...entry.lastRowID, entry.rowCount - entry.deletedCount, Damage("row ids do not ascend from the segment before"))
+                continue
+            }
+            if let part = part(entry, index) {
+                last = entry.lastRowID
+                parts.append(part)
+            }
+            progress(entry.rowCount)
+        }
+        readTail(after: last)
+    }
+
+    private func lose(_ column: Int?, _ rows: ClosedRange<Int64>?, _ count: Int?, _ damage: Damage) {
+        losses.append(Loss(type: schema.name, column: column.map { schema.columns[$0].name }, rows: rows, count: count, damage))
+    }
+
+    // MARK: Directory
+
+    /// What a damaged directory says of each segment has a hash of its own: the header's.
+    private func readDirectory() {
+        guard state.segmentCount > 0, state.inner == nil else { return }
+        do throws(Damage) { directory = try salvage.read(state.directory) } catch {
+            directory = try? salvage.readBeginning(state.directory)
+            let rest = directory.map { ": segments whose headers are whole are taken, of \(min(state.segmentCount, $0.count / DirectoryEntry.size)) of \(state.segmentCount)" }
+            lose(nil, nil, nil, Damage("the directory is damaged (\(error.what))\(rest ?? "")", at: Int(clamping: error.offset)))
+        }
+    }
+
+    private func entry(_ index: Int) -> DirectoryEntry? {
+        if let inner = state.inner { return inner.entry }
+        let place = Int(clamping: state.directory.offset) &+ index &* DirectoryEntry.size
+        do throws(Damage) {
+            let entry = try DirectoryEntry(directory!, index)
+            guard entry.lastRowID < state.nextRowID || !isVouchedFor else { throw Damage("a segment holds row ids that were never given") }
+            return entry
+        } catch {
+            lose(nil, nil, nil, Damage("segment \(index): \(error.what)", at: place))
+            return nil
+        }
+    }
+
+    // MARK: Segments
+
+    /// Looks which columns can be read, every value of them; nil if none can.
+    private func part(_ entry: DirectoryEntry, _ index: Int) -> Part? {
+        let rows = entry.firstRowID...entry.lastRowID
+        var part = Part(entry: entry, index: index)
+        do throws(Damage) {
+            let segment = try open(entry)
+            for column in schema.columns.indices {
+                do throws(Damage) { _ = try values(segment, column) } catch {
+                    part.lost.insert(column)
+                    lose(column, rows, segment.liveCount, error)
+                }
+            }
+            return schema.columns.isEmpty || part.lost.count < schema.columns.count ? part : nil
+        } catch {
+            lose(nil, rows, entry.rowCount - entry.deletedCount, error)
+            return nil
+        }
+    }
+
+    /// All values of a column, deleted rows too; places of damage are those of the file.
+    private func values(_ segment: StoredSegment, _ column: Int) throws(Damage) -> Column {
+        let stored = segment.layout.entries.first { $0.columnID == schema.columns[column].id }
+        do throws(Damage) {
+            let all = try segment.allRows(column)
+            if !isVouchedFor, segment.overlay[column] == nil, stored?.patch == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
+                throw Damage("values do not have the hash that was taken when they were written")
+            }
+            return all
+        } catch {
+            let base = stored?.chunk?.offset ?? segment.headerRef.offset
+            throw error.offset < base ? error.shifted(by: base) : error
+        }
+    }
+
+    private func open(_ entry: DirectoryEntry) throws(Damage) -> StoredSegment {
+        let (bytes, owner) = try header(entry)
+        let header: SegmentHeader
+        do throws(Damage) { header = try SegmentHeader(bytes) } catch { throw error.shifted(by: entry.header.offset) }
+        let ofSegment = changes(entry.firstRowID...entry.lastRowID)
+        return try StoredSegment.open(core, schema: schema, entry: entry, header: header, bytes: bytes, owner: owner, changes: ofSegment)
+    }
+
+    /// A header that is damaged still names chunks, and these have hashes of their own. What it says itself must agree with the directory.
+    private func header(_ entry: DirectoryEntry) throws(Damage) -> (UnsafeRawBufferPointer, any AnyObject & Sendable) {
+        if let inner = state.inner { return (inner.header.bytes, inner.header) }
+        do throws(Damage) { return (try salvage.read(entry.header), salvage) } catch {
+            guard let bytes = try? salvage.readUnverified(entry.header), let header = try? SegmentHeader(bytes), header.entries.allSatisfy({ $0.packed == nil }),
+                  header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID, (try? header.decodeDeletes())?.ones ?? 0 == entry.deletedCount,
+                  entry.firstRowID + ((try? header.decodeRowIDs())?.last ?? Int64(entry.rowCount - 1)) == entry.lastRowID,
+                  !header.entries.contains(where: { entry in entry.chunk.map { (try? salvage.read($0)) == nil } ?? true }), hasOwnColumns(header) else { throw error }
+            lose(nil, entry.firstRowID...entry.lastRowID, nil, Damage("the header is damaged: rows are taken, perhaps as they were before the last changes", at: Int(clamping: entry.header.offset)))
+            return (bytes, salvage)
+        }
+    }
+
+    /// The columns of the type, each once, in order: ids that a flipped bit changed would give a column's values to another.
+    private func hasOwnColumns(_ header: SegmentHeader) -> Bool {
+        let ids = header.entries.map(\.columnID), known = schema.columns.map(\.id)
+        return ids == Array(known.prefix(ids.count)) && ids.count == known.count
+    }
+
+    // MARK: Delta
+
+    private func readDelta() {
+        guard !state.delta.isNone else { return }
+        TreeReader(root: state.delta, source: salvage).salvage(salvage) { from, before, damage in
+            let low = Int64(clamping: Self.number(from) ?? 0), high = Int64(clamping: Self.number(before).map { $0 == 0 ? 0 : $0 - 1 } ?? UInt64(max(state.nextRowID - 1, 0)))
+            lose(nil, low...max(low, high), nil, Damage("changes and new rows are lost, what they replaced is back (\(damage.what))", at: Int(clamping: damage.offset)))
+        } _: { key, value in
+            guard let rowID = Self.number(key), let id = Int64(exactly: rowID), let record = try? DeltaRecord(value) else {
+                return lose(nil, Self.number(key).flatMap { Int64(exactly: $0) }.map { $0...$0 }, 1, Damage("a delta record cannot be read"))
+            }
+            records.append((id, record))
+        }
+    }
+
+    private static func number(_ key: [UInt8]?) -> UInt64? {
+        guard let key, key.count >= 8 else { return nil }
+        return key.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    private func changes(_ rows: ClosedRange<Int64>) -> [(rowID: Int64, record: DeltaRecord)] {
+        var low = 0, high = records.count
+        while low < high {
+            let middle = (low + high) / 2
+            if records[middle].rowID < rows.lowerBound { low = middle + 1 } else { high = middle }
+        }
+        return Array(records[low...].prefix { $0.rowID <= rows.upperBound })
+    }
+
+    /// The rows that exist in the delta alone.
+    private func readTail(after last: Int64) {
+        var columns = schema.columns.map { Column($0.type.stored) }, rowIDs: [Int64] = []
+        for (rowID, record) in records where record.kind == .row {
+            guard rowID > last, rowID < state.nextRowID else {
+                lose(nil, rowID...rowID, 1, Damage("a new row stands where another is"))
+                continue
+            }
+            for (i, column) in schema.columns.enumerated() {
+                if !columns[i].append(record.value(of: column.id) ?? Column.absentValue(column.type.stored)) {
+                    lose(i, rowID...rowID, 1, Damage("a delta value of the wrong type"))
+                    columns[i].appendNull()
+                }
+            }
+            rowIDs.append(rowID)
+        }
+        let missing = state.deltaRows - rowIDs.count
+        if missing > 0 { lose(nil, nil, missing, Damage("\(missing) of \(state.deltaRows) rows of the delta are missing", at: Int(clamping: state.delta.offset))) }
+        if !rowIDs.isEmpty { parts.append(Part(tail: (columns, rowIDs))) }
+    }
+
+    // MARK: Reading
+
+    /// The live rows of a part, as stored; columns that are lost are null, of the types given.
+    func rows(_ part: Part, as columns: [ColumnSchema]) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
+        let all: [Column], rowIDs: [Int64]
+        if let tail = part.tail { (all, rowIDs) = tail } else {
+            let segment = try open(part.entry!)
+            var live: [Int] = []
+            for row in 0..<segment.rowCount where segment.isLive(row) { live.append(row) }
+            var found: [Column] = []
+            for column in columns.indices {
+                if part.lost.contains(column) { found.append(Column(columns[column].type.stored)) } else {
+                    let values = try values(segment, column)
+                    found.append(live.count == segment.rowCount ? values : values.gather(live))
+                }
+            }
+            var ids: [Int64] = []
+            for row in live { ids.append(try segment.rowID(at: row)) }
+            (all, rowIDs) = (found, ids)
+        }
+        return (all.enumerated().map { index, column in
+            var column = column
+            column.type = columns[index].type.stored
+            if part.lost.contains(index) { for _ in rowIDs { column.appendNull() } }
+            return column
+        }, rowIDs)
+    }
+}

@@ -1,0 +1,73 @@
+import FirnBytes
+
+extension TreeReader {
+    /// Every entry that is left of a tree with damaged nodes, ascending; `lost` hears which keys went with what (an open end: nil).
+    /// Children of a damaged inner node are reached through what is left of it.
+    package func salvage(_ salvage: Salvage, lost: (_ from: [UInt8]?, _ before: [UInt8]?, Damage) -> Void, _ body: (_ key: [UInt8], _ value: UnsafeRawBufferPointer) -> Void) {
+        guard !root.isNone else { return }
+        withoutActuallyEscaping(lost) { lost in
+            withoutActuallyEscaping(body) { body in
+                var walk = TreeSalvage(source: salvage, lost: lost, body: body)
+                walk.visit(root, level: nil, from: nil, before: nil)
+            }
+        }
+    }
+}
+
+private struct TreeSalvage {
+    let source: Salvage
+    let lost: ([UInt8]?, [UInt8]?, Damage) -> Void
+    let body: ([UInt8], UnsafeRawBufferPointer) -> Void
+    /// Each node once: what leads in circles is not a tree.
+    var seen: Set<UInt64> = []
+    var last: [UInt8]?
+
+    init(source: Salvage, lost: @escaping ([UInt8]?, [UInt8]?, Damage) -> Void, body: @escaping ([UInt8], UnsafeRawBufferPointer) -> Void) {
+        self.source = source
+        self.lost = lost
+        self.body = body
+    }
+
+    mutating func visit(_ ref: ExtentRef, level: Int?, from: [UInt8]?, before: [UInt8]?) {
+        guard seen.insert(ref.offset).inserted else { return lost(from, before, Damage("a tree leads in circles", at: Int(clamping: ref.offset))) }
+        do throws(Damage) {
+            var isWhole = true
+            let bytes: UnsafeRawBufferPointer
+            do throws(Damage) { bytes = try source.read(ref) } catch {
+                isWhole = false
+                bytes = try source.readUnverified(ref)
+                // What a damaged leaf says is worth nothing; an inner node says where others are, and these have hashes.
+                guard level != 0, let node = try? TreeNodeView(bytes, level: level), node.level > 0 else { throw error }
+            }
+            let node: TreeNodeView
+            do throws(Damage) { node = try TreeNodeView(bytes, level: level) } catch { throw error.shifted(by: ref.offset) }
+            if node.level == 0 { leaf(node, ref) } else { inner(node, ref, isWhole: isWhole, from, before) }
+        } catch { lost(from, before, error) }
+    }
+
+    private mutating func inner(_ node: TreeNodeView, _ ref: ExtentRef, isWhole: Bool, _ from: [UInt8]?, _ before: [UInt8]?) {
+        let keys = (0..<node.count).map { try? node.key($0) }
+        for index in 0..<node.count {
+            let low = index == 0 ? from : keys[index] ?? from, high = index + 1 < node.count ? keys[index + 1] ?? before : before
+            do throws(Damage) {
+                let child: ExtentRef
+                do throws(Damage) { child = try node.child(index) } catch { throw error.shifted(by: ref.offset) }
+                visit(child, level: node.level - 1, from: low, before: high)
+            } catch { lost(low, high, error) }
+        }
+    }
+
+    private mutating func leaf(_ node: TreeNodeView, _ ref: ExtentRef) {
+        for index in 0..<node.count {
+            do throws(Damage) {
+                let key = try node.key(index)
+                guard last.map({ $0.lexicographicallyPrecedes(key) }) ?? true else { throw Damage("tree keys out of order", at: Int(clamping: ref.offset)) }
+                last = key
+                do throws(Damage) {
+                    let (inline, extent) = try node.value(index)
+                    if let inline { body(key, inline) } else { body(key, try source.read(extent)) }
+                } catch { lost(key, key + [0], error) }
+            } catch { lost(last, nil, error.shifted(by: ref.offset)) }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import FirnBytes
+import FirnCodecs
+
+/// A stream of one codec: kind u8 (its two high bits set: the count in 2^30), count u16, and for kinds with two parts the length of the first u16; then the bytes.
+enum StreamsAttack {
+    static func run(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count >= 3, bytes.count <= 1 << 18 else { return }
+        // Counts of elements are the file's own word, and can be any number.
+        let count = (Int(bytes[1]) | Int(bytes[2]) << 8) << [0, 0, 0, 30][Int(bytes[0] >> 6)]
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[3...])
+        switch bytes[0] & 63 % 8 {
+        case 0: words(rest, count)
+        case 1: reals(rest, count)
+        case 2: exact(rest) { bytes in if let reader = try? BitsReader(bytes, count: count) { bits(reader) } }
+        case 3: lengths(rest, count)
+        case 4: exact(rest) { text($0, count, []) }
+        case 5: nested(rest, count)
+        case 6: shared(.values, rest, count)
+        default: shared(.trained, rest, count)
+        }
+    }
+
+    /// In memory of their own, so that reading past their end is seen.
+    private static func exact(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
+        defer { copy.deallocate() }
+        copy.copyMemory(from: bytes)
+        body(UnsafeRawBufferPointer(copy))
+    }
+
+    private static func parts(_ bytes: UnsafeRawBufferPointer) -> (UnsafeRawBufferPointer, UnsafeRawBufferPointer)? {
+        guard bytes.count >= 2 else { return nil }
+        let first = min(Int(bytes[0]) | Int(bytes[1]) << 8, bytes.count - 2)
+        return (UnsafeRawBufferPointer(rebasing: bytes[2..<(2 + first)]), UnsafeRawBufferPointer(rebasing: bytes[(2 + first)...]))
+    }
+
+    /// Vectors to look at: the first ones and the last.
+    private static func vectors(_ count: Int) -> [Int] {
+        let all = (count + 1023) / 1024
+        return all <= 4 ? Array(0..<all) : [0, 1, all / 2, all - 1]
+    }
+
+    private static func places(_ count: Int) -> [Int] { Set([0, 1, 63, 1023, 1024, count / 2, count - 2, count - 1]).filter { $0 >= 0 && $0 < count }.sorted() }
+
+    private static func words(_ bytes: UnsafeRawBufferPointer, _ count: Int) {
+        exact(bytes) { bytes in
+            guard let reader = try? WordsReader(bytes, count: count) else { return }
+            _ = reader.bounds()
+            var out = [Int64](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
+            for vector in vectors(count) {
+                _ = reader.bounds(ofVector: vector)
+                out.withUnsafeMutableBufferPointer { _ = try? reader.decode(vector: vector, into: $0.baseAddress!) }
+                for (low, high) in [(Int64(0), Int64(100)), (.min, .max), (5, 4), (-7, 1 << 50)] {
+                    found.withUnsafeMutableBufferPointer { _ = try? reader.search(vector: vector, low, high, into: $0.baseAddress!) }
+                }
+                _ = try? reader.sum(vector: vector)
+            }
+            for place in places(count) {
+                _ = try? reader.value(at: place)
+                let n = min(count - place, 130)
+                out.withUnsafeMutableBufferPointer { _ = try? reader.decode(from: place, count: n, into: $0.baseAddress!) }
+            }
+        }
+    }
+
+    private static func reals(_ bytes: UnsafeRawBufferPointer, _ count: Int) {
+        exact(bytes) { bytes in
+            guard let reader = try? RealsReader(bytes, count: count) else { return }
+            _ = reader.bounds()
+            var out = [Double](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
+            for vector in vectors(count) {
+                _ = reader.bounds(ofVector: vector)
+                out.withUnsafeMutableBufferPointer { _ = try? reader.decode(vector: vector, into: $0.baseAddress!) }
+                for (low, high) in [(0.0, 100.0), (-Double.infinity, .infinity), (0.1, 0.1)] {
+                    found.withUnsafeMutableBufferPointer { _ = try? reader.search(vector: vector, low, high, into: $0.baseAddress!) }
+                }
+                _ = try? reader.sum(vector: vector)
+            }
+            for place in places(count) { _ = try? reader.value(at: place) }
+        }
+    }
+
+    private static func bits(_ reader: BitsReader) {
+        let count = reader.count
+        _ = reader.isConstant
+        var out = [UInt64](repeating: 0, count: 16)
+        for vector in vectors(count) {
+            _ = reader.ones(ofVector: vector)
+            guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else { continue }
+            let n = min(1024, count - vector * 1024)
+            for i in n..<max(n, 1024) { precondition(out[i / 64] >> UInt64(i % 64) & 1 == 0, "a bit behind the last is set") }
+        }
+        for place in places(count) { _ = try? reader.value(at: place) }
+    }
+
+    private static func nested(_ bytes: UnsafeRawBufferPointer, _ count: Int) {
+        guard let (first, second) = parts(bytes) else { return }
+        exact(first) { first in
+            exact(second) { second in
+                guard let outer = try? BitsReader(first, count: count), let reader = try? BitsReader(second, within: outer) else { return }
+                bits(reader)
+            }
+        }
+    }
+
+    private static func lengths(_ bytes: UnsafeRawBufferPointer, _ count: Int) {
+        exact(bytes) { bytes in
+            guard let reader = try? LengthsReader(bytes, count: count) else { return }
+            var out = [Int](repeating: 0, count: 1025)
+            for vector in vectors(count) {
+                guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else { continue }
+                let n = min(1024, count - vector * 1024)
+                for i in 0..<n { precondition(out[i] <= out[i + 1], "offsets of lists descend") }
+                precondition(out[0] >= 0 && out[n] <= reader.total, "offsets of lists leave their elements")
+            }
+            for place in places(count) {
+                if let range = try? reader.range(at: place) { precondition(range.lowerBound >= 0 && range.upperBound <= reader.total, "a list leaves its elements") }
+            }
+        }
+    }
+
+    private static func shared(_ kind: SharedBlob.Kind, _ bytes: UnsafeRawBufferPointer, _ count: Int) {
+        guard let (first, second) = parts(bytes) else { return }
+        exact(first) { first in
+            exact(second) { second in
+                guard let blob = try? SharedText(kind: kind, bytes: first) else { return }
+                text(second, count, [blob])
+            }
+        }
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer, _ count: Int, _ shared: [SharedText]) {
+        guard let reader = try? TextReader(bytes, count: count, shared: shared) else { return }
+        var out = Text(), codes = [Int64](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
+        let values = try? reader.values
+        for vector in vectors(count) {
+            let n = min(1024, count - vector * 1024)
+            if (try? reader.decode(vector: vector, into: &out)) != nil {
+                precondition(out.count == n && out.offsets.last == out.bytes.count, "a vector of text of another shape")
+            }
+            if let values, codes.withUnsafeMutableBufferPointer({ try? reader.decodeCodes(vector: vector, into: $0.baseAddress!) }) != nil {
+                found.withUnsafeMutableBufferPointer { _ = try? reader.searchCodes(vector: vector, 0, 3, into: $0.baseAddress!) }
+                precondition(codes[..<n].allSatisfy { $0 >= 0 && $0 < values.count }, "a code outside the values")
+            }
+        }
+        for place in places(count) { _ = try? reader.withValue(at: place) { $0.reduce(0) { $0 &+ Int($1) } } }
+    }
+}

@@ -1,0 +1,130 @@
+import FirnBytes
+import FirnCodecs
+
+/// Any values: what is written of them is read back the same, by vectors and one by one, and found by searches.
+/// Kind u8, profile u8, width u8, then the values.
+enum ValuesAttack {
+    static func run(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count > 3, bytes.count <= 1 << 15 else { return }
+        let profile: Profile = [.fast, .standard, .small][Int(bytes[1]) % 3], width = Int(bytes[2]) % 8 + 1
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[3...])
+        switch bytes[0] % 5 {
+        case 0: words(numbers(rest, width), profile)
+        case 1: reals(numbers(rest, 8).map { Double(bitPattern: UInt64(bitPattern: $0)) }, profile)
+        case 2: reals(numbers(rest, width).map { Double($0) / [1, 10, 100, 8][Int(bytes[1]) / 3 % 4] }, profile)
+        case 3: bits(rest, profile)
+        default: text(rest, profile)
+        }
+    }
+
+    /// Signed numbers of so many bytes each, end to end.
+    private static func numbers(_ bytes: UnsafeRawBufferPointer, _ width: Int) -> [Int64] {
+        stride(from: 0, through: bytes.count - width, by: width).map { at in
+            var number: UInt64 = 0
+            for i in 0..<width { number |= UInt64(bytes[at + i]) << UInt64(8 * i) }
+            let shift = UInt64(64 - 8 * width)
+            return Int64(bitPattern: number << shift) >> Int64(shift)
+        }
+    }
+
+    private static func expect(_ holds: Bool, _ what: String) { precondition(holds, what) }
+
+    private static func words(_ values: [Int64], _ profile: Profile) {
+        guard !values.isEmpty else { return }
+        let stream = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
+        stream.withUnsafeBytes { bytes in
+            guard let reader = try? WordsReader(bytes, count: values.count) else { return expect(false, "numbers are not read back") }
+            var out = [Int64](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
+            if let (low, high) = reader.bounds() { expect(values.allSatisfy { low <= $0 && $0 <= high }, "numbers outside their bounds") }
+            for vector in 0..<((values.count + 1023) / 1024) {
+                let part = values[(vector * 1024)..<min(values.count, vector * 1024 + 1024)]
+                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector is not read back")
+                expect(out[..<part.count] == ArraySlice(part), "other numbers are read back")
+                if let (low, high) = reader.bounds(ofVector: vector) { expect(part.allSatisfy { low <= $0 && $0 <= high }, "numbers outside the bounds of their vector") }
+                if let sum = try? reader.sum(vector: vector) { expect(sum == part.reduce(Int128(0)) { $0 + Int128($1) }, "another sum") } else { expect(false, "no sum") }
+                let some = part[part.startIndex + part.count / 2], other = part[part.startIndex + part.count / 3]
+                for (low, high) in [(min(some, other), max(some, other)), (some, some), (.min, some), (0, .max)] {
+                    expect(found.withUnsafeMutableBufferPointer { (try? reader.search(vector: vector, low, high, into: $0.baseAddress!)) != nil }, "a search fails")
+                    for (i, value) in part.enumerated() { expect((found[i / 64] >> UInt64(i % 64) & 1 == 1) == (low <= value && value <= high), "a search finds others") }
+                }
+            }
+            for i in stride(from: 0, to: values.count, by: 1 + values.count / 40) { expect((try? reader.value(at: i)) == values[i], "another number is read back") }
+        }
+    }
+
+    private static func reals(_ values: [Double], _ profile: Profile) {
+        guard !values.isEmpty else { return }
+        let stream = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: false, profile: profile) }
+        stream.withUnsafeBytes { bytes in
+            guard let reader = try? RealsReader(bytes, count: values.count) else { return expect(false, "reals are not read back") }
+            var out = [Double](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
+            for vector in 0..<((values.count + 1023) / 1024) {
+                let part = Array(values[(vector * 1024)..<min(values.count, vector * 1024 + 1024)])
+                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector of reals is not read back")
+                for i in part.indices { expect(out[i].bitPattern == part[i].bitPattern, "another real is read back") }
+                for (low, high) in [(0.0, 1000.0), (part[0], part[0])] where !low.isNaN {
+                    expect(found.withUnsafeMutableBufferPointer { (try? reader.search(vector: vector, low, high, into: $0.baseAddress!)) != nil }, "a search fails")
+                    for i in part.indices { expect((found[i / 64] >> UInt64(i % 64) & 1 == 1) == (low <= part[i] && part[i] <= high), "a search finds other reals") }
+                }
+            }
+            for i in stride(from: 0, to: values.count, by: 1 + values.count / 40) { expect((try? reader.value(at: i))?.bitPattern == values[i].bitPattern, "another real is read back") }
+        }
+    }
+
+    private static func bits(_ bytes: UnsafeRawBufferPointer, _ profile: Profile) {
+        var bits = Bits(repeating: false, count: bytes.count * 8)
+        for i in 0..<bits.count { bits[i] = bytes[i / 8] >> UInt8(i % 8) & 1 == 1 }
+        BitsEncoder.encode(bits, profile: profile).withUnsafeBytes { stream in
+            guard let reader = try? BitsReader(stream, count: bits.count) else { return expect(false, "bits are not read back") }
+            var out = [UInt64](repeating: 0, count: 16)
+            for vector in 0..<((bits.count + 1023) / 1024) {
+                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector of bits is not read back")
+                var ones = 0
+                for i in 0..<min(1024, bits.count - vector * 1024) {
+                    expect((out[i / 64] >> UInt64(i % 64) & 1 == 1) == bits[vector * 1024 + i], "another bit is read back")
+                    ones += bits[vector * 1024 + i] ? 1 : 0
+                }
+                if let said = reader.ones(ofVector: vector) { expect(said == ones, "other bits are counted") }
+            }
+        }
+    }
+
+    /// Zero bytes part the strings; 0xFF begins another segment of the group.
+    private static func text(_ bytes: UnsafeRawBufferPointer, _ profile: Profile) {
+        var segments: [Text] = [Text()], value: [UInt8] = []
+        func end() { value.withUnsafeBytes { segments[segments.count - 1].append($0) } }
+        for byte in bytes {
+            if byte == 0 || byte == 0xFF { end(); value = [] } else { value.append(byte) }
+            if byte == 0xFF, segments.count < 5 { segments.append(Text()) }
+        }
+        end()
+        let encoder = TextGroupEncoder(profile: profile)
+        for segment in segments { encoder.add(segment, present: nil) }
+        var streams = [[UInt8]](repeating: [], count: segments.count)
+        for (index, stream) in encoder.takeReady() { streams[index] = stream }
+        let (shared, rest) = encoder.finish()
+        for (index, stream) in rest { streams[index] = stream }
+        let blobs = shared.map { blob in
+            let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: blob.bytes.count, alignment: 16)
+            copy.copyBytes(from: blob.bytes)
+            return (blob.kind, copy)
+        }
+        defer { for blob in blobs { blob.1.deallocate() } }
+        var opened: [SharedText] = []
+        for blob in blobs { if let text = try? SharedText(kind: blob.0, bytes: UnsafeRawBufferPointer(blob.1)) { opened.append(text) } }
+        expect(opened.count == shared.count, "shared text is not opened")
+        for (segment, stream) in zip(segments, streams) {
+            stream.withUnsafeBytes { bytes in
+                guard let reader = try? TextReader(bytes, count: segment.count, shared: opened) else { return expect(false, "text is not read back") }
+                var out = Text()
+                for vector in 0..<((segment.count + 1023) / 1024) {
+                    expect((try? reader.decode(vector: vector, into: &out)) != nil, "a vector of text is not read back")
+                    for i in 0..<out.count { expect(out.withBytes(i) { Array($0) } == segment.withBytes(vector * 1024 + i) { Array($0) }, "another text is read back") }
+                }
+                for i in stride(from: 0, to: segment.count, by: 1 + segment.count / 40) {
+                    expect((try? reader.withValue(at: i) { Array($0) }) == segment.withBytes(i) { Array($0) }, "another text is read back")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+import FirnModel
+
+/// `firn recover FILE OUT`
+struct RecoverCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+    /// More losses than this are counted, not listed.
+    private static let listed = 50
+
+    func run() throws(FirnError) -> ExitCode {
+        let source = arguments.operands[0], target = arguments.operands[1]
+        guard target != "-", Paths.kind(target) != .other else { throw FirnError(.usage, "what is recovered is a .firn file, which cannot be a pipe", advice: "name a file") }
+        let progress = Progress(), display = ProgressDisplay(session, progress)
+        defer { display.end() }
+        let effort = WritingOptions(arguments, threads: try session.threads()).effort
+        let recovery: Recovery
+        do throws(FirnError) {
+            recovery = try recover(source, to: target, effort, progress)
+        } catch {
+            var told = error
+            // Nothing helps a file of which nothing is left.
+            if error.code == .damaged { told.advice = nil }
+            if error.code == .exists { told.advice = error.advice ?? "choose another name, or say --force" }
+            throw told
+        }
+        display.end()
+        if arguments.has("json") { try session.out.write(json(recovery, source, target).object + "\n") } else { try print(recovery, target) }
+        return recovery.losses.isEmpty ? .done : .no
+    }
+
+    private func recover(_ source: String, to target: String, _ effort: WritingOptions.Effort, _ progress: Progress) throws(FirnError) -> Recovery {
+        let threads = try session.threads(), force = arguments.has("force"), count = { (rows: Int) in progress.add(rows: rows) }
+        return switch effort {
+        case .fast: try Recovery.run(from: source, to: target, overwrite: force, profile: .fast, threads: threads, progress: count)
+        case .standard: try Recovery.run(from: source, to: target, overwrite: force, profile: .standard, threads: threads, progress: count)
+        case .small: try Recovery.run(from: source, to: target, overwrite: force, profile: .small, threads: threads, progress: count)
+        }
+    }
+
+    private func print(_ recovery: Recovery, _ target: String) throws(FirnError) {
+        for remark in recovery.remarks { session.remark(remark) }
+        for loss in recovery.losses.prefix(RecoverCommand.listed) { try session.out.write("lost: \(DisplayWidth.visible(loss.description))\n") }
+        if recovery.losses.count > RecoverCommand.listed { try session.out.write("lost: and \(Quantity.count(recovery.losses.count - RecoverCommand.listed)) more\n") }
+        guard !session.isQuiet else { return }
+        let rows = recovery.saved.reduce(0) { $0 + $1.rows }, style = session.outStyle
+        let count = recovery.losses.count, end = count == 0 ? style.green("nothing lost") : style.red(count == 1 ? "1 loss" : "\(Quantity.count(count)) losses")
+        try session.out.write("\(target): \(Quantity.count(rows, "row")) of version \(recovery.version), \(end)\n")
+    }
+
+    private func json(_ recovery: Recovery, _ source: String, _ target: String) -> JSONLine {
+        var line = JSONLine()
+        line.add("v", 1)
+        line.add("file", source)
+        line.add("target", target)
+        line.add("version", Int(clamping: recovery.version))
+        line.add("complete", recovery.losses.isEmpty)
+        line.add("saved", recovery.saved.map { saved in
+            var inner = JSONLine()
+            inner.add("type", saved.type)
+            inner.add("rows", saved.rows)
+            return inner
+        })
+        line.add("losses", recovery.losses.map { loss in
+            var inner = JSONLine()
+            if let type = loss.type { inner.add("type", type) }
+            if let column = loss.column { inner.add("column", column) }
+            if let rows = loss.rows {
+                inner.add("firstRow", Int(rows.lowerBound))
+                inner.add("lastRow", Int(rows.upperBound))
+            }
+            if let count = loss.count { inner.add("rows", count) }
+            inner.add("what", loss.damage.what)
+            inner.add("byte", Int(clamping: loss.damage.offset))
+            return inner
+        })
+        line.add("remarks", recovery.remarks)
+        return line
+    }
+}
