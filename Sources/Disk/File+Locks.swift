@@ -16,12 +16,12 @@ extension File {
     /// An exclusive lock needs a writable file. The bytes need not exist.
     package func lock(_ kind: LockKind, at offset: UInt64, count: UInt64 = 1, wait: Bool = false) throws(FirnError) -> Bool {
         guard !isInherited else { throw inherited }
-        try consult(.lock, "cannot lock")
+        try consult(.lock, cannotLock)
         var range = lockRange(kind == .shared ? Int16(F_RDLCK) : Int16(F_WRLCK), offset, count)
         let result = retrying { Int(fcntl(descriptor, wait ? setLockWaiting : setLock, &range)) }
         if result >= 0 { return true }
         if result == -Int(EAGAIN) || result == -Int(EACCES) { return false }
-        throw systemError(Int32(-result), "cannot lock", path)
+        throw systemError(Int32(-result), cannotLock, path)
     }
 
     package func unlock(at offset: UInt64, count: UInt64 = 1) {

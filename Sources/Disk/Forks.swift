@@ -14,7 +14,11 @@ package enum Forks {
         let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         counter.initialize(to: 0)
         // Called in the child before `fork` returns there, when it has one thread.
-        pthread_atfork(nil, nil) { Forks.counter.pointee += 1 }
+        _ = MappingFaults.count
+        pthread_atfork(nil, nil) {
+            Forks.counter.pointee += 1
+            MappingFaults.count.pointee += 1
+        }
         return counter
     }()
 }

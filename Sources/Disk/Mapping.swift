@@ -20,7 +20,8 @@ package final class Mapping: @unchecked Sendable {
     /// A file that is cut short is an error to whoever reads it. False: all places of those that are watched were taken, and it would end the process.
     package var isWatched: Bool { watch != nil }
 
-    /// How many bytes that files no longer had were touched so far, in all mappings: whoever reads through many looks here first.
+    /// How often pages were touched that files no longer had, in all mappings, and the process came out of a fork: whoever reads through many
+    /// looks whether it has grown.
     package static var faults: UnsafePointer<Int> { UnsafePointer(MappingFaults.count) }
 
     /// A mapping that is watched; nil where there is none to be had: reading works all the same.

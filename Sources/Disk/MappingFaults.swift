@@ -15,7 +15,7 @@ enum MappingFaults {
         table.initialize(repeating: 0, count: slots * 3)
         return table
     }()
-    /// How many faults there were.
+    /// How many faults there were, and forks.
     nonisolated(unsafe) static let count: UnsafeMutablePointer<Int> = {
         let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         count.initialize(to: 0)

@@ -78,6 +78,13 @@ package enum Paths {
         return UInt64(status.st_size)
     }
 
+    /// How many names (hard links) a file has.
+    package static func names(_ path: String) throws(FirnError) -> Int {
+        var status = stat()
+        if stat(path, &status) != 0 { throw systemError(errno, "cannot look at", path) }
+        return Int(status.st_nlink)
+    }
+
     package static func rename(_ from: String, to: String) throws(FirnError) {
         try consult(.rename(from: from, to: to), at: from, "cannot rename to \(to)")
         if renameCall(from, to) != 0 { throw systemError(errno, "cannot rename to \(to)", from) }

@@ -5,6 +5,9 @@ import Glibc
 import Darwin
 #endif
 
+/// What is said where a lock is refused: media without locks are explained.
+let cannotLock = "cannot lock"
+
 /// What the system said when it refused a call, as an error for users: errno's words, the path as place.
 package func systemError(_ code: Int32, _ doing: String, _ path: String) -> FirnError {
     let words = String(cString: strerror(code))
@@ -13,7 +16,7 @@ package func systemError(_ code: Int32, _ doing: String, _ path: String) -> Firn
     case ENOENT: return FirnError(.notFound, "\(doing): \(words)", at: place)
     case EEXIST: return FirnError(.exists, "\(doing): \(words)", at: place)
     case ENOSPC, EDQUOT: return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "free some space and try again; the file is as it was")
-    case ENOLCK, EOPNOTSUPP, ENOSYS where doing.contains("lock"):
+    case ENOLCK where doing == cannotLock, EOPNOTSUPP where doing == cannotLock, ENOSYS where doing == cannotLock:
         return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "the medium has no locks: copy the file to a local disk, or open it for reading only")
     case EACCES, EPERM, EROFS: return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "check who may read and write it")
     default: return FirnError(.inputOutput, "\(doing): \(words)", at: place)

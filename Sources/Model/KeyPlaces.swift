@@ -78,6 +78,7 @@ extension RawColumn {
     /// Whether a row has the value, as `KeyShape.same` compares. Ints, text and pairs of words are compared where they lie.
     func holds(_ wanted: Value, at row: Int, _ shape: KeyShape) throws(Damage) -> Bool {
         guard patch == nil, let chunk, let found = try chunk.holds(wanted, at: row) else { return shape.same(try value(at: row), wanted) }
+        try checkIntact()
         return found
     }
 }

@@ -58,8 +58,9 @@ final class RawColumn: Sendable {
     let zone: Zone?
     /// Keeps the mapped bytes alive.
     private let owner: (any AnyObject & Sendable)?
-    /// Not zero: some file was cut short while it was read, and zeros were read in place of what it had.
+    /// Grows when some file was cut short while it was read, and zeros were read in place of what it had; and in a forked child.
     private nonisolated(unsafe) let faults = Mapping.faults
+    private let faultsBefore = Mapping.faults.pointee
 
     init(type: ColumnType, rowCount: Int, chunk: ChunkReader?, patch: Patch?, zone: Zone?, owner: (any AnyObject & Sendable)?) {
         var raw = type
@@ -74,7 +75,7 @@ final class RawColumn: Sendable {
 
     /// After reading: `Damage` if zeros may have been read because the file was cut short.
     @inline(__always)
-    func checkIntact() throws(Damage) { if faults.pointee != 0 { try askOwner() } }
+    func checkIntact() throws(Damage) { if faults.pointee != faultsBefore { try askOwner() } }
 
     private func askOwner() throws(Damage) {
         switch owner {
@@ -247,6 +248,8 @@ final class StoredColumn: ColumnReader {
 
     func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
         guard let chunk = raw.chunk, !type.isCollection, !raw.isPatched(vector) else { return false }
-        return try chunk.numbers(vector: vector, only: rows, into: room)
+        let isDone = try chunk.numbers(vector: vector, only: rows, into: room)
+        try raw.checkIntact()
+        return isDone
     }
 }

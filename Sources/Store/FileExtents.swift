@@ -64,8 +64,7 @@ package final class FileExtents: ExtentSource, Sendable {
     }
 
     private func check(_ ref: ExtentRef) throws(Damage) {
-        // The parent may have let go of the version meanwhile.
-        if store.isInherited { throw Damage("the file was opened before this process was forked: open it again", at: Int(clamping: ref.offset)) }
+        try checkOwn()
         guard ref.offset >= Root.aloneOffset, ref.length <= limit, ref.offset <= limit &- ref.length else {
             throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
         }
@@ -96,8 +95,15 @@ package final class FileExtents: ExtentSource, Sendable {
         return first.bytes
     }
 
-    /// `Damage` if another program cut the file short while it was read; what was read since the last check may be zeros then.
+    private func checkOwn() throws(Damage) {
+        // The parent may have let go of the version meanwhile.
+        if store.isInherited { throw Damage("the file was opened before this process was forked: open it again", at: 0) }
+    }
+
+    /// `Damage` if another program cut the file short while it was read; what was read since the last check may be zeros then. Or if the process is a child of the one that
+    /// opened the file.
     package func checkIntact() throws(Damage) {
+        try checkOwn()
         if let mapping, mapping.isBroken { throw Damage("the file was cut short while it was open", at: Int(clamping: limit)) }
     }
 }

@@ -28,7 +28,10 @@ struct FirnRun {
     init(_ words: [String], input: String? = nil, in folder: URL? = nil, environment: [String: String] = [:]) throws {
         let process = Process()
         process.executableURL = FirnRun.binary
-        process.arguments = words
+        // FIRN_TOOL_FLAGS="--no-mmap" runs every command with these flags too.
+        let flags = ProcessInfo.processInfo.environment["FIRN_TOOL_FLAGS"]?.split(separator: " ").map(String.init) ?? []
+        let takesFlags = words.first.map { !$0.hasPrefix("-") && !["help", "completions", "reference"].contains($0) } ?? false
+        process.arguments = takesFlags ? words.prefix(1) + flags + words.dropFirst() : words
         process.currentDirectoryURL = folder
         var variables = ProcessInfo.processInfo.environment
         for name in ["NO_COLOR", "CLICOLOR_FORCE"] { variables[name] = nil }

@@ -12,6 +12,8 @@ extension Program {
                  detail: "By default it is shown on terminals only, once a command has taken half a second."),
             Flag("quiet", "q", in: .shared, "print no progress, no summary and no remarks", detail: "Errors are printed all the same."),
             .keyFile,
+            Flag("no-mmap", nil, in: .shared, "read .firn files with calls, not by mapping them",
+                 detail: "For media that fail while they are read: what is read is held in memory. By itself where files cannot be mapped or locked."),
             Flag("threads", nil, "N", in: .shared, "use at most N threads", preset: "one for each core"),
         ])
 }

@@ -14,6 +14,10 @@ struct CompactCommand {
         let keys = try KeyRing(arguments), encryption = try CopyEncryption(arguments)
         var file = try OpenedFile(stored: source, keys: keys)
         if isInPlace, file.address.version != nil { throw FirnError(.usage, "an old version is compacted to another file, not in place", advice: "name OUT too") }
+        if isInPlace, !isDry, case let names = try Paths.names(file.address.path), names > 1 {
+            throw FirnError(.inputOutput, "the file has \(names) names, and only one of them would lead to the compacted one", at: .init(file: source),
+                            advice: "compact to another file")
+        }
         // In place nobody may commit between the copy and the rename: that commit would go with the old file.
         let guardian = isInPlace && !isDry ? try keys.open(path: file.address.path, writable: true).begin(wait: false) : nil
         defer { guardian?.cancel() }

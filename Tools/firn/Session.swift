@@ -27,8 +27,12 @@ final class Session {
             case .version: return try say("\(Program.firn.name) \(Program.firn.version)\n")
             case .help(let command, let isLong): return try say(Program.firn.help(command, isLong: isLong))
             case .run(let arguments):
+                if arguments.has("no-mmap") { FileReading.standard = .copied }
                 let session = Session(arguments)
                 let code = try session.perform()
+                if Mapping.faults.pointee > 0 {
+                    throw FirnError(.damaged, "a file was cut short while it was read", advice: "what was printed may be wrong; --no-mmap tells which it was")
+                }
                 try session.out.flush()
                 return code
             }

@@ -43,6 +43,9 @@ extension Realm {
         /// Asked when this process opens the file first: is it to be compacted, with so many bytes in all, of which so many are used? Not done, silently,
         /// while anybody else uses the file. Never asked for realms that are read-only or in memory.
         public var shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)?
+        /// The file is read in place, where the system keeps what it has of it. False: with calls, into memory, which is slower and takes more of it, but an
+        /// error of the medium is then an error of the call. The first realm of a file decides for the process.
+        public var mapsFile = true
         /// Where there is no file yet, it begins as a copy of this one.
         public var seedFilePath: URL?
 

@@ -84,6 +84,8 @@ extension Realm.Configuration {
         let database = try Database.open(path: path, writable: true, key: try key())
         let space = try database.space()
         guard shouldCompactOnLaunch(total, max(0, total - space.dead - space.free)) else { return }
+        // A file with several names would part.
+        guard try Paths.names(path) == 1 else { return }
         // Nobody reads it, in any process.
         guard try database.pinnedVersions().isEmpty else { return }
         let transaction: DatabaseTransaction

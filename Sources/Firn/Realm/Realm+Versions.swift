@@ -24,7 +24,7 @@ extension Realm {
         public let version: UInt64
         /// When it was committed; nil if the file does not say any more.
         public let date: Date?
-        /// Who reads it, as far as this process knows: "a frozen realm", "a realm of queue 'x'", "another process".
+        /// Who reads it, as far as this process knows: "a frozen realm", "a realm of queue 'x'", "process 4711 (backup)".
         public let holders: [String]
 
         /// Seconds since it was committed.
@@ -62,8 +62,9 @@ extension RealmCore {
         let pins = Set(try database.pinnedVersions()).union([newest]).union(holds.map(\.version))
         var dates: [UInt64: Date] = [:]
         for info in try database.versions() { dates[info.version] = Date(timeIntervalSince1970: Double(info.time) / 1e9) }
+        let others = try database.pinHolders()
         return pins.sorted().map { version in
-            var holders = holds.filter { $0.version == version }.map(\.description).sorted()
+            var holders = holds.filter { $0.version == version }.map(\.description).sorted() + (others[version] ?? []).map(\.description)
             if holders.isEmpty, version != newest { holders = ["another process, or something that was read from a realm"] }
             return Realm.ActiveVersion(version: version, date: dates[version], holders: holders)
         }

@@ -14,7 +14,7 @@ extension RealmCore {
     /// The realm of a configuration at a place, opened if it is not.
     static func opened(_ configuration: Realm.Configuration, _ confinement: Confinement) throws -> RealmCore {
         let key = try configuration.place().path + "\n" + confinement.identity
-        if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value {
+        if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value, !core.file.database.isInherited {
             try core.file.check(try configuration.key())
             guard core.configuration.schemaVersion == configuration.schemaVersion else {
                 throw Realm.Error(.schemaMismatch, "Realm at path '\(core.file.path)' already opened with different schema version \(core.configuration.schemaVersion).")

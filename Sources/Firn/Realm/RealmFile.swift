@@ -42,7 +42,8 @@ final class RealmFile: Sendable {
     static func of(_ configuration: Realm.Configuration) throws -> RealmFile {
         let place = try configuration.place(), key = try configuration.key()
         return try open.withLock { open in
-            if let file = open[place.path]?.file {
+            // A forked child opens anew what its parent had open.
+            if let file = open[place.path]?.file, !file.database.isInherited {
                 try file.check(key)
                 return file
             }
@@ -63,24 +64,26 @@ final class RealmFile: Sendable {
     /// Runs `body` while nobody in this process opens the file; throws if somebody has it open.
     static func whileClosed<R>(_ path: String, _ body: () throws -> R) throws -> R {
         try open.withLock { open in
-            guard open[path]?.file == nil else {
+            guard open[path]?.file?.database.isInherited ?? true else {
                 throw Realm.Error(.alreadyOpen, "The file '\(path)' is open: let go of every realm of it, and of all that was read from them, first.")
             }
             return try body()
         }
     }
 
-    static func isOpen(_ path: String) -> Bool { open.withLock { $0[path]?.file != nil } }
+    static func isOpen(_ path: String) -> Bool { open.withLock { !($0[path]?.file?.database.isInherited ?? true) } }
 
     private convenience init(_ configuration: Realm.Configuration, _ path: String, isTemporary: Bool) throws {
         let database: Database, key = try configuration.key()
         try configuration.seed(path)
         try configuration.compactOnLaunch(path)
+        let reading: FileReading = configuration.mapsFile ? .standard : .copied
         if access(path, F_OK) == 0 {
-            database = try Database.open(path: path, writable: !configuration.readOnly, key: key)
+            database = try Database.open(path: path, writable: !configuration.readOnly, key: key, reading: reading)
         } else {
             guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file '\(path)', and a read-only realm makes none") }
-            database = try Database.create(path: path, key: key)
+            let created = try Database.create(path: path, key: key)
+            database = configuration.mapsFile ? created : try Database.open(path: path, writable: true, key: key, reading: reading)
         }
         self.init(database, path: path, isTemporary: isTemporary)
     }

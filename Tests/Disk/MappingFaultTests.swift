@@ -1,0 +1,85 @@
+import FirnBytes
+import Foundation
+import Testing
+@testable import FirnDisk
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+nonisolated(unsafe) private let foreign = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+nonisolated(unsafe) private let foreignPage = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: 1)
+
+/// Files that are cut short while they are mapped. In processes of their own: handlers of signals belong to the whole process.
+@Suite struct MappingFaultTests {
+    @Test func `a handler that was there before is handed what is not ours, and nothing else`() async {
+        await #expect(processExitsWith: .success) {
+            foreign.initialize(to: 0)
+            var action = sigaction()
+            #if canImport(Glibc)
+            action.__sigaction_handler.sa_sigaction = { _, _, _ in
+                foreign.pointee += 1
+                _ = mmap(foreignPage.pointee, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+            }
+            action.sa_flags = Int32(SA_SIGINFO)
+            #else
+            action.__sigaction_u.__sa_handler = { _ in
+                foreign.pointee += 1
+                _ = mmap(foreignPage.pointee, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0)
+            }
+            #endif
+            sigaction(SIGBUS, &action, nil)
+            let scratch = Scratch(), file = try File(path: scratch("a"), .createNew), other = try File(path: scratch("b"), .createNew)
+            for each in [file, other] { try each.write([UInt8](repeating: 9, count: 40_000), at: 0) }
+            let mapping = try Mapping(file)
+            // Somebody else's mapping, of which Firn knows nothing.
+            foreignPage.initialize(to: mmap(nil, 40_000, PROT_READ, MAP_SHARED, other.descriptor, 0))
+            let foreignBytes = foreignPage.pointee!.assumingMemoryBound(to: UInt8.self)
+            precondition(mapping.bytes(at: 20_000, count: 1)[0] == 9 && foreignBytes[0] == 9 && !mapping.isBroken)
+            try file.truncate(to: 100)
+            try other.truncate(to: 0)
+            precondition(mapping.bytes(at: 20_000, count: 1)[0] == 0 && mapping.isBroken && foreign.pointee == 0, "ours")
+            precondition(foreignBytes[0] == 0 && foreign.pointee == 1, "theirs")
+            precondition(Mapping.faults.pointee == 1, "counted once")
+        }
+    }
+
+    @Test func `a fault that nobody handles ends the process as it would have`() async {
+        await #expect(processExitsWith: .signal(SIGBUS)) {
+            signal(SIGBUS, SIG_DFL)
+            let scratch = Scratch(), file = try File(path: scratch("a"), .createNew), other = try File(path: scratch("b"), .createNew)
+            try other.write([UInt8](repeating: 9, count: 40_000), at: 0)
+            let mapping = try Mapping(file), foreign = mmap(nil, 40_000, PROT_READ, MAP_SHARED, other.descriptor, 0)!
+            try other.truncate(to: 0)
+            print(foreign.assumingMemoryBound(to: UInt8.self)[0], mapping.reach)
+        }
+    }
+
+    @Test func `threads that touch what is gone at the same time all go on`() async {
+        await #expect(processExitsWith: .success) {
+            let scratch = Scratch(), file = try File(path: scratch("a"), .createNew), pages = 512
+            try file.write([UInt8](repeating: 1, count: pages * 4096), at: 0)
+            let mapping = try Mapping(file)
+            try file.truncate(to: 0)
+            let sums = parallelMap(count: 8, threads: 8) { (_: Int) throws(Never) -> Int in
+                (0..<pages).reduce(0) { $0 + Int(mapping.bytes(at: $1 * 4096 + 7, count: 1)[0]) }
+            }
+            precondition(sums.allSatisfy { $0 == 0 } && mapping.isBroken)
+        }
+    }
+
+    @Test func `when all places are taken a mapping is not watched, and nobody is given one`() async {
+        await #expect(processExitsWith: .success) {
+            let scratch = Scratch(), file = try File(path: scratch("a"), .createNew)
+            try file.write([1, 2, 3], at: 0)
+            var mappings: [Mapping] = []
+            while let mapping = Mapping.watched(file) { mappings.append(mapping) }
+            precondition(mappings.count == MappingFaults.slots, "\(mappings.count) mappings")
+            let unwatched = try Mapping(file)
+            precondition(!unwatched.isWatched)
+            mappings.removeLast()
+            precondition(Mapping.watched(file) != nil)
+        }
+    }
+}

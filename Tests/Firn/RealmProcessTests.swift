@@ -1,0 +1,108 @@
+import Firn
+import FirnBytes
+import FirnModel
+import Foundation
+import Testing
+
+// The overlay hides it, for good reasons: here it is what is tried.
+@_silgen_name("fork")
+private func forkProcess() -> Int32
+
+/// What happens to the file behind a realm, in this process and in others.
+@Suite struct RealmProcessTests {
+    @Test func `a forked child is refused the realm it inherits, opens its own, and leaves the parent's alone`() async {
+        await #expect(processExitsWith: .success) {
+            let place = try Place(), configuration = place.configuration([Dog.self])
+            let realm = try Realm(configuration: configuration)
+            try realm.write { for i in 0..<10 { realm.create(Dog.self, value: ["name": "dog \(i)"]) } }
+            let dogs = realm.objects(Dog.self)
+            precondition(dogs.count == 10 && dogs[3].name == "dog 3")
+            let child = forkProcess()
+            if child == 0 {
+                do {
+                    try realm.write { realm.create(Dog.self) }
+                    _exit(1)
+                } catch {
+                    guard "\(error)".contains("forked") else { _exit(2) }
+                }
+                do {
+                    let own = try Realm(configuration: configuration)
+                    guard own != realm, own.objects(Dog.self).count == 10, own.objects(Dog.self)[4].name == "dog 4" else { _exit(3) }
+                    try own.write { own.create(Dog.self, value: ["name": "of the child"]) }
+                    _exit(own.objects(Dog.self).count == 11 ? 0 : 4)
+                } catch { _exit(5) }
+            }
+            var status: Int32 = 0
+            waitpid(child, &status, 0)
+            precondition(status == 0, "the child ended with \(status >> 8)")
+            realm.refresh()
+            precondition(dogs.count == 11 && realm.damage == nil)
+            try realm.write { realm.create(Dog.self) }
+            precondition(dogs.count == 12)
+        }
+    }
+
+    @Test func `a file that is cut short under a realm is an error, and is not written any more`() async {
+        await #expect(processExitsWith: .success) {
+            let place = try Place()
+            let realm = try Realm(configuration: place.configuration([Dog.self]))
+            try realm.write { for i in 0..<8000 { realm.create(Dog.self, value: ["name": "dog \(i) \(UUID())"]) } }
+            let frozen = realm.freeze(), dogs = frozen.objects(Dog.self)
+            precondition(dogs[0].name.hasPrefix("dog 0 ") && frozen.damage == nil)
+            guard truncate(place.file().path, 4608) == 0 else { preconditionFailure("not cut") }
+            var wrong = 0
+            for i in stride(from: 7999, to: 0, by: -200) where frozen.damage == nil {
+                let name = dogs[i].name
+                if frozen.damage == nil, !name.hasPrefix("dog \(i) ") { wrong += 1 }
+            }
+            precondition(frozen.damage != nil && wrong == 0, "\(wrong) wrong names without an error")
+            precondition(frozen.damage!.code == .damaged)
+            do {
+                _ = realm.objects(Dog.self).map(\.name)
+                try realm.write { realm.create(Dog.self) }
+                preconditionFailure("it was written")
+            } catch let error as Realm.Error { precondition(error.code == .invalidDatabase, "\(error)") }
+        }
+    }
+
+    @Test func `T10: the error of too many versions names the process that holds one`() throws {
+        let place = try Place()
+        var configuration = place.configuration([Dog.self])
+        configuration.maximumNumberOfActiveVersions = 2
+        let realm = try Realm(configuration: configuration)
+        try realm.write { realm.create(Dog.self) }
+        // As another process would: through another open file.
+        let other = try Database.open(path: place.file().path), held = try other.snapshot()
+        try realm.write { realm.create(Dog.self) }
+        let old = try realm.activeVersions[0], process = "process \(ProcessInfo.processInfo.processIdentifier) ("
+        #expect(old.version == held.version)
+        #if os(Linux)
+        #expect(old.holders.count == 1 && old.holders[0].hasPrefix(process), "\(old.holders)")
+        #endif
+        let frozen = realm.freeze()
+        do {
+            try realm.write { realm.create(Dog.self) }
+            Issue.record("written")
+        } catch let error as Realm.Error {
+            #expect(error.code == .tooManyVersions && error.message.contains("version \(held.version) "), "\(error)")
+            #if os(Linux)
+            #expect(error.message.contains(process), "\(error)")
+            #endif
+        }
+        withExtendedLifetime((frozen, held)) {}
+    }
+
+    @Test func `a realm whose file is not mapped reads and writes as others do`() throws {
+        let place = try Place()
+        var configuration = place.configuration([Dog.self])
+        configuration.mapsFile = false
+        do {
+            let realm = try Realm(configuration: configuration)
+            try realm.write { for i in 0..<3000 { realm.create(Dog.self, value: ["name": "dog \(i)"]) } }
+            for i in 0..<5 { try realm.write { realm.objects(Dog.self)[i * 500].name = "changed" } }
+            #expect(realm.objects(Dog.self).where { $0.name == "changed" }.count == 5)
+        }
+        let realm = try Realm(configuration: configuration), dogs = realm.objects(Dog.self)
+        #expect(dogs.count == 3000 && dogs[7].name == "dog 7" && dogs[500].name == "changed" && realm.damage == nil)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+/// `firn compact` beside others, and on media that refuse.
+@Suite struct CompactTests {
+    private static let stress = FirnRun.binary.deletingLastPathComponent().appending(path: "firn-stress")
+
+    private func run(_ program: URL, _ words: [String]) -> Int32 {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = words
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return -1 }
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+
+    private func shell(_ words: String...) -> Int32 { run(URL(filePath: "/usr/bin/env"), words) }
+
+    /// A file with dead space and free space.
+    private func grown(_ path: URL) { #expect(run(CompactTests.stress, ["soak", path.path, "--count", "150", "--keep", "20"]) == 0) }
+
+    @Test func `T10: readers keep their version while a file is compacted in place, and new ones get the new file`() throws {
+        let scratch = try Scratch(), file = scratch.file("a.firn")
+        grown(file)
+        let before = try Data(contentsOf: file).count
+        let reader = Process(), input = Pipe(), output = Pipe()
+        reader.executableURL = CompactTests.stress
+        reader.arguments = ["pin", file.path]
+        reader.standardInput = input
+        reader.standardOutput = output
+        try reader.run()
+        var said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        #expect(said.hasPrefix("pinned "))
+        #expect(try scratch.firn("compact", "a.firn").code == 0)
+        let after = try Data(contentsOf: file).count
+        #expect(after < before * 2 / 3, "\(before) bytes before, \(after) after")
+        #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
+        #expect(try scratch.firn("query", "a.firn:Account", "-a", "count, sum(balance)", "--format", "csv").out.contains("200,200000"))
+        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+        reader.waitUntilExit()
+        said += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(reader.terminationStatus == 0 && said.contains("intact "), "\(said)")
+        #expect(scratch.names == ["a.firn"])
+    }
+
+    @Test func `T5: without space the old file stays, to the byte`() throws {
+        let scratch = try Scratch(), disk = scratch.file("disk")
+        grown(scratch.file("a.firn"))
+        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+        let size = try Data(contentsOf: scratch.file("a.firn")).count + 16_384
+        guard shell("mount", "-t", "tmpfs", "-o", "size=\(size)", "tmpfs", disk.path) == 0 else { print("skipped: no tmpfs can be mounted here"); return }
+        defer { _ = shell("umount", disk.path) }
+        try FileManager.default.copyItem(at: scratch.file("a.firn"), to: disk.appending(path: "a.firn"))
+        let run = try scratch.firn("compact", "disk/a.firn")
+        #expect(run.code == 5 && run.errors.contains("space"), "\(run.code) \(run.errors)")
+        #expect(FileManager.default.contentsEqual(atPath: scratch.file("a.firn").path, andPath: disk.appending(path: "a.firn").path))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["a.firn"])
+    }
+
+    @Test func `a file with several names is not compacted in place: they would part`() throws {
+        let scratch = try Scratch()
+        grown(scratch.file("a.firn"))
+        try FileManager.default.linkItem(at: scratch.file("a.firn"), to: scratch.file("b.firn"))
+        let run = try scratch.firn("compact", "a.firn")
+        #expect(run.code == 5 && run.errors.contains("2 names"), "\(run.code) \(run.errors)")
+        #expect(FileManager.default.contentsEqual(atPath: scratch.file("a.firn").path, andPath: scratch.file("b.firn").path))
+        #expect(try scratch.firn("compact", "a.firn", "c.firn").code == 0)
+        // One of several symbolic ones is followed, and stays.
+        try FileManager.default.removeItem(at: scratch.file("b.firn"))
+        try FileManager.default.createSymbolicLink(atPath: scratch.file("l.firn").path, withDestinationPath: "a.firn")
+        #expect(try scratch.firn("compact", "l.firn").code == 0)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("l.firn").path) == "a.firn")
+    }
+
+    @Test func `on media that cannot be written everything that only reads works, and the rest says why it does not`() throws {
+        let scratch = try Scratch(), disk = scratch.file("disk")
+        grown(scratch.file("a.firn"))
+        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+        guard shell("mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", disk.path) == 0 else { print("skipped: no tmpfs can be mounted here"); return }
+        defer { _ = shell("umount", disk.path) }
+        try FileManager.default.copyItem(at: scratch.file("a.firn"), to: disk.appending(path: "a.firn"))
+        #expect(shell("mount", "-o", "remount,ro", disk.path) == 0)
+        for flags in [[], ["--no-mmap"]] {
+            #expect(try FirnRun(["query", "disk/a.firn:Account"] + flags, in: scratch.folder).code == 0)
+            #expect(try FirnRun(["verify", "--full", "disk/a.firn"] + flags, in: scratch.folder).code == 0)
+            #expect(try FirnRun(["info", "disk/a.firn"] + flags, in: scratch.folder).code == 0)
+            #expect(try FirnRun(["compact", "disk/a.firn", flags.isEmpty ? "b.firn" : "c.firn"] + flags, in: scratch.folder).code == 0)
+        }
+        for words in [["compact", "disk/a.firn"], ["index", "disk/a.firn", "Account.balance"], ["convert", "a.firn:Entry", "disk/b.csv"]] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 5 && run.errors.lowercased().contains("read-only"), "\(words): \(run.code) \(run.errors)")
+        }
+    }
+
+    @Test func `without leave to write, a file is read, and writing it is an error that says so`() throws {
+        let scratch = try Scratch()
+        grown(scratch.file("a.firn"))
+        // Root may do anything: as somebody else, where the program can be run so.
+        let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", FirnRun.binary.path]
+        _ = shell("chmod", "755", scratch.folder.path)
+        guard shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "--version") == 0 else { print("skipped: nobody else can run the command here"); return }
+        let path = scratch.file("a.firn").path
+        #expect(shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "query", path + ":Account") == 0)
+        #expect(shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "compact", path) == 5)
+        // The file may be written, the folder may not: rows can be committed, a new file cannot be made.
+        _ = shell("chmod", "666", path)
+        #expect(shell(nobody[0], nobody[1], nobody[2], nobody[3], nobody[4], "compact", path) == 5)
+        #expect(scratch.names == ["a.firn"])
+        #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
+    }
+}
