@@ -14,7 +14,7 @@ struct IndexUse {
 
     /// Nil if no index helps.
     init?(_ filter: PredicateNode, _ slots: SlotTable, _ table: any Table) throws(Damage) {
-        guard let table = table as? StoredTable, let way = try IndexUse.way(filter, slots, table) else { return nil }
+        guard let table = table as? any IndexedTable, let way = try IndexUse.way(filter, slots, table) else { return nil }
         guard way.estimate <= max(64, table.rowCount / IndexUse.share) else { return nil }
         candidates = try way.candidates()
         names = way.names
@@ -60,7 +60,7 @@ struct IndexUse {
         }
     }
 
-    private static func way(_ node: PredicateNode, _ slots: SlotTable, _ table: StoredTable) throws(Damage) -> Way? {
+    private static func way(_ node: PredicateNode, _ slots: SlotTable, _ table: any IndexedTable) throws(Damage) -> Way? {
         switch node {
         case let node as TestNode:
             var ways: [Way] = []
@@ -78,12 +78,12 @@ struct IndexUse {
         }
     }
 
-    private static func way(_ index: ColumnIndex, _ column: Int, _ probe: IndexProbe, _ table: StoredTable) throws(Damage) -> Way {
+    private static func way(_ index: ColumnIndex, _ column: Int, _ probe: IndexProbe, _ table: any IndexedTable) throws(Damage) -> Way {
         .look(index, probe, column: column, name: "\(table.type.name).\(table.type.columns[column].name)", estimate: try index.estimate(probe))
     }
 
     /// Ranges of one column are one range.
-    private static func way(all node: AndNode, _ slots: SlotTable, _ table: StoredTable) throws(Damage) -> Way? {
+    private static func way(all node: AndNode, _ slots: SlotTable, _ table: any IndexedTable) throws(Damage) -> Way? {
         var looks: [(index: ColumnIndex, column: Int, probe: IndexProbe)] = [], ways: [Way] = []
         for part in flat(node) {
             guard let test = part as? TestNode else {
@@ -112,7 +112,7 @@ struct IndexUse {
     private static func flat(_ node: AndNode) -> [PredicateNode] { node.parts.flatMap { part in (part as? AndNode).map(flat) ?? [part] } }
 
     /// What indexes are asked for one condition: of words, one look for each that must occur.
-    private static func looks(_ node: TestNode, _ slots: SlotTable, _ table: StoredTable) -> [(index: ColumnIndex, column: Int, probe: IndexProbe)] {
+    private static func looks(_ node: TestNode, _ slots: SlotTable, _ table: any IndexedTable) -> [(index: ColumnIndex, column: Int, probe: IndexProbe)] {
         guard let slot = node.plainSlot, slots.paths[slot].count == 1, let column = slots.paths[slot].first else { return [] }
         if case .text(let test, inverted: false) = node.test.form, case .words(let search) = test.form {
             guard let index = table.columnIndex(column, .words) else { return [] }

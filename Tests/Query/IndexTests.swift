@@ -93,6 +93,76 @@ import Testing
     }
 
     @Test(arguments: 1...3 as ClosedRange<UInt64>)
+    func `answers within a transaction are the same with indexes and without, and of its own changes`(seed: UInt64) throws {
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
+        var random = RandomTables(seed: seed), used = 0, ids: [Int64] = []
+        func row() -> [Value] { IndexTests.kinds.map { value($0, &random) } }
+        for round in 0..<6 {
+            let transaction = try database.begin()
+            if round == 0 { try transaction.extendSchema([type]) }
+            if round == 0 || round == 3 {
+                let rows = (0..<3000).map { _ in row() }
+                let first = try transaction.bulkWriter("T").append(RandomTables.batch(rows, of: type, in: Schema([type])))
+                ids += (first..<first + 3000).map { $0 }
+            }
+            if round == 4 { try transaction.addIndex("T", "c0", .values) }
+            for step in 0..<4 {
+                for _ in 0..<10 { ids.append(try transaction.insert("T", row())) }
+                for _ in 0..<20 {
+                    let column = random.number(0...IndexTests.kinds.count - 1)
+                    try transaction.update("T", rowID: ids[random.number(0...ids.count - 1)], column: "c\(column)", value(IndexTests.kinds[column], &random))
+                }
+                for _ in 0..<5 { try transaction.delete("T", rowID: ids.remove(at: random.number(0...ids.count - 1))) }
+                if round == 5, step == 2 { try transaction.flushAll() }
+                let table = transaction.table("T")
+                for _ in 0..<40 {
+                    var arguments: [Value] = []
+                    let text = query(&arguments, &random)
+                    let request = QueryRequest(filter: text, arguments: arguments)
+                    let with = try QueryRun(request, table: table), without = try QueryRun(request, table: table, usingIndexes: false)
+                    let a = try with.rowPositions(), b = try without.rowPositions()
+                    #expect(a.elementsEqual(b) { $0 == $1 }, "seed \(seed), round \(round), step \(step): \(text) \(arguments)")
+                    if with.explain().contains("index T.") { used += 1 }
+                }
+            }
+            if round == 2 { transaction.cancel() } else { try transaction.commit() }
+            if round == 2 { ids = try liveRows(database) }
+        }
+        #expect(used > 100, "seed \(seed): indexes were used \(used) times")
+    }
+
+    private func liveRows(_ database: Database) throws -> [Int64] {
+        let table = try database.snapshot().table(named: "T")!
+        return try QueryRun(QueryRequest(), table: table).rowPositions().map { try table.segment($0.segment).rowID(at: $0.row) }
+    }
+
+    @Test func `a look-up within a transaction does not go through the rows, and sees what it changed`() throws {
+        let type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int), indexes: .values), ColumnSchema("name", ColumnType(.string, optional: true), indexes: .values)])
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
+        var transaction = try database.begin()
+        try transaction.extendSchema([type])
+        var batch = Batch(type, in: Schema([type]))
+        for i in 0..<80_000 {
+            batch.columns[0].append(.int(Int64(i)))
+            batch.columns[1].append(.string("name \(i)"))
+        }
+        batch.count = 80_000
+        try transaction.bulkWriter("T").append(batch)
+        try transaction.commit()
+        transaction = try database.begin()
+        try transaction.update("T", rowID: 77, column: "name", .string("name 70000"))
+        try transaction.delete("T", rowID: 5)
+        let added = try transaction.insert("T", [.int(77), .string("name 5")])
+        let table = transaction.table("T")
+        for (text, expected) in [("n == 77", [77, added]), ("name == 'name 70000'", [77, 70_000]), ("name == 'name 5'", [added]), ("name == 'name 77'", []), ("n IN {5, 6}", [6])] as [(String, [Int64])] {
+            let run = try QueryRun(QueryRequest(filter: text), table: table)
+            #expect(try run.rowPositions().map { try table.segment($0.segment).rowID(at: $0.row) } == expected, "\(text)")
+            let s = run.statistics
+            #expect(run.explain().contains("index T.") && s.vectorsDecoded + s.codeVectorsDecoded + s.vectorsSearched <= 6, "\(text): \(s)")
+        }
+    }
+
+    @Test(arguments: 1...3 as ClosedRange<UInt64>)
     func `TEXT gives the same with an index of words and without`(seed: UInt64) throws {
         let folder = TemporaryFolder(), database = try Database.create(path: folder.file("a.firn"))
         let type = TypeSchema("T", columns: [ColumnSchema("t", ColumnType(.string, optional: true), indexes: [.words, .values]), ColumnSchema("n", ColumnType(.int))])

@@ -7,19 +7,23 @@ package final class ColumnIndex: Sendable {
     private let type: Int
     private let column: Int
     private let state: IndexState
+    /// Of a transaction that is under way: its table, whose changes no index knows yet.
+    private let working: WorkingTable?
 
-    init(_ core: SnapshotCore, type: Int, column: Int, _ state: IndexState) {
+    init(_ core: SnapshotCore, type: Int, column: Int, _ state: IndexState, changedBy working: WorkingTable? = nil) {
         self.core = core
         self.type = type
         self.column = column
         self.state = state
+        self.working = working
     }
 
     package var kind: IndexKind { state.kind }
 
-    /// About how many rows of sealed segments the probe gives: as many as it has entries. Reads a few words of each run.
+    /// About how many rows of sealed segments the probe gives: as many as it has entries, and those that a transaction may have changed. Reads a few
+    /// words of each run.
     package func estimate(_ probe: IndexProbe) throws(Damage) -> Int {
-        var sum = probe.includesNulls ? state.runs.reduce(0) { $0 + $1.nullCount } : 0
+        var sum = (probe.includesNulls ? state.runs.reduce(0) { $0 + $1.nullCount } : 0) + (working?.editCount(column) ?? 0)
         for ref in state.runs {
             var run: IndexRun?
             for range in probe.ranges where ref.mayHold(range) {
@@ -44,7 +48,8 @@ package final class ColumnIndex: Sendable {
         }
     }
 
-    /// Every row that may match the probe: those that the runs give, those of sealed segments whose value the delta has, and those of the delta.
+    /// Every row that may match the probe: those that the runs give, those of sealed segments whose value the delta or a transaction has, and those
+    /// behind the sealed segments.
     package func candidates(_ probe: IndexProbe) throws(Damage) -> RowCandidates {
         var found = RowCandidates()
         var places = SegmentPlaces(core, type)
@@ -53,7 +58,12 @@ package final class ColumnIndex: Sendable {
         }
         try forEachChange { (segment, position, count) throws(Damage) in found.insert(segment, position, of: count) }
         let state = core.catalogue.types[type]
-        if state.deltaRows > 0 { found.insert(whole: state.segmentCount) }
+        if let working {
+            working.forEachEdit(column) { found.insert($0, $1, of: $2) }
+            if working.segmentCount > state.segmentCount { found.insert(whole: state.segmentCount) }
+        } else if state.deltaRows > 0 {
+            found.insert(whole: state.segmentCount)
+        }
         return found
     }
 
@@ -78,11 +88,7 @@ package final class ColumnIndex: Sendable {
         let state = core.catalogue.types[type]
         for segment in 0..<state.segmentCount where state.touches(segment) {
             let rows = try core.rows(type: type, index: segment), count = rows.rowCount
-            if let working = rows as? WorkingRows {
-                for vector in 0..<rows.vectorCount where working.isHeld(vector: vector, column) {
-                    for position in rows.rows(ofVector: vector) { try body(segment, position, count) }
-                }
-            }
+            if let working = rows as? WorkingRows { for position in working.positionsChangedSinceBase(column) { try body(segment, position, count) } }
             for position in rows.sealedBase?.overlay[column]?.positions ?? [] { try body(segment, position, count) }
         }
     }
@@ -174,8 +180,13 @@ extension SnapshotCore {
     }
 }
 
-extension StoredTable {
+/// A table whose columns may have indexes.
+package protocol IndexedTable: Table {
     /// The index of a column, by its position; nil if it has none of the kind.
+    func columnIndex(_ column: Int, _ kind: IndexKind) -> ColumnIndex?
+}
+
+extension StoredTable: IndexedTable {
     package func columnIndex(_ column: Int, _ kind: IndexKind) -> ColumnIndex? { core.columnIndex(index, column, kind) }
 }
 

@@ -1,0 +1,39 @@
+import FirnBytes
+
+/// In a transaction, the indexes of the version it began from go on to serve, as long as the sealed segments are the same: what the transaction has
+/// changed is looked at besides.
+extension WorkingTable: IndexedTable {
+    package func columnIndex(_ column: Int, _ kind: IndexKind) -> ColumnIndex? {
+        settleBulk()
+        let before = transaction.base.catalogue.types, now = core.catalogue.types[index]
+        // A type that the transaction has added, or segments that it has written: the runs do not know their rows.
+        guard index < before.count, before[index].segmentCount == now.segmentCount, before[index].directory == now.directory,
+              (before[index].inner == nil) == (now.inner == nil), column < type.columns.count else { return nil }
+        let id = type.columns[column].id
+        guard let state = before[index].indexes.first(where: { $0.column == id && $0.kind == kind }),
+              transaction.states[index].indexes.contains(where: { $0.column == id && $0.kind == kind }) else { return nil }
+        return ColumnIndex(core, type: index, column: column, state, changedBy: self)
+    }
+
+    /// How many rows `forEachEdit` gives.
+    func editCount(_ column: Int) -> Int {
+        edited.reduce(0) { sum, rows in rows.map { $0.overlays[column].reduce(sum) { $0 + ($1?.changedSinceBase.ones ?? 0) } } ?? sum }
+    }
+
+    /// Rows of sealed segments that may hold another value of a column than the file.
+    func forEachEdit(_ column: Int, _ body: (_ segment: Int, _ position: Int, _ rowCount: Int) -> Void) {
+        for (segment, rows) in edited.enumerated() {
+            guard let rows else { continue }
+            for position in rows.positionsChangedSinceBase(column) { body(segment, position, rows.rowCount) }
+        }
+    }
+}
+
+extension WorkingRows {
+    /// Rows of the base whose value in a column may be another than there, whoever set it; ascending.
+    func positionsChangedSinceBase(_ column: Int) -> [Int] {
+        var positions: [Int] = []
+        for (vector, block) in overlays[column].enumerated() { block?.changedSinceBase.forEachSet { positions.append(vector * vectorSize + $0) } }
+        return positions
+    }
+}
