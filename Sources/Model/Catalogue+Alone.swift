@@ -140,7 +140,7 @@ final class InnerBytes: @unchecked Sendable {
 extension DatabaseTransaction {
     /// The catalogue of a file that this transaction may begin alone; nil if there is more than that can hold.
     func aloneCatalogue() throws(FirnError) -> [UInt8]? {
-        guard store.mayStandAlone, states.allSatisfy({ $0.segmentCount <= 1 && $0.indexes.isEmpty && $0.delta.isNone && $0.deltaRows == 0 && $0.touched.isEmpty }) else { return nil }
+        guard mayStandAlone, store.mayStandAlone, !store.changesHistory, states.allSatisfy({ $0.segmentCount <= 1 && $0.indexes.isEmpty && $0.delta.isNone && $0.deltaRows == 0 && $0.touched.isEmpty }) else { return nil }
         return try reading { () throws(Damage) -> [UInt8]? in
             var types: [(nextRowID: Int64, header: (SegmentHeader, UnsafeRawBufferPointer)?)] = [], total = 0
             for (state, type) in zip(states, schema.types) {

@@ -29,6 +29,46 @@ extension DatabaseSnapshot {
     }
 }
 
+extension Database {
+    /// What compaction keeps: tagged versions, others by number, and `newest`, ascending.
+    package func versions(upTo newest: DatabaseSnapshot, tagged keeps: (Tag) -> Bool = { _ in true }, besides: [UInt64] = []) throws(FirnError) -> [(snapshot: DatabaseSnapshot, names: [String])] {
+        var names: [UInt64: [String]] = [newest.version: []]
+        for version in besides where version < newest.version { names[version] = [] }
+        for tag in try tags() where tag.version <= newest.version && keeps(tag) { names[tag.version, default: []].append(tag.name) }
+        var versions: [(snapshot: DatabaseSnapshot, names: [String])] = []
+        for (version, names) in names.sorted(by: { $0.key < $1.key }) {
+            versions.append((version == newest.version ? newest : try snapshot(version: version), names))
+        }
+        return versions
+    }
+
+    /// Writes versions of one file, ascending, into a new file, each with its time and its names, and nothing else: the last becomes the newest. As `DatabaseSnapshot.compact`
+    /// does it for one; what a version shares with the one before it is there once.
+    /// Until it returns, the file at `path` is not whole.
+    package static func compact(_ versions: [(snapshot: DatabaseSnapshot, names: [String])], retention: Retention?, to path: String, encryption: CopyEncryption = .same,
+                                profile: Profile = .standard, threads: Int = Machine.cores, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
+        guard let first = versions.first else { preconditionFailure("compact one version at least") }
+        func settle(_ transaction: DatabaseTransaction, _ version: (snapshot: DatabaseSnapshot, names: [String])) {
+            for name in version.names { transaction.store.tagItself(name) }
+            transaction.time = version.snapshot.time
+            transaction.retention = .everything
+        }
+        let target = try first.snapshot.core.compact(first.snapshot.tables.map(\.segmentCount), from: first.snapshot.path, to: path, overwrite: true,
+                                                     key: encryption.key(of: first.snapshot.key), profile: profile, threads: threads, progress: progress) { transaction in
+            transaction.mayStandAlone = versions.count == 1
+            if let retention { transaction.store.retain(retention) }
+            settle(transaction, first)
+        }
+        for (before, version) in zip(versions, versions.dropFirst()) {
+            let transaction = try target.begin(threads: threads)
+            transaction.profile = profile
+            try transaction.follow(before.snapshot.core, to: version.snapshot.core)
+            settle(transaction, version)
+            try transaction.commit()
+        }
+    }
+}
+
 extension DatabaseTransaction {
     /// Writes the transaction's state, uncommitted changes too, into a new file.
     package func compact(to path: String, overwrite: Bool = false, encryption: CopyEncryption = .same, profile: Profile = .standard) throws(FirnError) {
@@ -39,9 +79,10 @@ extension DatabaseTransaction {
 }
 
 extension SnapshotCore {
-    /// `segments`: how many there are of each type, the one of rows in the delta alone included.
+    /// `segments`: how many there are of each type, the one of rows in the delta alone included. `settle` is called before the commit.
+    @discardableResult
     fileprivate func compact(_ segments: [Int], from source: String, to path: String, overwrite: Bool, key: EncryptionKey?, profile: Profile, threads: Int,
-                             progress: (_ rows: Int) -> Void) throws(FirnError) {
+                             progress: (_ rows: Int) -> Void, settle: (DatabaseTransaction) -> Void = { _ in }) throws(FirnError) -> Database {
         let target = try Database.create(path: path, overwrite: overwrite, atFirstCommit: true, key: key)
         let transaction = try target.begin(threads: threads)
         transaction.profile = profile
@@ -56,7 +97,9 @@ extension SnapshotCore {
             }
             writer.skip(to: catalogue.types[type].nextRowID)
         }
+        settle(transaction)
         try transaction.commit()
+        return target
     }
 }
 

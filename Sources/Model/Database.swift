@@ -8,8 +8,10 @@ import Synchronization
 package final class Database: Sendable {
     let store: Store
     package let path: String
-    /// How many recent versions stay readable.
-    package let keep: Int
+    /// Which versions commits of this object keep; nil: those that the file says.
+    let keep: Retention?
+    /// What the file is to say, from the next commit on; nil: what it does.
+    let lasting: Retention?
     /// The rows of types with a key, by key, as far as look-ups were worth it.
     package let keys = KeyIndexes()
     /// What was read so far, for tests.
@@ -26,18 +28,20 @@ package final class Database: Sendable {
     /// The key of an encrypted file.
     package let key: EncryptionKey?
 
-    private init(_ store: Store, path: String, keep: Int, key: EncryptionKey?) {
+    private init(_ store: Store, path: String, keep: Int?, lasting: Retention?, key: EncryptionKey?) {
         self.store = store
         self.key = key
         self.path = path
-        self.keep = keep
+        self.keep = keep.map { Retention(versions: $0) }
+        self.lasting = lasting
     }
 
     /// A new file without types. Fails if the file exists, unless `overwrite`. `atFirstCommit`: there is no file until the first transaction is
     /// committed, and if that is damaged later, no empty file is seen in its place; where it holds little, the file is a root and one extent.
     /// `key`: the file is encrypted with it.
-    package static func create(path: String, overwrite: Bool = false, atFirstCommit: Bool = false, keep: Int = 8, key: EncryptionKey? = nil) throws(FirnError) -> Database {
-        Database(try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit, key: key), path: path, keep: keep, key: key)
+    package static func create(path: String, overwrite: Bool = false, atFirstCommit: Bool = false, keep: Int? = nil, retention: Retention? = nil,
+                               key: EncryptionKey? = nil) throws(FirnError) -> Database {
+        Database(try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit, key: key), path: path, keep: keep, lasting: retention, key: key)
     }
 
     deinit { try? store.settle() }
@@ -48,9 +52,11 @@ package final class Database: Sendable {
     /// What is wrong, if one of the file's two roots does not hold: an interrupted commit, or damage. The version read may not be the last one: tell users.
     package var fallback: Damage? { store.fellBack }
 
+    /// `retention`: what the file says of the versions to keep, from the next commit on.
     /// - Complexity: O(1), whatever the size of the file.
-    package static func open(path: String, writable: Bool = false, keep: Int = 8, key: EncryptionKey? = nil, reading: FileReading = .standard) throws(FirnError) -> Database {
-        Database(try Store.open(path: path, writable: writable, key: key, reading: reading), path: path, keep: keep, key: key)
+    package static func open(path: String, writable: Bool = false, keep: Int? = nil, retention: Retention? = nil, key: EncryptionKey? = nil,
+                             reading: FileReading = .standard) throws(FirnError) -> Database {
+        Database(try Store.open(path: path, writable: writable, key: key, reading: reading), path: path, keep: keep, lasting: retention, key: key)
     }
 
     /// It was opened by the process that this one was forked from: it is of no use here.
@@ -81,9 +87,6 @@ package final class Database: Sendable {
 
     /// Takes what a commit left in memory, for the next version's readers.
     func keep(_ open: OpenRows) { recent.withLock { if open.version > $0.open?.version ?? 0 { $0.open = open } } }
-
-    /// The versions that can be opened, newest first.
-    package func versions() throws(FirnError) -> [VersionInfo] { try store.history() }
 
     /// What is wrong with what carries the versions: roots, commit records, the state of space. What the versions hold is `DatabaseSnapshot.verify`'s.
     package func verifyStructure() throws(FirnError) -> [Damage] {
@@ -127,7 +130,7 @@ final class CoreOwner: Sendable {
 package final class DatabaseSnapshot: Sendable {
     private let owner: CoreOwner
     var core: SnapshotCore { owner.core }
-    private let pinned: StoreSnapshot
+    let pinned: StoreSnapshot
     package let path: String
     /// The key of an encrypted file.
     package let key: EncryptionKey?

@@ -146,7 +146,7 @@ extension DatabaseTransaction {
     func settleKeys() throws(FirnError) -> [KeyIndex] {
         var settled: [KeyIndex] = []
         for (type, old) in base.schema.types.enumerated() {
-            guard schema.types[type].id == old.id, let index = database.keys.existing(old) else { continue }
+            guard schema.types[type].id == old.id, !unsettled.contains(type), let index = database.keys.existing(old) else { continue }
             // Rows written in bulk are entered when somebody looks for a key: not every load wants an index.
             let next = keys[type]?.next ?? base.catalogue.types[type].nextRowID
             guard next >= states[type].nextRowID, keys[type]?.bulk.isEmpty ?? true else { continue }

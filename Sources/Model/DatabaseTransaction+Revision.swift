@@ -110,7 +110,7 @@ extension ColumnType {
 
 extension Column {
     /// `count` values: those of a column of the same kind, or absent ones.
-    fileprivate init(_ type: ColumnType, from source: Column?, count: Int) {
+    init(_ type: ColumnType, from source: Column?, count: Int) {
         if let source, source.type == type {
             self = source
             return

@@ -20,6 +20,12 @@ package final class DatabaseTransaction {
     /// How what is encoded in this transaction trades size for time.
     package var profile = Profile.standard
     private let threads: Int
+    /// Which versions stay readable, where that is not what the file or the database says.
+    var retention: Retention?
+    /// The time of the commit, where it is not now.
+    var time: Int64?
+    /// Whether a small file may begin as its catalogue alone.
+    var mayStandAlone = true
     var schemaIsNew = false
     var tables: [Int: WorkingTable] = [:]
     var bulkWriters: [Int: BulkWriter] = [:]
@@ -28,6 +34,8 @@ package final class DatabaseTransaction {
     var kept: KeptPart?
     /// What is to be entered into indexes, by type and in the order of its indexes: `DatabaseTransaction+Indexes`.
     var entering: [Int: [IndexEntries]] = [:]
+    /// Types whose rows were taken over from another version: what is known of keys does not cover them.
+    var unsettled: Set<Int> = []
     /// What is known of keys, by type: `DatabaseTransaction+Keys`.
     var keys: [Int: TransactionKeys] = [:]
     /// How often something was written that readers of the transaction see elsewhere than before.
@@ -244,7 +252,13 @@ package final class DatabaseTransaction {
     package func commit(durability: Durability = .full) throws(FirnError) -> UInt64 {
         checkOpen()
         store.clearMark()
+        if let lasting = database.lasting, lasting != store.retention { store.retain(lasting) }
         do throws(FirnError) {
+            if isHistoryOnly {
+                let version = try store.commit(catalogue: store.base.catalogue, retention: retention ?? database.keep, time: time, durability: durability)
+                ended = true
+                return version
+            }
             for type in tables.keys.sorted() { try writeEdits(type) }
             try finishBulk()
             for type in states.indices { try flush(type) }
@@ -263,7 +277,7 @@ package final class DatabaseTransaction {
             if store.base.catalogue != .none { store.free(store.base.catalogue) }
             let catalogue = Catalogue(schemaRef: schemaRef, types: states)
             let written = try write(catalogue.encoded), settled = try settleKeys()
-            let version = try store.commit(catalogue: written, keep: database.keep, durability: durability)
+            let version = try store.commit(catalogue: written, retention: retention ?? database.keep, time: time, durability: durability)
             ended = true
             for index in settled { index.cover(version: version) }
             database.keep(openRows(version: version, catalogue))

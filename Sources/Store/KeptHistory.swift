@@ -7,13 +7,13 @@ import FirnBytes
 /// Which versions stay readable when later ones are committed. Versions that are tagged, or that somebody reads, stay besides.
 package struct Retention: Hashable, Sendable {
     /// So many of the newest; two at least.
-    package var versions: Int
+    package let versions: Int
     /// And those that were the newest at some time within the last so many seconds.
-    package var seconds: Int?
+    package let seconds: Int?
 
     package init(versions: Int, seconds: Int? = nil) {
-        self.versions = versions
-        self.seconds = seconds
+        self.versions = max(versions, 2)
+        self.seconds = seconds.flatMap { $0 > 0 ? $0 : nil }
     }
 
     package static let standard = Retention(versions: 8)
@@ -65,8 +65,8 @@ struct KeptHistory: Equatable, Sendable {
         var writer = ByteWriter(reserving: 32 + tags.count * 80)
         writer.append(KeptHistory.tag)
         writer.append(UInt32(0))
-        writer.append(UInt64(retention.map { max($0.versions, 2) } ?? 0))
-        writer.append(UInt64(retention?.seconds.map { max($0, 0) } ?? 0))
+        writer.append(UInt64(retention?.versions ?? 0))
+        writer.append(UInt64(retention?.seconds ?? 0))
         writer.appendVarint(tags.count)
         for tag in tags {
             writer.append(lengthPrefixed: Array(tag.name.utf8))

@@ -66,6 +66,15 @@ extension StoreTransaction {
         }
     }
 
+    /// Gives the version that the transaction will become a name.
+    package func tagItself(_ name: String) {
+        precondition(Tag.refusal(of: name) == nil, "\(Tag.refusal(of: name) ?? "")")
+        lock.withLock { ownTags.append(name) }
+    }
+
+    /// Whether the commit will change tags or what is kept.
+    package var changesHistory: Bool { lock.withLock { !ownTags.isEmpty || history.map { $0 != store.kept } ?? false } }
+
     /// Takes a name away; false if no version has it.
     package func untag(_ name: String) -> Bool {
         lock.withLock {
@@ -81,13 +90,19 @@ extension StoreTransaction {
     package func retain(_ retention: Retention?) {
         lock.withLock {
             var changed = history ?? store.kept
-            changed.retention = retention.map { Retention(versions: max($0.versions, 2), seconds: $0.seconds.flatMap { $0 > 0 ? $0 : nil }) }
+            changed.retention = retention
             history = changed
         }
     }
 
     /// Before the record is written: the extent that it refers to. (The lock is held.)
-    func writeHistory() throws(FirnError) -> (ref: ExtentRef, history: KeptHistory) {
+    func writeHistory(_ catalogue: ExtentRef, _ time: Int64) -> (ref: ExtentRef, history: KeptHistory) {
+        if !ownTags.isEmpty {
+            var changed = history ?? store.kept
+            // All that the catalogue leads to lies below the present end.
+            for name in ownTags { changed.set(Tag(name: name, version: version, time: time, catalogue: catalogue, end: store.space!.end)) }
+            history = changed
+        }
         guard let history, history != store.kept else { return (store.keptRef, store.kept) }
         if !store.keptRef.isNone { freed.append(store.keptRef) }
         guard !history.isEmpty else { return (.none, history) }
@@ -97,9 +112,9 @@ extension StoreTransaction {
 
     /// The oldest version that stays readable. (The lock is held.)
     func oldestKept(_ retention: Retention, now: Int64) -> UInt64 {
-        let count = UInt64(max(retention.versions, 2))
+        let count = UInt64(retention.versions)
         var oldest = version >= count ? version + 1 - count : 0
-        if let seconds = retention.seconds, seconds > 0 {
+        if let seconds = retention.seconds {
             let (span, overflow) = Int64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
             let since = overflow ? Int64.min : now.subtractingReportingOverflow(span).partialValue
             // The first version that came since then replaced one that was the newest until then.

@@ -59,6 +59,8 @@ package final class Store: @unchecked Sendable {
     var records: [(version: UInt64, ref: ExtentRef, time: Int64)] = []
     var kept = KeptHistory()
     var keptRef = ExtentRef.none
+    /// Tags of the version that the file is at, while later ones are pending: a crash comes back to it.
+    var durableTags: [Tag] = []
     var checkpoint: (version: UInt64, ref: ExtentRef) = (0, .none)
     /// Bytes of the commit records since the checkpoint.
     var logBytes: UInt64 = 0

@@ -45,12 +45,13 @@ extension Store {
                 space = nil
                 let loaded = try loadSpace(base)
                 kept = try readHistory(loaded.history, base)
+                if pending == nil { durableTags = kept.tags }
                 (space, records, checkpoint, logBytes, keptRef) = loaded
             }
             // The version that the file is at stays whole until another is durable.
             let durable = pending?.durable.version ?? base.version
             let protected = min(base.root.oldestKept, durable == 0 ? 0 : durable - 1)
-            space!.release(protected: protected, pins: try pins() + kept.tags.map(\.version))
+            space!.release(protected: protected, pins: try pins() + (kept.tags + durableTags).map(\.version))
             if let fault = space!.contradiction { throw FirnError.damaged(path, what: fault.what, byte: fault.offset) }
             return StoreTransaction(store: self, base: base)
         } catch {
@@ -148,7 +149,7 @@ extension StoreTransaction {
         do throws(Damage) { try base.checkIntact() } catch { throw FirnError.damaged(store.path, what: error.what, byte: error.offset) }
         let time = ownTime ?? max(Machine.wallNanoseconds, base.time)
         let oldestKept = oldestKept(retention ?? history?.retention ?? store.kept.retention ?? .standard, now: time)
-        let (historyRef, newHistory) = try writeHistory()
+        let (historyRef, newHistory) = writeHistory(catalogue, time)
         let writesCheckpoint = forcingCheckpoint || store.logBytes > max(store.checkpoint.ref.length, Store.minimumLog)
         let checkpointVersion = writesCheckpoint ? version : store.checkpoint.version
 
@@ -215,6 +216,7 @@ extension StoreTransaction {
         records.append((version, recordRef, time))
         store.records = records
         (store.kept, store.keptRef) = (newHistory, historyRef)
+        if !joins { store.durableTags = newHistory.tags }
         if writesCheckpoint {
             store.checkpoint = (version, record.checkpoint)
             store.logBytes = 0

@@ -35,6 +35,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     /// Tags and what is kept, if that changes; and the versions that are tagged, held until then.
     var history: KeptHistory?
     var tagged: [StoreSnapshot] = []
+    /// Names for the version that it will become.
+    var ownTags: [String] = []
     private var bufferedBytes = 0
     /// Buffers that `read` gave out or that were dropped: they live as long as the transaction.
     private var retired: [UnsafeMutableRawBufferPointer] = []

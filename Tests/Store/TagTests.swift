@@ -166,6 +166,70 @@ extension Story {
     }
 }
 
+/// Tags through power cuts, and in files that are encrypted.
+@Suite struct DurableTagTests {
+    @Test func `T2: a crash at any point leaves the tags of the last acknowledged commit or the next, and what they name`() throws {
+        for seed: UInt64 in 1...2 {
+            let scratch = Scratch(), recorder = Recorder()
+            var random = Seeded(seed &* 977)
+            let store = try Store.create(path: scratch("a"), overwrite: false, calls: recorder)
+            var story = Story(seed: seed), acknowledged = [recorder.calls.count], tags: [[String: UInt64]] = [[:]]
+            for step in 0..<14 {
+                var now = tags.last!
+                switch step {
+                case 2, 5, 9:
+                    now["t\(step)"] = try store.snapshot().version
+                    try store.tag("t\(step)")
+                    story.repeatLast()
+                case 7, 11:
+                    now["t\(step - 5)"] = nil
+                    _ = try store.untag("t\(step - 5)")
+                    story.repeatLast()
+                default: try story.commit(store, keep: 2)
+                }
+                acknowledged.append(recorder.calls.count)
+                tags.append(now)
+            }
+            let calls = recorder.calls
+            for stop in acknowledged[0]...calls.count {
+                let synced = calls[..<stop].lastIndex(of: .sync)! + 1
+                let base = Recorder.image(calls[..<synced]), loose = Array(calls[synced..<stop]), least = acknowledged.lastIndex { $0 <= stop }!
+                for image in Recorder.crashImages(loose, from: base, &random) {
+                    try place(image, at: scratch("b"))
+                    let copy = try Store.open(path: scratch("b"), writable: true), note = "seed \(seed), after \(stop) calls"
+                    let version = Int(try copy.latestVersion())
+                    #expect(version == least || version == least + 1, "\(note)")
+                    func check(_ wanted: [String: UInt64], _ story: Story) throws {
+                        #expect(try Dictionary(uniqueKeysWithValues: copy.tags().map { ($0.name, $0.version) }) == wanted, "\(note)")
+                        for name in wanted.keys { #expect(try story.holds(copy.snapshot(tag: name)), "\(note), \(name)") }
+                    }
+                    try check(tags[version], story)
+                    guard random.next(5) == 0 else { continue }
+                    var next = story
+                    next.random = Seeded(UInt64(stop))
+                    for _ in 0..<4 { try next.commit(copy, keep: 2) }
+                    try check(tags[version], next)
+                }
+            }
+        }
+    }
+
+    @Test func `T13: tags of an encrypted file are kept, and their names are not to be read without the key`() throws {
+        let scratch = Scratch(), key = EncryptionKey([UInt8](0..<64))!
+        let store = try Store.create(path: scratch("a"), overwrite: false, key: key)
+        var story = Story(seed: 21)
+        for _ in 0..<3 { try story.commit(store) }
+        try store.tag("a-secret-name")
+        story.repeatLast()
+        for _ in 0..<40 { try story.commit(store, keep: 2) }
+        let again = try Store.open(path: scratch("a"), writable: false, key: key)
+        #expect(try again.tags().map(\.name) == ["a-secret-name"] && story.holds(again.snapshot(tag: "a-secret-name")))
+        #expect(try faults(store).isEmpty)
+        let bytes = try File(path: scratch("a"), .read).readAll()
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("secret"))
+    }
+}
+
 /// What cannot be trusted: lists of tags with any bytes, and files of writers to come.
 @Suite struct HostileTagTests {
     private func tagged(_ scratch: Scratch) throws -> Store {

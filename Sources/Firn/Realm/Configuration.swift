@@ -36,6 +36,10 @@ extension Realm {
         /// Beginning a write transaction fails when more versions than this are alive; nil: any number may be.
         public var maximumNumberOfActiveVersions: UInt?
 
+        /// Which versions of the file stay readable, from the next commit on: the file remembers it. Nil: what the file says; where it says nothing, the eight newest. What holds is
+        /// what the realm was opened with that had the file open first in this process.
+        public var history: Realm.History?
+
         /// Brings the data of an older `schemaVersion` into the shape of the classes: see `Migration`.
         public var migrationBlock: MigrationBlock?
         /// Where the file does not fit the classes, it is deleted and begun anew, instead of being migrated: for data that can be had again.
@@ -59,7 +63,7 @@ extension Realm {
         public init(fileURL: URL? = URL(fileURLWithPath: "default.firn"), inMemoryIdentifier: String? = nil, encryptionKey: Data? = nil, readOnly: Bool = false,
                     schemaVersion: UInt64 = 0, migrationBlock: MigrationBlock? = nil, deleteRealmIfMigrationNeeded: Bool = false,
                     shouldCompactOnLaunch: (@Sendable (_ totalBytes: Int, _ usedBytes: Int) -> Bool)? = nil,
-                    objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil, maximumNumberOfActiveVersions: UInt? = nil) {
+                    objectTypes: [ObjectBase.Type]? = nil, seedFilePath: URL? = nil, maximumNumberOfActiveVersions: UInt? = nil, history: Realm.History? = nil) {
             self.fileURL = inMemoryIdentifier == nil ? fileURL : nil
             self.inMemoryIdentifier = inMemoryIdentifier
             self.encryptionKey = encryptionKey
@@ -71,6 +75,7 @@ extension Realm {
             self.deleteRealmIfMigrationNeeded = deleteRealmIfMigrationNeeded
             self.shouldCompactOnLaunch = shouldCompactOnLaunch
             self.seedFilePath = seedFilePath
+            self.history = history
         }
 
         /// The key of the file; throws where there can be none.

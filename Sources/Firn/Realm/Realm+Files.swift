@@ -98,7 +98,8 @@ extension Realm.Configuration {
         guard snapshot.version > 0 else { return }
         let fresh = path + ".compacting"
         try? Paths.remove(fresh)
-        try snapshot.compact(to: fresh)
+        // Tagged versions stay.
+        try Database.compact(try database.versions(upTo: snapshot), retention: try database.retention(), to: fresh)
         // Within the write lock: who has the file open sees at the next write that it was replaced.
         do throws(FirnError) { try Paths.rename(fresh, to: path) } catch {
             try? Paths.remove(fresh)

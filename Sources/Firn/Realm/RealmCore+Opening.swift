@@ -50,13 +50,16 @@ extension RealmCore {
     func frozen() -> RealmCore {
         confinement.check()
         if isFrozen { return self }
-        let key = "\(file.path)\nfrozen \(version) \(ObjectIdentifier(file).hashValue)"
+        do { return try frozen(at: snapshot) } catch { preconditionFailure("a pinned version can always be frozen: \(error)") }
+    }
+
+    /// The frozen realm of a version.
+    func frozen(at snapshot: DatabaseSnapshot) throws -> RealmCore {
+        let key = "\(file.path)\nfrozen \(snapshot.version) \(ObjectIdentifier(file).hashValue)"
         if let core = RealmCore.opened.withLock({ Shared($0.cores[key]?.core) }).value { return core }
-        do {
-            let core = try RealmCore(file, configuration, .none, snapshot: snapshot)
-            RealmCore.remember(core, key)
-            return core
-        } catch { preconditionFailure("a pinned version can always be frozen: \(error)") }
+        let core = try RealmCore(file, configuration, .none, snapshot: snapshot)
+        RealmCore.remember(core, key)
+        return core
     }
 
     /// The live realm of this thread with the same file.

@@ -79,11 +79,11 @@ final class RealmFile: Sendable {
         try configuration.compactOnLaunch(path)
         let reading: FileReading = configuration.mapsFile ? .standard : .copied
         if access(path, F_OK) == 0 {
-            database = try Database.open(path: path, writable: !configuration.readOnly, key: key, reading: reading)
+            database = try Database.open(path: path, writable: !configuration.readOnly, retention: configuration.history?.retention, key: key, reading: reading)
         } else {
             guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file '\(path)', and a read-only realm makes none") }
-            let created = try Database.create(path: path, key: key)
-            database = configuration.mapsFile ? created : try Database.open(path: path, writable: true, key: key, reading: reading)
+            let created = try Database.create(path: path, retention: configuration.history?.retention, key: key)
+            database = configuration.mapsFile ? created : try Database.open(path: path, writable: true, retention: configuration.history?.retention, key: key, reading: reading)
         }
         self.init(database, path: path, isTemporary: isTemporary)
     }

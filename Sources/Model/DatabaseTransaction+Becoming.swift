@@ -1,0 +1,185 @@
+import FirnBytes
+import FirnStore
+
+/// Taking over the rows of another version: what going back to a version is made of, and compaction that keeps several.
+extension DatabaseTransaction {
+    /// The rows become those of an older version of this file, under the same row ids. Segments that have not changed since stay as they are.
+    ///
+    /// Types and columns that came since then stay, without rows and values: who knows of them need not learn that they are gone. A type whose columns were
+    /// changed otherwise has those of then again.
+    package func revert(to snapshot: DatabaseSnapshot) throws(FirnError) {
+        checkOpen()
+        precondition(tables.isEmpty && bulkWriters.isEmpty, "go back before anything else is changed in a transaction")
+        let wanted = snapshot.core
+        for type in schema.types.indices {
+            guard type < wanted.schema.types.count else {
+                try take([], of: nil, type, .all, nextRowID: 0)
+                continue
+            }
+            let old = wanted.schema.types[type], now = schema.types[type]
+            if old.id == now.id, old.columns.allSatisfy({ column in now.columns.contains { $0.id == column.id && $0.name == column.name && $0.type == column.type } }) {
+                try take(old.columns, of: wanted, type, try reading { () throws(Damage) in try ChangedRows(between: base, wanted, type: type) })
+            } else {
+                // As a type that is revised: no id of a column that went is given again within it.
+                var new = old
+                new.id = (schema.types.map(\.id).max() ?? 0) + 1
+                try replace(type, by: new)
+                try take(old.columns, of: wanted, type, .all)
+            }
+        }
+        do throws(Damage) { try schema.validate() } catch { throw FirnError(.schema, error.what) }
+    }
+
+    /// In a file that holds what `before` does, and nothing else: its rows become those of a later version of the file that `before` is of.
+    func follow(_ before: SnapshotCore, to wanted: SnapshotCore) throws(FirnError) {
+        for (type, next) in wanted.schema.types.enumerated() {
+            if type >= schema.types.count {
+                schema.types.append(next)
+                states.append(Catalogue.TypeState())
+                states[type].indexes = IndexState.marked(next)
+                schemaIsNew = true
+                try take(next.columns, of: wanted, type, .all)
+            } else if next.id != schema.types[type].id {
+                try replace(type, by: next)
+                try take(next.columns, of: wanted, type, .all)
+            } else {
+                let marked = next.columns.map(\.indexes), known = schema.types[type].columns.map(\.indexes)
+                if next != schema.types[type] {
+                    schema.types[type] = next
+                    schema.types[type].noteIndexes(states[type].indexes)
+                    schemaIsNew = true
+                    forgetReadable()
+                }
+                try take(next.columns, of: wanted, type, try reading { () throws(Damage) in try ChangedRows(between: before, wanted, type: type) })
+                if marked != known { try matchIndexes(next) }
+            }
+        }
+        do throws(Damage) { try schema.validate() } catch { throw FirnError(.schema, error.what) }
+    }
+
+    private func matchIndexes(_ type: TypeSchema) throws(FirnError) {
+        try finishBulk()
+        for column in type.columns where column.type.refusal(of: .values) == nil || column.type.refusal(of: .words) == nil {
+            for kind in IndexKind.allCases where column.type.refusal(of: kind) == nil {
+                if column.indexes.contains(kind) { try addIndex(type.name, column.name, kind) } else { try dropIndex(type.name, column.name, kind) }
+            }
+        }
+    }
+
+    /// Another type in the place of one: without rows so far, its indexes begun anew.
+    private func replace(_ type: Int, by new: TypeSchema) throws(FirnError) {
+        try take([], of: nil, type, .all, nextRowID: 0)
+        for index in states[type].indexes { for run in index.runs { store.free(run.ref) } }
+        let known = states[type].indexes
+        entering[type] = nil
+        schema.types[type] = new
+        states[type].indexes = IndexState.marked(new, like: known)
+        schemaIsNew = true
+        try directoryChange(type) { _ in }
+    }
+
+    /// The rows of a type become those of `wanted` (whose columns these are; nil: none). Segments without row ids in `changed` stay; all else is written anew, and the delta goes.
+    private func take(_ columns: [ColumnSchema], of wanted: SnapshotCore?, _ type: Int, _ changed: ChangedRows, nextRowID: Int64? = nil) throws(FirnError) {
+        let next = max(states[type].nextRowID, nextRowID ?? wanted!.catalogue.types[type].nextRowID)
+        guard !changed.ranges.isEmpty else {
+            states[type].nextRowID = next
+            return
+        }
+        unsettled.insert(type)
+        try dropDelta(type)
+        var kept: [DirectoryEntry] = []
+        try directoryChange(type) { (entries) throws(FirnError) in
+            kept = entries.filter { !changed.overlaps($0.firstRowID...$0.lastRowID) }
+            let gone = entries.filter { changed.overlaps($0.firstRowID...$0.lastRowID) }
+            try free(gone, keeping: kept)
+            for index in states[type].indexes.indices { states[type].indexes[index].staleRows += gone.reduce(0) { $0 + $1.rowCount - $1.deletedCount } }
+            entries = kept
+        }
+        states[type].liveRows = kept.reduce(0) { $0 + $1.rowCount - $1.deletedCount }
+        if let wanted { try write(columns, of: wanted, type, between: kept) }
+        states[type].nextRowID = max(next, states[type].nextRowID)
+        try directoryChange(type) { entries in entries.sort { $0.firstRowID < $1.firstRowID } }
+    }
+
+    /// Writes the rows of another version that none of the segments holds.
+    private func write(_ columns: [ColumnSchema], of wanted: SnapshotCore, _ type: Int, between kept: [DirectoryEntry]) throws(FirnError) {
+        let now = schema.types[type].columns
+        let sources = now.map { column in columns.firstIndex { $0.id == column.id } }
+        let writer = writer(type), state = wanted.catalogue.types[type]
+        var last = 0
+        for segment in 0..<state.segmentCount + (state.deltaRows > 0 ? 1 : 0) {
+            if segment < state.segmentCount {
+                let entry = try reading { () throws(Damage) in try wanted.directoryEntry(type: type, index: segment) }
+                let place = DirectoryEntry.place(of: entry.firstRowID, in: kept)
+                if place < kept.count, kept[place].firstRowID <= entry.firstRowID, kept[place].lastRowID >= entry.lastRowID { continue }
+            }
+            let rows = try reading { () throws(Damage) in try wanted.storedRows(type: type, segment: segment) }
+            // Runs of rows between one segment that stays and the next.
+            var start = 0
+            while start < rows.rowIDs.count {
+                let place = DirectoryEntry.place(of: rows.rowIDs[start], in: kept)
+                let isHeld = place < kept.count && kept[place].firstRowID <= rows.rowIDs[start]
+                let bound = place == kept.count ? Int64.max : isHeld ? kept[place].lastRowID : kept[place].firstRowID - 1
+                var end = start
+                while end < rows.rowIDs.count, rows.rowIDs[end] <= bound { end += 1 }
+                if !isHeld {
+                    if place != last { try writer.finish() }
+                    last = place
+                    let part = sources.enumerated().map { i, source in
+                        Column(now[i].type.stored, from: source.map { end - start == rows.rowIDs.count ? rows.columns[$0] : rows.columns[$0].slice(start..<end) }, count: end - start)
+                    }
+                    try writer.append(stored: part, rowIDs: Array(rows.rowIDs[start..<end]))
+                }
+                start = end
+            }
+        }
+        try writer.finish()
+    }
+
+    /// Frees segments, and of the dictionaries they share those that no segment that stays refers to.
+    private func free(_ gone: [DirectoryEntry], keeping kept: [DirectoryEntry]) throws(FirnError) {
+        var shared: Set<ExtentRef> = []
+        for entry in gone {
+            let header = try reading { () throws(Damage) in try SegmentHeader(try store.read(entry.header)) }
+            for column in header.entries {
+                if let chunk = column.chunk { store.free(chunk) }
+                if let patch = column.patch { store.free(patch) }
+            }
+            for blob in header.shared { shared.insert(blob.ref) }
+            store.free(entry.header)
+        }
+        for entry in kept where !shared.isEmpty {
+            let header = try reading { () throws(Damage) in try SegmentHeader(try store.read(entry.header)) }
+            for blob in header.shared { shared.remove(blob.ref) }
+        }
+        for ref in shared { store.free(ref) }
+    }
+
+    /// Drops all that the delta says of a type.
+    private func dropDelta(_ type: Int) throws(FirnError) {
+        guard !states[type].delta.isNone else { return }
+        let keys = try reading { () throws(Damage) in
+            var keys: [UInt64] = []
+            var cursor = try TreeReader(root: states[type].delta, source: store).cursor()
+            while try cursor.next() { keys.append(try cursor.keyNumber()) }
+            return keys
+        }
+        let tree = TreeWriter(root: states[type].delta, transaction: store)
+        for key in keys { _ = try tree.delete(key) }
+        states[type].delta = try tree.finish()
+        (states[type].deltaRows, states[type].deltaChanges, states[type].deltaBytes, states[type].touched) = (0, 0, 0, [])
+        forgetReadable()
+    }
+}
+
+extension DirectoryEntry {
+    /// The first of ascending segments that does not end before a row id.
+    fileprivate static func place(of rowID: Int64, in entries: [DirectoryEntry]) -> Int {
+        var low = 0, high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].lastRowID < rowID { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
