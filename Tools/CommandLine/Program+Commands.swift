@@ -115,7 +115,12 @@ extension Command {
 
     static let compact = Command(
         "compact", operands: "FILE [OUT]", count: 1...2, "drops dead space and old versions, and encodes every column anew",
-        detail: "In place, or to OUT. Prints the bytes of each column before and after. FILE is replaced only when all has been written.",
+        detail: """
+            In place, or to OUT. Prints the bytes of each column before and after. FILE is replaced only when all has been written.
+
+            Tagged versions are kept, with their tags, unless --keep says which are: then it prints which are dropped. The versions get new numbers, from 1 on; what a version \
+            shares with the one before it is stored once.
+            """,
         examples: [
             .init("firn compact people.firn", "in place"),
             .init("firn compact --profile small a.firn b.firn", "as small as possible"),
@@ -123,6 +128,8 @@ extension Command {
         ],
         flags: [
             .profile, .newKeyFile, .plain,
+            Flag("keep", nil, "N|TAGS", in: .writing, "keep the N newest versions, or these tags and the newest version",
+                 detail: "May be given several times: --keep 3 --keep v1,v2. --keep 1 keeps the newest version alone.", preset: "all tags", repetition: .many),
             Flag("dry-run", nil, in: .writing, "change nothing, print what would be gained"),
             .force, .json,
         ],
@@ -130,7 +137,7 @@ extension Command {
 
     static let info = Command(
         "info", operands: "FILE", count: 1...1, "prints what a file holds: types, rows, bytes and encodings of each column, versions, dead space",
-        detail: "FILE@5 looks at version 5.",
+        detail: "FILE@5 looks at version 5, FILE@TAG at the version with that tag.",
         examples: [
             .init("firn info people.firn", "for people"),
             .init("firn info --json people.firn", "for programs"),
@@ -170,6 +177,62 @@ extension Command {
             .json,
         ],
         exit: "0 done, 1 there was no such index to drop")
+
+    static let log = Command(
+        "log", operands: "FILE", count: 1...1, "lists the versions of a file: when, rows, what changed, tags, and which are being read",
+        detail: """
+            Newest first: the recent versions, and older ones that have a tag. Rows are counted as added, removed and changed since the version listed below; that costs by what \
+            changed, not by the size of the file. Any of them can be named as FILE@VERSION or FILE@TAG.
+
+            With --keep or --keep-for nothing is listed: the file says from then on which versions its writers keep.
+            """,
+        examples: [
+            .init("firn log db.firn", "all versions"),
+            .init("firn log -n 1 --json db.firn", "the newest, for programs"),
+            .init("firn log --keep 100 --keep-for 7d db.firn", "keep 100 versions, and all of a week"),
+        ],
+        flags: [
+            .type,
+            Flag("limit", "n", "N", in: .choosing, "at most N versions"),
+            Flag("keep", nil, "N", in: .working, "writers keep the N newest versions from now on", detail: "At least 2; 0 for what is customary, which is 8."),
+            Flag("keep-for", nil, "TIME", in: .working, "and all that were the newest within TIME: 90m, 12h, 7d", detail: "0 for no time."),
+            .json,
+        ],
+        exit: "0 done")
+
+    static let tag = Command(
+        "tag", operands: "FILE [NAME[@VERSION]...]", count: 1...Int.max, "gives versions names, takes names away, and lists them",
+        detail: """
+            A version with a tag stays, whatever is committed later; it costs the bytes that have changed since. FILE@NAME reads it, in every command that reads. Without VERSION \
+            the newest is tagged; VERSION may be another tag.
+
+            A name has no spaces and none of @ : / \\ , " ' and is no number. A file with tags is written only by versions of this program that know of them.
+            """,
+        examples: [
+            .init("firn tag db.firn before-migration", "the newest version"),
+            .init("firn tag db.firn v1@5", "version 5"),
+            .init("firn tag db.firn", "the tags there are"),
+            .init("firn tag --delete db.firn v1", "take the name away"),
+        ],
+        flags: [
+            Flag("delete", nil, in: .working, "take these names away"),
+            Flag("force", "f", in: .working, "move a tag that is there to another version"),
+            .json,
+        ],
+        exit: "0 done, 1 there was no such tag to delete")
+
+    static let revert = Command(
+        "revert", operands: "FILE VERSION|TAG", count: 2...2, "goes back to an older version, in a new one",
+        detail: """
+            The rows of all types become those of then, under the same row ids; the versions between stay as they are. Types and columns that came since stay, without rows and \
+            values. Segments that have not changed since are not written again.
+            """,
+        examples: [
+            .init("firn revert db.firn before-migration", "to a tag"),
+            .init("firn revert db.firn 5", "to version 5"),
+        ],
+        flags: [.json],
+        exit: "0 done")
 
     static let verify = Command(
         "verify", operands: "FILE...", count: 1...Int.max, "checks that files are intact",

@@ -14,16 +14,16 @@ package final class SQLFile {
     /// Grows with every change of version.
     private(set) var generation = 0
 
-    /// A `.firn` file, or (`FILE@5`) a version of it.
+    /// A `.firn` file, or (`FILE@5`, `FILE@TAG`) a version of it.
     package init(path operand: String) throws(FirnError) {
-        var path = operand, version: UInt64?
-        if !Paths.exists(operand), let at = operand.utf8.lastIndex(of: UInt8(ascii: "@")), let number = UInt64(operand[operand.utf8.index(after: at)...]) {
-            (path, version) = (String(operand[..<at]), number)
+        var path = operand, version: String?
+        if !Paths.exists(operand), let at = operand.utf8.lastIndex(of: UInt8(ascii: "@")), Paths.exists(String(operand[..<at])) {
+            (path, version) = (String(operand[..<at]), String(operand[operand.utf8.index(after: at)...]))
         }
         name = path
         held = []
         let opened = try KeyRing(ambient: Machine.environment(KeyRing.variable)).open(path: path)
-        let first = try opened.snapshot(version: version)
+        let first = if let version { try opened.snapshot(at: version) } else { try opened.snapshot() }
         guard first.version > 0 else { throw FirnError(.damaged, "there is no complete version in it", at: .init(file: path)) }
         snapshot = first
         database = version == nil ? opened : nil

@@ -1,24 +1,28 @@
 import FirnBytes
 import FirnDisk
+import FirnModel
 
-/// What an operand names: a file, and perhaps a type within it and a version of it. `FILE`, `FILE:Type`, `FILE@5`, `FILE@5:Type`.
+/// What an operand names: a file, and perhaps a type within it and a version of it. `FILE`, `FILE:Type`, `FILE@5`, `FILE@TAG`, `FILE@5:Type`.
 struct Address {
     let path: String
     let type: String?
-    let version: UInt64?
+    /// A number or a tag.
+    let version: String?
 
     /// A file whose whole name is the operand wins over the file and part that it could also mean.
     init(_ operand: String) {
-        var path = operand, type: String?, version: UInt64?
+        var path = operand, type: String?, version: String?
         if operand != "-", !Paths.exists(operand) {
             if let (front, back) = Address.split(path, at: UInt8(ascii: ":")), !back.isEmpty, !back.utf8.contains(UInt8(ascii: "/")) { (path, type) = (front, back) }
-            if !Paths.exists(path), let (front, back) = Address.split(path, at: UInt8(ascii: "@")), let number = UInt64(back) { (path, version) = (front, number) }
+            if !Paths.exists(path), let (front, back) = Address.split(path, at: UInt8(ascii: "@")), Address.isVersion(back) { (path, version) = (front, back) }
             if !Paths.exists(path) { (path, type, version) = (operand, nil, nil) }
         }
         self.path = path
         self.type = type
         self.version = version
     }
+
+    private static func isVersion(_ word: String) -> Bool { UInt64(word) != nil || VersionTag.refusal(of: word) == nil }
 
     private static func split(_ text: String, at byte: UInt8) -> (String, String)? {
         guard let place = text.utf8.lastIndex(of: byte), place > text.startIndex else { return nil }

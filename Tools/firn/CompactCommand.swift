@@ -33,9 +33,12 @@ struct CompactCommand {
         defer { display.end() }
 
         // A dry run does all the work beside the file, and throws the result away: what it tells is what would be gained.
+        let (versions, dropped) = try versions(of: database, snapshot, file)
+        if !dropped.isEmpty { session.remark("\(isDry ? "would drop" : "dropping") \(Quantity.count(dropped.count, "tag")): \(dropped.joined(separator: ", "))") }
+        let retention = try database.retention()
         let replacement = try Replacement(of: target, overwrite: isInPlace || isDry || arguments.has("force"))
         let effort = WritingOptions(arguments, threads: try session.threads()).effort
-        try compact(snapshot, to: replacement.temporaryPath, effort, encryption, progress)
+        try compact(versions, retention, to: replacement.temporaryPath, effort, encryption, progress)
         let size = Int(clamping: try Paths.size(replacement.temporaryPath)), before = file.size ?? 0
         let columns = try difference(try snapshot.statistics(), try statistics(of: replacement.temporaryPath, key: encryption.key(of: snapshot.key)))
         // With another key the file is another, however long.
@@ -49,12 +52,39 @@ struct CompactCommand {
         return .done
     }
 
-    private func compact(_ snapshot: DatabaseSnapshot, to path: String, _ effort: WritingOptions.Effort, _ encryption: CopyEncryption, _ progress: Progress) throws(FirnError) {
+    /// The versions to keep, with their tags, and the tags that go.
+    private func versions(of database: Database, _ snapshot: DatabaseSnapshot, _ file: OpenedFile) throws(FirnError) -> (kept: [(snapshot: DatabaseSnapshot, names: [String])], dropped: [String]) {
+        let wanted = arguments.names("keep"), tags = try database.tags()
+        if file.address.version != nil {
+            guard wanted.isEmpty else { throw FirnError(.usage, "--keep is for a file with its versions, and one version is named", at: .init(file: arguments.operands[0])) }
+            return ([(snapshot, [])], [])
+        }
+        guard !wanted.isEmpty else { return (try database.versions(upTo: snapshot), []) }
+        var names: Set<String> = [], recent: [UInt64] = []
+        for word in wanted {
+            if let count = Int(word) {
+                guard count > 0 else { throw FirnError(.usage, "--keep takes a number above 0, or tags") }
+                recent += try database.versions().map(\.version).filter { $0 <= snapshot.version }.prefix(count)
+            } else {
+                guard tags.contains(where: { $0.name == word }) else {
+                    throw FirnError(.notFound, "there is no tag '\(word)'", at: .init(file: file.name),
+                                    advice: tags.isEmpty ? "there are no tags in it" : "its tags are \(tags.map(\.name).joined(separator: ", "))")
+                }
+                names.insert(word)
+            }
+        }
+        // A version that stays keeps its names.
+        let stay = Set(recent + tags.filter { names.contains($0.name) }.map(\.version) + [snapshot.version])
+        return (try database.versions(upTo: snapshot, tagged: { stay.contains($0.version) }, besides: recent), tags.filter { !stay.contains($0.version) }.map(\.name))
+    }
+
+    private func compact(_ versions: [(snapshot: DatabaseSnapshot, names: [String])], _ retention: VersionRetention?, to path: String, _ effort: WritingOptions.Effort,
+                         _ encryption: CopyEncryption, _ progress: Progress) throws(FirnError) {
         let threads = try session.threads(), count = { (rows: Int) in progress.add(rows: rows) }
         switch effort {
-        case .fast: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .fast, threads: threads, progress: count)
-        case .standard: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .standard, threads: threads, progress: count)
-        case .small: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .small, threads: threads, progress: count)
+        case .fast: try Database.compact(versions, retention: retention, to: path, encryption: encryption, profile: .fast, threads: threads, progress: count)
+        case .standard: try Database.compact(versions, retention: retention, to: path, encryption: encryption, profile: .standard, threads: threads, progress: count)
+        case .small: try Database.compact(versions, retention: retention, to: path, encryption: encryption, profile: .small, threads: threads, progress: count)
         }
     }
 

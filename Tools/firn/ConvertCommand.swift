@@ -19,6 +19,16 @@ struct ConvertCommand {
 
         let files = try open(inputs, options, progress)
         let key = try outputKey(files, format)
+        if let snapshot = wholeVersion(files, format) {
+            var writing = WritingOptions(arguments, threads: options.threads)
+            writing.key = key
+            let writer = try FirnWriter(path: target, writing, source: files[0].name)
+            try writer.copy(snapshot, progress)
+            display.end()
+            let rows = snapshot.schema.roots.reduce(0) { $0 + (snapshot.table(named: $1.name)?.rowCount ?? 0) }
+            try summarise(files, target, rows: rows, rejected: 0, remarks: [])
+            return .done
+        }
         let reader = try pipeline(files, options, progress)
         let writer = try writer(target, format, reader.schema, key, try losslessCheck(files, format), source: files.map(\.name).joined(separator: ", "), threads: options.threads)
         try writer.begin(reader.schema)
@@ -36,6 +46,13 @@ struct ConvertCommand {
         for remark in options.rejected?.remarks ?? [] { session.remark(remark) }
         try summarise(files, target, rows: rows, rejected: rejected, remarks: remarks)
         return rejected > 0 ? .rejected : .done
+    }
+
+    /// The version to be copied as it is, where a .firn file becomes one and nothing is chosen or renamed: rows keep their ids, which links name, and types their indexes.
+    private func wholeVersion(_ files: [OpenedFile], _ format: FormatName) -> DatabaseSnapshot? {
+        guard format == .firn, files.count == 1, files[0].address.type == nil, case .stored(_, let snapshot) = files[0].content,
+              !["type", "columns", "where", "limit", "key", "lossless", "rejects", "schema"].contains(where: arguments.has) else { return nil }
+        return snapshot
     }
 
     /// JSON inputs are held to `--lossless` by their reader, CSV inputs by comparing bytes.

@@ -31,14 +31,31 @@ final class FirnWriter: BatchWriter {
     func begin(_ schema: Schema) throws(FirnError) {
         let database = try Database.create(path: replacement.temporaryPath, overwrite: true, atFirstCommit: true, key: options.key)
         let transaction = try database.begin(threads: options.threads)
+        setEffort(transaction)
+        try transaction.extendSchema(schema.types)
+        self.database = database
+        self.transaction = transaction
+    }
+
+    /// Instead of `begin`, `write` and `finish`: a version of another file as it is.
+    func copy(_ snapshot: DatabaseSnapshot, _ progress: Progress) throws(FirnError) {
+        let path = replacement.temporaryPath, count = { (rows: Int) in progress.add(rows: rows) }
+        let encryption: CopyEncryption = options.key.map { .key($0) } ?? .plain
+        switch options.effort {
+        case .fast: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .fast, threads: options.threads, progress: count)
+        case .standard: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .standard, threads: options.threads, progress: count)
+        case .small: try snapshot.compact(to: path, overwrite: true, encryption: encryption, profile: .small, threads: options.threads, progress: count)
+        }
+        size = Int(clamping: try Paths.size(path))
+        try replacement.finish()
+    }
+
+    private func setEffort(_ transaction: DatabaseTransaction) {
         transaction.profile = switch options.effort {
         case .fast: .fast
         case .standard: .standard
         case .small: .small
         }
-        try transaction.extendSchema(schema.types)
-        self.database = database
-        self.transaction = transaction
     }
 
     func write(_ batch: Batch, type: String) throws(FirnError) {

@@ -23,11 +23,12 @@ struct InfoCommand {
             types.removeAll { $0.name != name }
         }
         let versions = try database.versions().map { (number: $0.version, time: $0.time) }.sorted { $0.number < $1.number }
+        let tags = try database.tags()
         if session.arguments.has("json") {
-            try session.out.write(json(file, snapshot.version, types, size, used, versions, try database.space()).object + "\n")
+            try session.out.write(json(file, snapshot.version, types, size, used, versions, tags, try database.space()).object + "\n")
             return .done
         }
-        try header(file, snapshot.version, size, used, versions, try database.space())
+        try header(file, snapshot.version, size, used, versions, tags, try database.space())
         for type in types { try print(type) }
         return .done
     }
@@ -50,7 +51,7 @@ struct InfoCommand {
     }
 
     private func header(_ file: OpenedFile, _ version: UInt64, _ size: Int, _ used: Int, _ versions: [(number: UInt64, time: Int64)],
-                        _ space: FileSpace) throws(FirnError) {
+                        _ tags: [VersionTag], _ space: FileSpace) throws(FirnError) {
         let style = session.outStyle, out = session.out
         try out.write("\(style.strong(file.name)): \(Quantity.bytes(size)), version \(version)")
         if let time = versions.first(where: { $0.number == version })?.time { try out.write(" of \(InfoCommand.date(time))") }
@@ -58,6 +59,7 @@ struct InfoCommand {
         try out.write("\n")
         let others = versions.filter { $0.number != version }.map { String($0.number) }
         if !others.isEmpty { try out.write("other versions that can be read: \(others.joined(separator: ", "))\n") }
+        if !tags.isEmpty { try out.write("tags: \(tags.map { "\($0.name) (version \($0.version))" }.joined(separator: ", "))\n") }
         try out.write("\(Quantity.bytes(used)) hold this version's rows, \(Quantity.bytes(space.dead)) older versions, "
             + "\(Quantity.bytes(space.free)) are free, \(Quantity.bytes(max(0, size - used - space.dead - space.free))) are structure\n")
     }
@@ -87,7 +89,7 @@ struct InfoCommand {
     }
 
     private func json(_ file: OpenedFile, _ version: UInt64, _ types: [TypeStatistics], _ size: Int, _ used: Int,
-                      _ versions: [(number: UInt64, time: Int64)], _ space: FileSpace) -> JSONLine {
+                      _ versions: [(number: UInt64, time: Int64)], _ tags: [VersionTag], _ space: FileSpace) -> JSONLine {
         var line = JSONLine()
         line.add("v", 1)
         line.add("file", file.name)
@@ -101,6 +103,13 @@ struct InfoCommand {
             var inner = JSONLine()
             inner.add("version", Int(clamping: each.number))
             inner.add("time", InfoCommand.date(each.time))
+            return inner
+        })
+        line.add("tags", tags.map { tag in
+            var inner = JSONLine()
+            inner.add("tag", tag.name)
+            inner.add("version", Int(clamping: tag.version))
+            inner.add("time", InfoCommand.date(tag.time))
             return inner
         })
         line.add("types", types.map { type in

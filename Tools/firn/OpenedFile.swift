@@ -48,7 +48,12 @@ final class OpenedFile {
         }
         guard !first.isEmpty else { throw FirnError(.notThisFormat, "the file is empty", at: .init(file: name)) }
         let database = try options.keys.open(path: address.path)
-        let snapshot = try database.snapshot(version: address.version)
+        let snapshot: DatabaseSnapshot
+        do throws(FirnError) { snapshot = if let word = address.version { try database.snapshot(at: word) } else { try database.snapshot() } } catch {
+            var told = error
+            if error.code == .notFound, error.advice == nil { told.advice = "'firn log \(name)' lists the versions that there are" }
+            throw told
+        }
         // Version 0 is what stands in a file before its first commit, and what is left when the only commit is damaged.
         guard snapshot.version > 0 || allowsEmpty else {
             throw FirnError(.damaged, "there is no complete version in it", at: .init(file: name), advice: "'firn verify \(name)' tells what is wrong")

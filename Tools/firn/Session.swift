@@ -53,6 +53,9 @@ final class Session {
         case "verify": return try VerifyCommand(session: self).run()
         case "recover": return try RecoverCommand(session: self).run()
         case "schema": return try SchemaCommand(session: self).run()
+        case "log": return try LogCommand(session: self).run()
+        case "tag": return try TagCommand(session: self).run()
+        case "revert": return try RevertCommand(session: self).run()
         case "index": return try IndexCommand(session: self).run()
         case "completions":
             guard let text = Program.firn.completions(for: arguments.operands[0]) else {

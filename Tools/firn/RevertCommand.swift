@@ -1,0 +1,59 @@
+import FirnBytes
+import FirnChange
+import FirnCommandLine
+import FirnModel
+
+/// `firn revert FILE VERSION|TAG`
+struct RevertCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+
+    func run() throws(FirnError) -> ExitCode {
+        let operand = arguments.operands[0], address = Address(operand)
+        if address.version != nil || address.type != nil {
+            throw FirnError(.usage, "the file goes back as a whole, from its newest version", at: .init(file: operand), advice: "firn revert \(address.path) \(address.version ?? "VERSION")")
+        }
+        let keys = try KeyRing(arguments), file = try OpenedFile(stored: operand, keys: keys), path = file.address.path
+        let database = try keys.open(path: path, writable: true)
+        let wanted = try database.snapshot(at: arguments.operands[1])
+        guard wanted.version > 0 else { throw FirnError(.notFound, "version 0 is the file before anything was committed", at: .init(file: path)) }
+        let transaction = try database.begin(wait: false, threads: try session.threads())
+        defer { transaction.cancel() }
+        // What the transaction began from: nobody else commits meanwhile.
+        let newest = try database.snapshot()
+        var facts: [String] = [], lines: [JSONLine] = []
+        for type in newest.schema.types {
+            let changes: TableChanges
+            do throws(Damage) { changes = try TableChanges.between(newest.table(named: type.name), wanted.table(named: type.name)) } catch { throw .damaged(path, what: error.what, byte: error.offset) }
+            let counts = [("added", changes.inserted.count), ("removed", changes.deleted.count), ("changed", changes.modified.rowIDs.count)]
+            guard counts.contains(where: { $0.1 > 0 }) else { continue }
+            facts.append("\(type.name): \(counts.filter { $0.1 > 0 }.map { "\(Quantity.count($0.1)) \($0.0)" }.joined(separator: ", "))")
+            var line = JSONLine()
+            line.add("name", type.name)
+            for (name, count) in counts { line.add(name, count) }
+            lines.append(line)
+        }
+        let isSame = facts.isEmpty && wanted.schema.types.allSatisfy { old in newest.schema[old.name].map { $0.id == old.id } ?? false }
+        var version = newest.version
+        if !isSame {
+            try transaction.revert(to: wanted)
+            version = try transaction.commit()
+        }
+        if arguments.has("json") {
+            var line = JSONLine()
+            line.add("v", 1)
+            line.add("file", path)
+            line.add("from", Int(clamping: newest.version))
+            line.add("to", Int(clamping: wanted.version))
+            line.add("version", Int(clamping: version))
+            line.add("types", lines)
+            try session.out.write(line.object + "\n")
+        } else if isSame {
+            session.remark("version \(newest.version) holds what version \(wanted.version) does: nothing was changed")
+        } else if !session.isQuiet {
+            try session.out.write("version \(version) holds what version \(wanted.version) does\n")
+            for fact in facts { try session.out.write("    \(fact)\n") }
+        }
+        return .done
+    }
+}

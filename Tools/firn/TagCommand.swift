@@ -1,0 +1,67 @@
+import FirnBytes
+import FirnCommandLine
+import FirnModel
+
+/// `firn tag FILE [NAME[@VERSION]...]`
+struct TagCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+
+    func run() throws(FirnError) -> ExitCode {
+        let names = Array(arguments.operands.dropFirst()), keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys)
+        guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        if names.isEmpty {
+            if arguments.has("delete") { throw FirnError(.usage, "name the tags to delete", advice: "'firn tag FILE' lists the tags that there are") }
+            try print(try database.tags())
+            return .done
+        }
+        if file.address.type != nil { throw FirnError(.usage, "a version holds all types of a file", at: .init(file: arguments.operands[0]), advice: "name the file alone") }
+        let writable = try keys.open(path: file.address.path, writable: true)
+        return arguments.has("delete") ? try delete(names, writable) : try add(names, file, snapshot, writable)
+    }
+
+    private func add(_ names: [String], _ file: OpenedFile, _ meant: DatabaseSnapshot, _ database: Database) throws(FirnError) -> ExitCode {
+        let existing = try database.tags()
+        var wanted: [(name: String, snapshot: DatabaseSnapshot)] = []
+        for word in names {
+            let at = word.utf8.lastIndex(of: UInt8(ascii: "@"))
+            let name = at.map { String(word[..<$0]) } ?? word
+            if let refusal = VersionTag.refusal(of: name) { throw FirnError(.usage, "\"\(name)\": \(refusal)") }
+            if at != nil, file.address.version != nil { throw FirnError(.usage, "\(arguments.operands[0]) and \(word) both name a version", advice: "name it once") }
+            let snapshot = try at.map { (place) throws(FirnError) in try database.snapshot(at: String(word[word.utf8.index(after: place)...])) } ?? meant
+            if let other = existing.first(where: { $0.name == name }), other.version != snapshot.version, !arguments.has("force") {
+                throw FirnError(.exists, "the tag \"\(name)\" is of version \(other.version)", at: .init(file: file.name), advice: "--force moves it to version \(snapshot.version)")
+            }
+            wanted.append((name, snapshot))
+        }
+        // All of them with one commit.
+        try database.tag(wanted, wait: false)
+        if arguments.has("json") || !session.isQuiet { try print(try database.tags().filter { tag in wanted.contains { $0.name == tag.name } }) }
+        return .done
+    }
+
+    private func delete(_ names: [String], _ database: Database) throws(FirnError) -> ExitCode {
+        if arguments.has("force") { throw FirnError(.usage, "--force is for moving tags, not for deleting them") }
+        let missing = try database.untag(names, wait: false)
+        for name in missing { session.remark("there is no tag \"\(name)\"") }
+        return missing.isEmpty ? .done : .no
+    }
+
+    private func print(_ tags: [VersionTag]) throws(FirnError) {
+        if arguments.has("json") {
+            for tag in tags {
+                var line = JSONLine()
+                line.add("v", 1)
+                line.add("tag", tag.name)
+                line.add("version", Int(clamping: tag.version))
+                line.add("time", InfoCommand.date(tag.time))
+                try session.out.write(line.object + "\n")
+            }
+            return
+        }
+        guard !tags.isEmpty else { return session.remark("no tags") }
+        var table = TextTable([.init("tag"), .init("version", isNumber: true), .init("committed")])
+        for tag in tags { table.append([tag.name, String(tag.version), InfoCommand.date(tag.time)]) }
+        for line in table.lines(style: session.outStyle) { try session.out.write(line) }
+    }
+}
