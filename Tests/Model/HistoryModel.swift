@@ -227,7 +227,7 @@ final class HistoryModel {
     }
 
     private func reopen() throws {
-        let path = database.path, keep = database.keep
+        let path = database.path, keep = database.keep?.versions
         try database.settle()
         database = try Database.open(path: path, writable: true, keep: keep)
         survivors = [(rows, schema)]
@@ -241,7 +241,7 @@ final class HistoryModel {
         var images = CrashImages(seed: seed, samples: 1), all: [(String, [String: [UInt8]])] = []
         let events = journal.events
         images.visit(events, from: journal.first, stops: events.count...events.count) { _, what, files in all.append((what, files)) }
-        let (what, files) = all[Int(seed % UInt64(all.count))], keep = database.keep
+        let (what, files) = all[Int(seed % UInt64(all.count))], keep = database.keep?.versions
         ScriptedDisk.end(in: folder.path)
         let next = TemporaryFolder(inMemory: true)
         for (name, bytes) in files { try File(path: next.file(name), .createNew).write(bytes, at: 0) }
