@@ -18,6 +18,9 @@ import Darwin
 signal(SIGPIPE, SIG_IGN)
 // Whoever runs this may ignore it.
 signal(SIGTERM, SIG_DFL)
+var noSignals = sigset_t()
+sigemptyset(&noSignals)
+sigprocmask(SIG_SETMASK, &noSignals, nil)
 let words = CommandLine.arguments
 guard words.count >= 3 else {
     say("say what, and to which file: firn-stress kill|crowd|fork|soak|write|read|pin FILE [--name number]...")
