@@ -173,11 +173,14 @@ extension Range: BoundedRange {
 
 extension PredicateExpressions.SequenceContainsWhere: LowerableExpression {
     func lowered(_ lowering: PredicateLowering) throws -> Lowered {
-        let path = try lowering.path(sequence)
+        var path = try lowering.path(sequence)
+        // Of the elements of every element: there is no path for "all of them have one". Whoever asks for all counts instead.
+        let isWithinAll = path.quantifier == .all
+        path.quantifier = nil
         lowering.variables[variable.key] = path
         let condition = try lowering.condition(test)
         // ANY element holds one of several conditions if ANY holds the first or ANY holds the second; for "and" it would be different elements.
-        if condition.disjuncts.allSatisfy({ $0.isComparison(with: path) }) { return .condition(condition) }
+        if !isWithinAll, condition.disjuncts.allSatisfy({ $0.isComparison(with: path) }) { return .condition(condition) }
         return .condition(.comparison(ComparisonSyntax(try lowering.count(of: path, variable.key, self) { try lowering.condition(test) }, .greater, .constant(ConstantSyntax(.int(0))))))
     }
 }
@@ -215,11 +218,13 @@ extension PredicateLowering {
 }
 
 extension PredicateSyntax {
-    /// One comparison, of something that lies on the path.
+    /// One comparison, of one thing that lies on the path. To have a value among those of all elements is not to have it in each of them.
     fileprivate func isComparison(with path: PathSyntax) -> Bool {
         guard case .comparison(let comparison) = self else { return false }
-        return [comparison.left, comparison.right].contains { side in
+        func isOn(_ side: ExpressionSyntax) -> Bool {
             if case .path(let other) = side { other.quantifier == path.quantifier && other.steps.starts(with: path.steps) } else { false }
         }
+        let left = isOn(comparison.left), right = isOn(comparison.right)
+        return left != right && !(right && comparison.comparator == .isIn && path.quantifier == .all)
     }
 }

@@ -75,6 +75,15 @@ import Testing
         }
     }
 
+    @Test(arguments: [31, 32] as [UInt64]) func `R13 #Predicate asks every element for one of its own`(seed: UInt64) throws {
+        let kennel = try Kennel(seed: seed)
+        holds(kennel, "SUBQUERY(friends, $x, !($x.toys.brand == 'Kong')).@count == 0", #Predicate { $0.friends.allSatisfy { $0.toys.contains { $0.brand == "Kong" } } }) {
+            $0.friends.allSatisfy { $0.toys.contains { $0.brand == "Kong" } }
+        }
+        holds(kennel, "SUBQUERY(friends, $x, !(3 IN $x.ints)).@count == 0", #Predicate { $0.friends.allSatisfy { $0.ints.contains(3) } }) { $0.friends.allSatisfy { $0.ints.contains(3) } }
+        holds(kennel, "SUBQUERY(friends, $x, $x.age == $x.count).@count > 0", #Predicate { $0.friends.contains { $0.age == $0.count } }) { $0.friends.contains { $0.age == $0.count } }
+    }
+
     @Test func `R13 what of #Predicate has no counterpart throws its name`() throws {
         let kennel = try Kennel(seed: 1, count: 3)
         let cases: [(Predicate<Hound>, String)] = [
