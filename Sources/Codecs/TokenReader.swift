@@ -10,7 +10,7 @@ final class TokenReader: Sendable {
     private let lengths: LengthsReader
     private let codes: FixedBytes
     /// What the source holds, once it was asked for.
-    private let known = AtomicLazyReference<TrainedText>()
+    private let known = Mutex<TrainedText?>(nil)
 
     /// `reader` stands behind the encoding's id.
     init(_ reader: inout ByteReader, count: Int, shared: [SharedText]) throws(Damage) {
@@ -32,8 +32,10 @@ final class TokenReader: Sendable {
     var lengthsName: String { lengths.encodingName }
 
     private func trained() throws(Damage) -> TrainedText {
-        if let known = known.load() { return known }
-        return known.storeIfNil(try source.trained())
+        if let known = known.withLock({ $0 }) { return known }
+        let found = try source.trained()
+        known.withLock { $0 = found }
+        return found
     }
 
     private func tokens() throws(Damage) -> TokenTable {
@@ -116,12 +118,14 @@ final class TokenReader: Sendable {
         let tokens = try tokens()
         let range = try lengths.range(at: row)
         guard range.lowerBound >= 0, range.upperBound <= lengths.total else { throw Damage("a string lies outside the stream") }
-        let room = UnsafeMutableRawBufferPointer.allocate(byteCount: range.count &* 16 &+ 16, alignment: 16)
-        defer { room.deallocate() }
-        let end = tokens.slots.withUnsafeBufferPointer { slots in
-            tokens.lengths.withUnsafeBufferPointer { sizes in Self.unpack(codes.buffer, range, slots, sizes, room.baseAddress!, at: 0) }
+        // On the stack where it is short, as nearly always.
+        let result = withUnsafeTemporaryAllocation(byteCount: range.count &* 16 &+ 16, alignment: 16) { room -> R? in
+            let end = tokens.slots.withUnsafeBufferPointer { slots in
+                tokens.lengths.withUnsafeBufferPointer { sizes in Self.unpack(codes.buffer, range, slots, sizes, room.baseAddress!, at: 0) }
+            }
+            return end.map { body(UnsafeRawBufferPointer(start: room.baseAddress, count: $0)) }
         }
-        guard let end else { throw Damage("a code has no token") }
-        return body(UnsafeRawBufferPointer(start: room.baseAddress, count: end))
+        guard let result else { throw Damage("a code has no token") }
+        return result
     }
 }

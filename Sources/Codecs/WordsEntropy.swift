@@ -15,7 +15,8 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
     private let zigzagged: Bool, tableLog: Int, pageLog: Int, low: Int64, high: Int64, zones: WordsBody?
     private let symbols: UnsafeRawBufferPointer, slope: Int, least: Int, width: Int
     private let offsets: UnsafeRawBufferPointer, pages: UnsafeRawBufferPointer
-    private let table = AtomicLazyReference<EntropyTable>()
+    /// No atomic reference: its `load` is a generic call of 700 instructions.
+    private let table = Mutex<EntropyTable?>(nil)
 
     init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
         let flags: UInt8 = try reader.read()
@@ -51,8 +52,10 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
     }
 
     private func decodingTable() throws(Damage) -> EntropyTable {
-        if let table = table.load() { return table }
-        return table.storeIfNil(try EntropyTable(symbols, tableLog: tableLog, add: zigzagged ? 0 : UInt64(bitPattern: low)))
+        if let known = table.withLock({ $0 }) { return known }
+        let made = try EntropyTable(symbols, tableLog: tableLog, add: zigzagged ? 0 : UInt64(bitPattern: low))
+        table.withLock { $0 = made }
+        return made
     }
 
     override func value(at index: Int) throws(Damage) -> Int64 {

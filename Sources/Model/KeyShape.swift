@@ -12,6 +12,8 @@ final class KeyShape: Equatable, Sendable {
     /// Positions in the type's columns.
     let columns: [Int]
     let types: [ColumnType]
+    /// Of the types: a type by itself counts references when it is looked at.
+    private let kinds: [ScalarKind?]
     /// Anded with every hash: all ones, but in tests. Fewer bits mean more candidates, never another answer.
     let mask: UInt64
 
@@ -22,6 +24,7 @@ final class KeyShape: Equatable, Sendable {
         guard !type.key.isEmpty, !type.isEmbedded, !type.key.contains(where: { type.columns[$0].type.kind == .embedded }) else { return nil }
         columns = type.key
         types = type.key.map { type.columns[$0].type }
+        kinds = types.map { $0.isCollection ? nil : $0.kind }
         self.mask = mask
     }
 
@@ -30,20 +33,19 @@ final class KeyShape: Equatable, Sendable {
         precondition(key.count == types.count, "give a value for each column of the key")
         var hash: UInt64 = 0, kept: [Value]?
         for i in key.indices {
-            if let value = KeyShape.kept(key[i], types[i]) {
+            if let value = KeyShape.kept(key[i], kinds[i]) {
                 if kept == nil { kept = key }
                 kept![i] = value
             }
-            guard let one = KeyShape.hash(kept?[i] ?? key[i], types[i]) else { return nil }
+            guard let one = KeyShape.hash(kept?[i] ?? key[i], kinds[i]) else { return nil }
             hash = mix(hash, one)
         }
         return WantedKey(values: kept ?? key, hash: hash & mask)
     }
 
     /// What a column makes of a number of another kind that fits it; nil: the value stays as it is.
-    private static func kept(_ value: Value, _ type: ColumnType) -> Value? {
-        switch (type.kind, value) {
-        case _ where type.isCollection: nil
+    private static func kept(_ value: Value, _ kind: ScalarKind?) -> Value? {
+        switch (kind, value) {
         case (.double, .int(let x)): .double(Double(x))
         case (.double, .float(let x)): .double(Double(x))
         case (.float, .int(let x)): .float(Float(x))
@@ -63,16 +65,16 @@ final class KeyShape: Equatable, Sendable {
         }
     }
 
-    /// As `fold` hashes a column of this type that holds the value.
-    static func hash(_ value: Value, _ type: ColumnType) -> UInt64? {
+    /// As `fold` hashes a column of this kind (nil: of collections) that holds the value.
+    static func hash(_ value: Value, _ kind: ScalarKind?) -> UInt64? {
         if case .null = value { return nullHash }
-        if type.isCollection {
+        guard let kind else {
             switch value {
             case .list, .set, .map, .object: return value.meaningHash
             default: return nil
             }
         }
-        switch (type.kind, value) {
+        switch (kind, value) {
         case (.bool, .bool(let x)): return mix(x ? 1 : 0, 1)
         case (.int, .int(let x)), (.link, .link(let x)): return mix(UInt64(bitPattern: x), 1)
         case (.date, .date(let x)): return pairHash((x.seconds, Int64(x.nanoseconds)))

@@ -11,7 +11,7 @@ package final class StoredTable: Table {
     let keeper: DatabaseSnapshot?
     /// Nil in a transaction, and if the type has no key.
     let keys: (index: KeyIndex, shape: KeyShape)?
-    private let places = AtomicLazyReference<KeyPlaces>()
+    private let places = Mutex<KeyPlaces?>(nil)
 
     init(_ core: SnapshotCore, type index: Int, keeper: DatabaseSnapshot?) {
         self.core = core
@@ -23,9 +23,11 @@ package final class StoredTable: Table {
 
     /// Where rows are looked at to confirm a key; nil where there are too many segments to know them all.
     func keyPlaces(_ shape: KeyShape) throws(Damage) -> KeyPlaces? {
-        if let places = places.load() { return places }
+        if let known = places.withLock({ $0 }) { return known }
         guard core.catalogue.types[index].segmentCount <= KeyPlaces.mostSegments else { return nil }
-        return places.storeIfNil(try core.keyPlaces(type: index, shape))
+        let made = try core.keyPlaces(type: index, shape)
+        places.withLock { $0 = made }
+        return made
     }
 
     /// The file's, as far as it is known.
