@@ -99,8 +99,20 @@ extension PredicateExpressions.IntDivision: LowerableExpression {
 
 extension PredicateExpressions.UnaryMinus: LowerableExpression {
     func lowered(_ lowering: PredicateLowering) throws -> Lowered {
-        .computed(.arithmetic(.subtract, .constant(ConstantSyntax(.int(0))), try lowering.side(try lowering.lower(wrapped), of: wrapped)))
+        let operand = try lowering.lower(wrapped)
+        // The macro makes `-1` of 1: `x ?? -1` needs to know the number.
+        if case .value(let value) = operand, let number = unwrapped(value) as? any SignedNumeric, let negative = number.negative { return .value(negative) }
+        return .computed(.arithmetic(.subtract, .constant(ConstantSyntax(.int(0))), try lowering.side(operand, of: wrapped)))
     }
+}
+
+extension SignedNumeric {
+    /// Nil of the least integer.
+    fileprivate var negative: Self? { (self as? any FixedWidthInteger)?.isLeast == true ? nil : -self }
+}
+
+extension FixedWidthInteger {
+    fileprivate var isLeast: Bool { self == .min }
 }
 
 extension PredicateLowering {

@@ -30,6 +30,8 @@ import Testing
         holds(kennel, "optAge != NULL && optAge > 2", #Predicate { $0.optAge != nil && $0.optAge! > 2 }) { $0.optAge != nil && $0.optAge! > 2 }
         holds(kennel, "optAge == NULL || optAge < 2", #Predicate { ($0.optAge ?? 0) < 2 }) { ($0.optAge ?? 0) < 2 }
         holds(kennel, "!(optAge == NULL) && optAge > 2", #Predicate { ($0.optAge ?? 0) > 2 }) { ($0.optAge ?? 0) > 2 }
+        holds(kennel, "optAge == NULL || optAge < 2", #Predicate { ($0.optAge ?? -1) < 2 }) { ($0.optAge ?? -1) < 2 }
+        holds(kennel, "age > -1", #Predicate { $0.age > -1 }) { $0.age > -1 }
         holds(kennel, "good == true && age > 1 || !(good == true) && age < 1", #Predicate { $0.good ? $0.age > 1 : $0.age < 1 }) { $0.good ? $0.age > 1 : $0.age < 1 }
         holds(kennel, "TRUEPREDICATE", #Predicate { _ in true }) { _ in true }
     }
