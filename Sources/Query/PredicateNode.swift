@@ -185,6 +185,7 @@ final class TestNode: PredicateNode, @unchecked Sendable {
 
     override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
         if let slot = plainSlot {
+            if try isReadSingly(scan, slot, vector, mask) { return try narrowCandidates(scan, vector, rows, mask) }
             let hits = scan.takeMask()
             defer { scan.giveBack(hits) }
             Kernel.clear(hits, 16)
@@ -202,6 +203,13 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         if leavesTable { return try narrowCandidates(scan, vector, rows, mask) }
         let values = try operand.evaluate(scan, vector, rows)
         try values.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in test.apply(column, count: column.count, candidates: nil, out: out) }
+    }
+
+    /// Whether an index, or other tests, left so few strings that they are fetched one by one: what finds a pattern among codes of tokens
+    /// must first be made for the table of tokens, which takes as long as looking at some hundreds of strings.
+    private func isReadSingly(_ scan: SegmentScan, _ slot: Int, _ vector: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) -> Bool {
+        guard case .text? = sought, Kernel.ones(mask, 16) <= 8, !scan.isLoaded(slot, vector) else { return false }
+        return try scan.dictionary(slot) == nil
     }
 
     private func narrowCandidates(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {

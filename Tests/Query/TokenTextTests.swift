@@ -21,6 +21,11 @@ import Testing
         if random.chance(10) { return (pick(["n < 500 AND text CONTAINS 'spec'", "text == NULL", "text != 'special'", "NOT text LIKE '*s*'", "text CONTAINS 'the' OR text LIKE '*9'"]), []) }
         func piece() -> String { pick(["special", "spec", "s", "al req", "ü", "é", "ials", "x", "REQ", "the ", "11", "specialspecial", "ecialspec", "k", " ", "special requests", "the", ""]) }
         let comparator = pick(["LIKE", "LIKE", "CONTAINS", "BEGINSWITH", "ENDSWITH", "==", "!="])
+        // A few rows of a vector, or one.
+        if random.chance(15) {
+            let first = random.number(0...10_990)
+            return ("n BETWEEN {\(first), \(first + random.number(0...9))} AND \(pick(["", "NOT "]))text \(comparator)\(pick(["", "[c]"])) '\(piece())'", [])
+        }
         if comparator != "LIKE", random.chance(30) { return ("bytes \(comparator) $0", [.data(Array(piece().utf8))]) }
         let folding = pick(["", "", "", "[c]", "[d]", "[cd]"])
         guard comparator == "LIKE" else { return ("text \(comparator)\(folding) '\(piece())'", []) }
