@@ -1,3 +1,4 @@
+import CSQLiteLibrary
 import FirnKit
 import FirnModel
 import FirnSQL
@@ -93,6 +94,43 @@ import Testing
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed)
         try check(try Zoo.stored(Zoo.rows(2000, &random), folder.file("zoo.firn"), &random), seed, rounds: 130)
+    }
+
+    @Test(arguments: [31, 32, 33] as [UInt64]) func `rows of a file with indexes agree with SQLite's own under random statements`(seed: UInt64) throws {
+        let folder = TemporaryFolder()
+        var random = RandomTables(seed: seed)
+        let connection = try Zoo.stored(Zoo.rows(2000, &random), folder.file("zoo.firn"), &random, indexed: true)
+        try check(connection, seed, rounds: 100)
+        var words = Zoo.words
+        for round in 0..<40 {
+            let word = words.remove(at: random.number(0...words.count - 1)).replacing("'", with: "''").prefix { $0 != "\0" }
+            try agree(connection, { "SELECT rowid, w FROM \($0) WHERE w = '\(word)' AND n > \(round % 4)" }, seed)
+            try agree(connection, { "SELECT rowid, n FROM \($0) WHERE i = \(round) OR i = \(round * 7)" }, sorted: true, seed)
+            try agree(connection, { "SELECT count(*) FROM \($0) WHERE i IN (\(round), 3, 5) AND w <> 'a'" }, seed)
+            if words.isEmpty { words = Zoo.words }
+        }
+    }
+
+    @Test func `a value of an indexed column is looked up by the index of the file`() throws {
+        let folder = TemporaryFolder(), type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int), indexes: .values), ColumnSchema("m", ColumnType(.int))])
+        let database = try Database.create(path: folder.file("a.firn"))
+        let transaction = try database.begin()
+        try transaction.extendSchema([type])
+        var batch = Batch(type, in: Schema([type]))
+        for i in 0..<80_000 { for column in 0..<2 { batch.columns[column].append(.int(Int64(i * 7919 % 80_000))) } }
+        batch.count = 80_000
+        try transaction.bulkWriter("T").append(batch)
+        try transaction.commit()
+        let connection = try SQLConnection(functions: firn_sqlite_functions()), file = try SQLFile(path: folder.file("a.firn"))
+        try connection.add(file, type: "T", as: "t")
+        func cost(_ sql: String) throws -> (rows: Int, segments: Int, lookups: Int) {
+            let before = connection.tables[0].work, rows = try connection.all(sql).count, after = connection.tables[0].work
+            return (rows, after.segments - before.segments, after.lookups - before.lookups)
+        }
+        #expect(try cost("SELECT m FROM t WHERE n = 77777") == (1, 1, 1))
+        #expect(try cost("SELECT m FROM t WHERE n = -5").rows == 0)
+        let plain = try cost("SELECT n FROM t WHERE m = 77777")
+        #expect(plain.rows == 1 && plain.lookups == 0)
     }
 
     @Test(arguments: [21, 22, 23] as [UInt64]) func `joins agree with SQLite's own`(seed: UInt64) throws {

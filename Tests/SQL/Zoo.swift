@@ -57,7 +57,7 @@ enum Zoo {
     }
 
     /// The rows in a file; some of them are deleted, some changed, and some stand in the delta.
-    static func stored(_ rows: [[Value]], _ path: String, _ random: inout RandomTables) throws -> SQLConnection {
+    static func stored(_ rows: [[Value]], _ path: String, _ random: inout RandomTables, indexed: Bool = false) throws -> SQLConnection {
         let database = try Database.create(path: path)
         var transaction = try database.begin()
         try transaction.extendSchema([type])
@@ -65,6 +65,8 @@ enum Zoo {
         for batch in batches(rows) { try writer.append(batch) }
         try transaction.commit()
         transaction = try database.begin()
+        // Of what can have one.
+        if indexed { for column in columns { try? transaction.addIndex("Row", column.name, .values) } }
         for _ in 0..<rows.count / 10 {
             let id = Int64(random.number(0...rows.count - 1))
             if random.chance(50) { try? transaction.delete("Row", rowID: id) } else { try? transaction.update("Row", rowID: id, column: "n", .int(Int64(random.number(0...5)))) }

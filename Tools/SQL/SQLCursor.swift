@@ -79,7 +79,15 @@ final class SQLCursor {
             return
         }
         if plan.order.isEmpty {
-            source = .scan(filter == .constant(true) ? nil : try table.run(QueryRequest(parsed: QuerySyntax(filter))))
+            let run = filter == .constant(true) ? nil : try table.run(QueryRequest(parsed: QuerySyntax(filter)))
+            if let run, let places = try run.positionsByIndex() {
+                begin(found: places.map { UInt64($0.segment) << 32 | UInt64($0.row) })
+                isPartial = false
+                table.work.add(run.statistics)
+                table.work.lookups += 1
+                return try advance()
+            }
+            source = .scan(run)
             segment = -1
             seen = nil
         } else {

@@ -22,7 +22,7 @@ extension SQLTable {
                 plan.terms.append(.init(column: Int(column), comparison: comparison, argument: taken.count, isList: isList, isConstant: firn_sql_right_side(info, index) != nil))
                 taken.append((index, choice))
                 text.append(SQLTable.text(column < 0 ? "rowid" : columns[Int(column)].name, comparison, isList))
-                costs.add(plan.terms[plan.terms.count - 1], isKey: column >= 0 && table.type.key == [columns[Int(column)].position])
+                costs.add(plan.terms[plan.terms.count - 1], isKey: column >= 0 && table.type.key == [columns[Int(column)].position], isIndexed: column >= 0 && isIndexed(Int(column)))
             }
         }
         plan.lookup = costs.lookup.flatMap { plan.terms[$0].column < 0 || EqualityIndex.isUseful(columns[plan.terms[$0].column].form) ? $0 : nil }
@@ -58,6 +58,11 @@ extension SQLTable {
             planNumbers[key] = number
         }
         firn_sql_finish_plan(info, Int32(number), plan.description, isOrdered && firn_sql_order_count(info) > 0, costs.isUnique, costs.cost, Int64(costs.estimate))
+    }
+
+    /// The file has an index of the column.
+    private func isIndexed(_ column: Int) -> Bool {
+        !columns[column].isLink && (table as? any IndexedTable)?.columnIndex(columns[column].position, .values) != nil
     }
 
     private enum Choice {
@@ -131,13 +136,15 @@ struct SQLCosts {
     private(set) var lookup: Int?
     private(set) var isUnique = false
     private var terms = 0
+    /// An index of the file gives the rows that may be meant.
+    private var isFound = false
 
     init(rows: Int) {
         self.rows = Double(rows)
         estimate = Double(max(rows, 1))
     }
 
-    mutating func add(_ term: SQLPlan.Term, isKey: Bool) {
+    mutating func add(_ term: SQLPlan.Term, isKey: Bool, isIndexed: Bool) {
         defer { terms += 1 }
         switch term.comparison {
         case FIRN_SQL_EQ where term.column < 0 || isKey:
@@ -147,6 +154,7 @@ struct SQLCosts {
             isUnique = term.column < 0 && !term.isList
         case FIRN_SQL_EQ, FIRN_SQL_IS:
             estimate = max(1, estimate / (term.isList ? 10 : 50))
+            if isIndexed, term.comparison == FIRN_SQL_EQ { isFound = true }
             // A value from another table: it comes again and again.
             if !term.isConstant, !term.isList, term.comparison == FIRN_SQL_EQ, lookup == nil { lookup = terms }
         case FIRN_SQL_IS_NOT_NULL, FIRN_SQL_NE: estimate = max(1, estimate * 0.9)
@@ -155,5 +163,5 @@ struct SQLCosts {
         }
     }
 
-    var cost: Double { lookup != nil || estimate <= 20 && terms > 0 ? 5 + estimate : 50 + rows / 50 + estimate }
+    var cost: Double { lookup != nil || isFound || estimate <= 20 && terms > 0 ? 5 + estimate : 50 + rows / 50 + estimate }
 }
