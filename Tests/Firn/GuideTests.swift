@@ -64,6 +64,20 @@ class Home: EmbeddedObject {
         }
     }
 
+    @Test func `caveats: writes say when they return`() throws {
+        try inFolder { url in
+            var configuration = Realm.Configuration(fileURL: url)
+            configuration.durability = .grouped                // of this realm's writes
+            let realm = try Realm(configuration: configuration)
+            try realm.write { realm.add(Pet(value: ["name": "Rex"])) }
+            try realm.write(durability: .none) {               // of this one
+                realm.objects(Pet.self).first!.age += 1
+            }
+            try realm.makeDurable()                            // whatever was written without
+            #expect(try Realm(configuration: Realm.Configuration(fileURL: url)).objects(Pet.self).first?.age == 1)
+        }
+    }
+
     @Test func `every example of the guide is compiled and run here`() throws {
         let here = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let guide = here.appendingPathComponent("../../docs/guide").standardizedFileURL

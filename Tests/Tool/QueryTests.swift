@@ -141,7 +141,7 @@ import Testing
             return try #require(try JSONSerialization.jsonObject(with: Data(run.out.utf8)) as? [String: Any])
         }
         let info = try object("info", "--json", "a.firn")
-        #expect(Set(info.keys) == ["v", "file", "bytes", "encrypted", "version", "liveBytes", "deadBytes", "freeBytes", "versions", "types"])
+        #expect(Set(info.keys) == ["v", "file", "bytes", "encrypted", "version", "liveBytes", "deadBytes", "freeBytes", "versions", "tags", "types"])
         let type = try #require((info["types"] as? [[String: Any]])?.first)
         #expect(type["rows"] as? Int == 2 && (type["columns"] as? [Any])?.count == 2)
         #expect(Set(try object("schema", "--json", "a.firn").keys) == ["v", "type", "key", "columns"])
