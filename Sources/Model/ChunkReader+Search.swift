@@ -37,8 +37,15 @@ extension ChunkReader {
         return .notDone
     }
 
-    /// As `ColumnReader.gather`, for columns of words or of doubles that have a value in every row.
+    /// As `ColumnReader.gather`, for columns of words or of doubles that have a value in every row, and for one or two strings.
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool {
+        if rows.count <= 2, text != nil, type.kind == .string || type.kind == .data {
+            column.removeAll()
+            for row in rows {
+                guard column.append(try value(at: vector * vectorSize + Int(row))) else { throw Damage("a value of another type than its column") }
+            }
+            return true
+        }
         guard type.payload == [.words] || type.payload == [.reals], present == nil || present!.isConstant == true else { return false }
         column.removeAll()
         column.count = rows.count

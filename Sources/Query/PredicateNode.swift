@@ -208,7 +208,7 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     /// Whether an index, or other tests, left so few strings that they are fetched one by one: what finds a pattern among codes of tokens
     /// must first be made for the table of tokens, which takes as long as looking at some hundreds of strings.
     private func isReadSingly(_ scan: SegmentScan, _ slot: Int, _ vector: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) -> Bool {
-        guard case .text? = sought, Kernel.ones(mask, 16) <= 8, !scan.isLoaded(slot, vector) else { return false }
+        guard case .text? = sought, Kernel.ones(mask, 16) <= 2, !scan.isLoaded(slot, vector) else { return false }
         return try scan.dictionary(slot) == nil
     }
 

@@ -24,7 +24,7 @@ import Testing
         // A few rows of a vector, or one.
         if random.chance(15) {
             let first = random.number(0...10_990)
-            return ("n BETWEEN {\(first), \(first + random.number(0...9))} AND \(pick(["", "NOT "]))text \(comparator)\(pick(["", "[c]"])) '\(piece())'", [])
+            return ("n BETWEEN {\(first), \(first + random.number(0...1))} AND \(pick(["", "NOT "]))text \(comparator)\(pick(["", "[c]"])) '\(piece())'", [])
         }
         if comparator != "LIKE", random.chance(30) { return ("bytes \(comparator) $0", [.data(Array(piece().utf8))]) }
         let folding = pick(["", "", "", "[c]", "[d]", "[cd]"])
@@ -55,14 +55,17 @@ import Testing
             batch.count += 1
         }
         let memory = MemoryTable(Self.type, schema: schema, batches: [batch])
-        var searched = 0
+        var searched = 0, single = 0
         for _ in 0..<60 {
             let (text, arguments) = Self.predicate(&random), request = QueryRequest(filter: text, arguments: arguments), run = try QueryRun(request, table: stored)
             let found = try run.rowPositions().map(\.row), wanted = try QueryRun(request, table: memory).rowPositions().map(\.row)
             #expect(found == wanted, "seed \(seed): \(text) \(arguments): \(found.count), not \(wanted.count)")
             searched += run.statistics.vectorsSearched
+            single += run.statistics.valuesGathered
         }
         // Eleven vectors a question: what holds more than ASCII is decoded where case or marks do not count, and so is what was changed.
         #expect(searched > 100, "seed \(seed): \(searched)")
+        // Where an index or another test left few rows, these are read, and no pattern is made for the table of tokens.
+        #expect(single > 0 || edits > 0, "seed \(seed): \(single)")
     }
 }
