@@ -177,4 +177,13 @@ import Testing
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "--key", "id").code == 0)
         #expect(try scratch.firn("verify", "--full", "a.firn", "b.firn").code == 0)
     }
+
+    @Test func `a file of several types prints what was asked of one of them in every format`() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../Fixtures/firn/collections.firn").standardizedFileURL.path
+        let scratch = try Scratch()
+        for (format, expected) in [("csv", "count\n200\n"), ("ndjson", "{\"count\":200}\n"), ("json", "[\n{\"count\":200}\n]\n")] {
+            let run = try scratch.firn("query", file + ":Thing", "-a", "count", "--format", format)
+            #expect(run.code == 0 && run.out == expected, "\(format): \(run.errors)")
+        }
+    }
 }

@@ -130,7 +130,7 @@ struct QueryCommand {
         var type = TypeSchema(name, columns: columns)
         // What was asked for is there in every row of JSON, though it be null.
         for i in type.columns.indices { type.columns[i].writesNull = true }
-        let schema = Schema([type] + types.types.filter { $0.name != name })
+        let schema = Schema([type] + types.types.filter { $0.name != name }).reachable(from: name)
         let writer = try writer(schema)
         var rows = 0, hasBegun = false
         func begin() throws(FirnError) {
