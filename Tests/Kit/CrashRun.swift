@@ -27,6 +27,25 @@ extension DatabaseSnapshot {
     }
 }
 
+extension Database {
+    /// A number for the newest version, and for everything else that the file promises: each version that is kept, the tags and what they name, the retention.
+    package func historyDigest() throws -> Int {
+        var hasher = Hasher()
+        hasher.combine(try snapshot().contentDigest())
+        for info in try versions() {
+            hasher.combine(info.version)
+            if info.version > 0 { hasher.combine(try snapshot(version: info.version).contentDigest()) }
+        }
+        for tag in try tags() {
+            hasher.combine(tag.name)
+            hasher.combine(tag.version)
+            hasher.combine(try snapshot(tag: tag.name).contentDigest())
+        }
+        hasher.combine(try retention())
+        return hasher.finalize()
+    }
+}
+
 /// A sequence of commits whose calls are recorded, and the crashes that could have cut it short.
 package final class CrashRun {
     /// How many disks were tried, and what else was done with some of them.
@@ -52,6 +71,11 @@ package final class CrashRun {
     package let name: String
     package let path: String
     package let journal: DiskJournal
+    package let key: EncryptionKey?
+    /// Versions, tags and retention count too: `historyDigest`.
+    private let watchesHistory: Bool
+    /// One image of so many is tried, at random: where the same sequence is tried again in another kind of file.
+    private let oneOf: Int
     package private(set) var counts = Counts()
     package private(set) var failures: [String] = []
     private let folder = TemporaryFolder(inMemory: true), images = TemporaryFolder(inMemory: true), later = TemporaryFolder(inMemory: true)
@@ -59,8 +83,11 @@ package final class CrashRun {
     /// What was durable after so many calls; nil: there need be no file.
     private var acknowledged: [(calls: Int, digest: Int?)] = [(0, nil)]
 
-    package init(_ name: String, file: String = "a.firn") {
+    package init(_ name: String, file: String = "a.firn", key: EncryptionKey? = nil, history: Bool = false, oneOf: Int = 1) {
         self.name = name
+        self.key = key
+        watchesHistory = history
+        self.oneOf = max(1, oneOf / CrashRun.scale)
         fileName = file
         path = folder.file(file)
         journal = DiskJournal(of: folder)
@@ -69,9 +96,22 @@ package final class CrashRun {
     deinit { ScriptedDisk.end(in: folder.path) }
 
     /// What was done until now is durable.
-    package func acknowledge(_ snapshot: DatabaseSnapshot) throws {
-        acknowledged.append((journal.count, try snapshot.contentDigest()))
+    package func acknowledge(_ database: Database) throws {
+        acknowledged.append((journal.count, try digest(database)))
         counts.commits += 1
+    }
+
+    private func digest(_ database: Database) throws -> Int { try watchesHistory ? database.historyDigest() : database.snapshot().contentDigest() }
+
+    private func open(_ folder: TemporaryFolder, writable: Bool = true) throws -> Database {
+        try Database.open(path: folder.file(fileName), writable: writable, key: key)
+    }
+
+    /// What is wrong with the newest version, and with those that have names.
+    private func defects(_ database: Database) throws -> [String] {
+        var found = try database.snapshot().verify(full: true).map(\.description)
+        if watchesHistory { for tag in try database.tags() { found += try database.snapshot(tag: tag.name).verify(full: true).map { "\(tag.name): \($0)" } } }
+        return found
     }
 
     private func fail(_ what: String) { if failures.count < 20 { failures.append("\(name): \(what)") } }
@@ -87,10 +127,11 @@ package final class CrashRun {
 
     /// Tries every crash. `next`: a commit that changes what is there.
     package func visit(seed: UInt64 = 1, next: (Database) throws -> Void) throws {
-        var images = CrashImages(seed: seed, samples: 1 + CrashRun.scale), turn = 0
+        var images = CrashImages(seed: seed, samples: 1 + CrashRun.scale), turn = 0, chosen = SeededGenerator(seed: seed)
         let events = journal.events, first = journal.first
         counts.calls += events.count
         images.visit(events, from: first, stops: 0...events.count) { stop, what, files in
+            guard chosen.next() % UInt64(oneOf) == 0 else { return }
             turn += 1
             let least = acknowledged.lastIndex { $0.calls <= stop }!
             let allowed = acknowledged[least...].prefix(2).map(\.digest), place = "after \(stop) of \(events.count) calls, \(what)"
@@ -107,12 +148,11 @@ package final class CrashRun {
         }
         let before: Int
         do {
-            let database = try Database.open(path: images.file(fileName), writable: true), snapshot = try database.snapshot()
-            before = try snapshot.contentDigest()
+            let database = try open(images), version = try database.snapshot().version
+            before = try digest(database)
             // A file without a commit may be there before its first one was acknowledged.
-            if !allowed.contains(before), !(allowed.contains(nil) && snapshot.version == 0) { fail("\(place): other contents, version \(snapshot.version)") }
-            let defects = snapshot.verify(full: true)
-            if let defect = defects.first { fail("\(place): \(defect)") }
+            if !allowed.contains(before), !(allowed.contains(nil) && version == 0) { fail("\(place): other contents, version \(version)") }
+            if let defect = try defects(database).first { fail("\(place): \(defect)") }
             let structure = try database.verifyStructure()
             if database.fallback != nil { counts.fallbacks += 1 }
             if structure.count > (database.fallback == nil ? 0 : 1) { fail("\(place): \(structure)") }
@@ -122,10 +162,10 @@ package final class CrashRun {
         if turn % max(1, 6 / CrashRun.scale) == 3 {
             counts.continued += 1
             try self.place(files, in: images)
-            try next(try Database.open(path: images.file(fileName), writable: true))
-            let database = try Database.open(path: images.file(fileName)), snapshot = try database.snapshot()
-            if try snapshot.contentDigest() == before { fail("\(place): the next commit changed nothing") }
-            let defects = snapshot.verify(full: true).map(\.description) + (try database.verifyStructure().map(\.description))
+            try next(try open(images))
+            let database = try open(images, writable: false)
+            if try digest(database) == before { fail("\(place): the next commit changed nothing") }
+            let defects = try defects(database) + database.verifyStructure().map(\.description)
             if !defects.isEmpty { fail("\(place): after the next commit: \(defects)") }
         }
     }
@@ -135,8 +175,8 @@ package final class CrashRun {
         try self.place(files, in: images)
         let journal = DiskJournal(of: images)
         defer { ScriptedDisk.end(in: images.path) }
-        try next(try Database.open(path: images.file(fileName), writable: true))
-        let after = try Database.open(path: images.file(fileName)).snapshot().contentDigest()
+        try next(try open(images))
+        let after = try digest(try open(images, writable: false))
         var crashes = CrashImages(seed: UInt64(turn), samples: 1)
         let events = journal.events
         try crashes.visit(events, from: journal.first, stops: 0...events.count) { stop, what, files in
@@ -144,9 +184,9 @@ package final class CrashRun {
             let here = "\(place); then after \(stop) of \(events.count) calls, \(what)"
             try self.place(files, in: later)
             do {
-                let snapshot = try Database.open(path: later.file(fileName), writable: true).snapshot(), digest = try snapshot.contentDigest()
+                let database = try open(later), digest = try digest(database)
                 if digest != after, digest != before || stop == events.count { fail("\(here): other contents") }
-                if let defect = snapshot.verify(full: true).first { fail("\(here): \(defect)") }
+                if let defect = try defects(database).first { fail("\(here): \(defect)") }
             } catch { fail("\(here): \(error)") }
         }
     }
@@ -158,11 +198,11 @@ package final class CrashRun {
         let nth = turn / 12 % 9, journal = DiskJournal(of: images, .init(after: nth, forEver: turn % 24 < 12, code: turn % 36 < 18 ? 28 : 5))
         defer { ScriptedDisk.end(in: images.path) }
         var failed = false
-        do { try next(try Database.open(path: images.file(fileName), writable: true)) } catch { failed = true }
+        do { try next(try open(images)) } catch { failed = true }
         let refused = journal.refusals
         journal.refuse(nil)
-        let snapshot = try Database.open(path: images.file(fileName), writable: true).snapshot(), digest = try snapshot.contentDigest()
-        if let defect = snapshot.verify(full: true).first { fail("\(place), \(refused) refused: \(defect)") }
+        let database = try open(images), digest = try digest(database)
+        if let defect = try defects(database).first { fail("\(place), \(refused) refused: \(defect)") }
         if failed, digest != before, refused.first != "sync" { fail("\(place), \(refused) refused: other contents") }
         if !failed, digest == before { fail("\(place), \(refused) refused: the commit is lost") }
     }

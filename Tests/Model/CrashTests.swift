@@ -26,16 +26,16 @@ import Testing
         try transaction.commit()
     }
 
-    private static func commit(_ run: CrashRun, _ database: Database, _ body: (DatabaseTransaction) throws -> Void) throws {
+    static func commit(_ run: CrashRun, _ database: Database, _ body: (DatabaseTransaction) throws -> Void) throws {
         let transaction = try database.begin()
         try body(transaction)
         try transaction.commit()
-        try run.acknowledge(try database.snapshot())
+        try run.acknowledge(database)
     }
 
-    private static func created(_ run: CrashRun, atFirstCommit: Bool = false, keep: Int = 8) throws -> Database {
-        let database = try Database.create(path: run.path, atFirstCommit: atFirstCommit, keep: keep)
-        if !atFirstCommit { try run.acknowledge(try database.snapshot()) }
+    static func created(_ run: CrashRun, atFirstCommit: Bool = false, keep: Int = 8) throws -> Database {
+        let database = try Database.create(path: run.path, atFirstCommit: atFirstCommit, keep: keep, key: run.key)
+        if !atFirstCommit { try run.acknowledge(database) }
         try commit(run, database) { transaction in
             try transaction.extendSchema([things])
             _ = try transaction.insert("T", [.int(1), .string("first"), .data([1]), .list([])])
@@ -88,8 +88,8 @@ import Testing
             try commit(run, database) { transaction in for id in 20..<150 { try transaction.delete("T", rowID: Int64(id)) } }
             try database.snapshot().compact(to: run.path + ".copy")
             try database.snapshot().compact(to: run.path, overwrite: true)
-            database = try Database.open(path: run.path, writable: true)
-            try run.acknowledge(try database.snapshot())
+            database = try Database.open(path: run.path, writable: true, key: run.key)
+            try run.acknowledge(database)
             for _ in 0..<2 { try commit(run, database) { transaction in _ = try transaction.insert("T", row(&random)) } }
         }),
         ("a change of the schema, and an index", { run in
@@ -108,7 +108,7 @@ import Testing
                     if step > 0 { try transaction.delete("T", rowID: Int64(step)) }
                     _ = try transaction.insert("T", [.int(1), .null, .data((0..<2500).map { _ in UInt8.random(in: 0...255, using: &random.generator) }), .list([])])
                 }
-                if step % 4 == 3 { database = try Database.open(path: run.path, writable: true, keep: 2) }
+                if step % 4 == 3 { database = try Database.open(path: run.path, writable: true, keep: 2, key: run.key) }
             }
         }),
         ("commits that nobody waits for, made durable by one that is", { run in
@@ -124,7 +124,7 @@ import Testing
                 }
                 if round % 2 == 0 {
                     try database.settle()
-                    try run.acknowledge(try database.snapshot())
+                    try run.acknowledge(database)
                 } else {
                     try commit(run, database) { transaction in _ = try transaction.insert("T", row(&random)) }
                 }
@@ -133,12 +133,14 @@ import Testing
     ]
 
     @Test(arguments: sequences.indices) func `T2: after any crash a file holds its last commit or the next`(_ index: Int) throws {
-        let (name, body) = CrashTests.sequences[index]
-        let run = CrashRun(name)
+        try CrashTests.visit(CrashRun(CrashTests.sequences[index].name), seed: index + 1, CrashTests.sequences[index].body)
+    }
+
+    static func visit(_ run: CrashRun, seed: Int, _ body: (CrashRun) throws -> Void) throws {
         try body(run)
-        try run.visit(seed: UInt64(index + 1), next: CrashTests.next)
+        try run.visit(seed: UInt64(seed), next: CrashTests.next)
         #expect(run.failures.isEmpty, "\(run.failures.joined(separator: "\n"))")
-        print("crashes, \(name): \(run.counts)")
+        print("crashes, \(run.name): \(run.counts)")
     }
 
     @Test func `T2: after any crash the commits of several threads are there, if they had returned`() throws {
@@ -218,7 +220,7 @@ import Testing
         // The same, with an acknowledgement that comes before the sync.
         let run = CrashRun("too early")
         let database = try Database.create(path: run.path)
-        try run.acknowledge(try database.snapshot())
+        try run.acknowledge(database)
         let copy = TemporaryFolder(inMemory: true)
         let other = try Database.create(path: copy.file("b.firn"))
         for database in [other, database] {
@@ -226,7 +228,7 @@ import Testing
             try transaction.extendSchema([CrashTests.things])
             if database === other {
                 try transaction.commit()
-                try run.acknowledge(try database.snapshot())
+                try run.acknowledge(database)
             } else { try transaction.commit() }
         }
         try run.visit(next: CrashTests.next)
