@@ -50,3 +50,36 @@ package struct Hash128: Hashable, Sendable, CustomStringConvertible {
 package func hash64(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
     XXH3_64bits_withSeed(bytes.baseAddress, bytes.count, seed)
 }
+
+/// XXH3-128 of the bytes with a seed, as one number.
+package func hash128(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt128 {
+    let hash = XXH3_128bits_withSeed(bytes.baseAddress, bytes.count, seed)
+    return UInt128(hash.high64) << 64 | UInt128(hash.low64)
+}
+
+/// `hash128` of each of `count` cells of `width` bytes that lie end to end: one call for a vector, because calls between rooms are not inlined.
+package func hashCells(_ cells: UnsafeRawPointer, width: Int, count: Int, seed: UInt64, into out: UnsafeMutablePointer<UInt128>) {
+    for i in 0..<count {
+        let hash = XXH3_128bits_withSeed(cells + i &* width, width, seed)
+        out[i] = UInt128(hash.high64) << 64 | UInt128(hash.low64)
+    }
+}
+
+extension Text {
+    /// `hash128` of each string.
+    package func hashes(seed: UInt64, into out: UnsafeMutablePointer<UInt128>) {
+        bytes.withUnsafeBytes { bytes in
+            for i in 0..<count {
+                let hash = XXH3_128bits_withSeed(bytes.baseAddress.map { $0 + offsets[i] }, length(i), seed)
+                out[i] = UInt128(hash.high64) << 64 | UInt128(hash.low64)
+            }
+        }
+    }
+}
+
+extension Hash128 {
+    package init(_ number: UInt128) {
+        low = UInt64(truncatingIfNeeded: number)
+        high = UInt64(truncatingIfNeeded: number >> 64)
+    }
+}

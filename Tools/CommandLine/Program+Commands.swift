@@ -234,6 +234,29 @@ extension Command {
         flags: [.json],
         exit: "0 done")
 
+    static let hash = Command(
+        "hash", operands: "FILE...", count: 1...Int.max, "prints a hash of what files hold, which tells whether two of them hold the same",
+        detail: """
+            128 bits of the rows, their columns and types. How they are stored is no part of it: encodings, versions, indexes, row ids, the order of columns, and whether a file \
+            is .firn, CSV or JSON. So two people can tell that they have the same data without sending it. The rows of a type with a key have no order; without one they have.
+
+            The hash of a file with one type is that of the type, whatever it is called. Values are hashed by what they mean, as 'firn diff' compares them; 1 in a column of int \
+            and 1 in one of double differ. It is no signature: who may choose the data can find two with one hash.
+            """,
+        examples: [
+            .init("firn hash people.firn", "of all rows"),
+            .init("firn hash db.firn@v1 db.firn", "of two versions"),
+            .init("firn hash --key id people.csv people.firn", "of rows in any order"),
+            .init("firn hash --each-column people.firn", "which column differs"),
+        ],
+        flags: [
+            .type,
+            Flag("key", "k", "NAMES", in: .working, "the columns that tell rows apart", detail: "The rows then have no order.", preset: "the type's own key", repetition: .many),
+            Flag("each-column", nil, in: .working, "a hash of each column too"),
+            .json,
+        ] + Flag.readingText,
+        exit: "0 done")
+
     static let verify = Command(
         "verify", operands: "FILE...", count: 1...Int.max, "checks that files are intact",
         detail: "Quickly by default: headers, structure and hashes. With --full every value is decoded, and indexes, order and links are checked.",

@@ -50,6 +50,7 @@ final class Session {
         case "diff": return try DiffCommand(session: self).run()
         case "compact": return try CompactCommand(session: self).run()
         case "info": return try InfoCommand(session: self).run()
+        case "hash": return try HashCommand(session: self).run()
         case "verify": return try VerifyCommand(session: self).run()
         case "recover": return try RecoverCommand(session: self).run()
         case "schema": return try SchemaCommand(session: self).run()

@@ -1,0 +1,60 @@
+import FirnBytes
+import FirnModel
+import Synchronization
+
+/// The tables that a table's links lead to, and by what their rows are known in any file: their key, or where they stand. Usable from any thread.
+final class LinkedRows: Sendable {
+    private let origin: any Table
+    private let known: Mutex<[String: RowIdentities?]> = Mutex([:])
+
+    init(of origin: any Table) { self.origin = origin }
+
+    /// Nil if the rows of the type are not at hand.
+    func table(_ name: String) throws(Damage) -> RowIdentities? {
+        if let found = known.withLock({ $0[name] }) { return found }
+        let made = try origin.related(name).map { (table) throws(Damage) in try RowIdentities(of: table) }
+        known.withLock { $0[name] = .some(made) }
+        return made
+    }
+}
+
+/// What tells the rows of one table apart in a content hash.
+final class RowIdentities: Sendable {
+    private let table: any Table
+    /// By segment: live rows before it.
+    private let starts: [Int]
+    /// By segment and position, of types with a key.
+    private let keys: [[UInt128]]
+
+    init(of table: any Table) throws(Damage) {
+        self.table = table
+        starts = try table.liveStarts()
+        var keys: [[UInt128]] = []
+        if !table.type.key.isEmpty {
+            // Links within a key are by where their rows stand: a key may lead to itself.
+            for index in 0..<table.segmentCount { keys.append(try RowSums(table, index, columns: table.type.key, CellHasher(places: nil)).array) }
+        }
+        self.keys = keys
+    }
+
+    /// Nil if there is no such row.
+    func identity(_ row: Int64) throws(Damage) -> UInt128? {
+        guard let index = try table.segmentIndex(of: row) else { return nil }
+        let segment = try table.segment(index)
+        guard let position = try segment.position(of: row), segment.live?[position] ?? true else { return nil }
+        if !keys.isEmpty { return CellHasher.hash(keys[index][position], 0) }
+        return CellHasher.hash(Int64(starts[index] + (segment.live?.rank(position) ?? position)), 0)
+    }
+}
+
+extension Table {
+    /// By segment: how many live rows stand before it.
+    func liveStarts() throws(Damage) -> [Int] {
+        var starts: [Int] = [], count = 0
+        for index in 0..<segmentCount {
+            starts.append(count)
+            count += try segment(index).liveCount
+        }
+        return starts
+    }
+}

@@ -1,0 +1,72 @@
+import FirnBytes
+import FirnModel
+
+/// For each row of a segment: the sum of the hashes of its values.
+final class RowSums {
+    private let sums: UnsafeMutableBufferPointer<UInt128>
+    private let cells: UnsafeMutablePointer<UInt128>
+
+    /// - `body`: is told the hashes of each vector of each column.
+    init(_ table: any Table, _ index: Int, columns: [Int], _ hasher: CellHasher,
+         each body: (_ column: Int, _ first: Int, _ hashes: UnsafeMutableBufferPointer<UInt128>) -> Void = { _, _, _ in }) throws(Damage) {
+        let segment = try table.segment(index), rows = segment.rowCount
+        guard rows >= 0, rows <= segmentSize else { throw Damage("a segment of \(rows) rows") }
+        sums = .allocate(capacity: max(rows, 1))
+        sums.initialize(repeating: 0)
+        cells = .allocate(capacity: vectorSize)
+        cells.initialize(repeating: 0, count: vectorSize)
+        for column in columns {
+            let schema = table.type.columns[column], reader = try segment.column(column)
+            let codes = try Codes(reader, schema, most: rows)
+            var values = codes == nil ? Column(schema, in: table.schema) : Column(ColumnType(.int, optional: schema.type.isOptional))
+            for vector in 0..<segment.vectorCount where segment.live?.hasOne(inVector: vector) ?? true {
+                let place = segment.rows(ofVector: vector)
+                if let codes {
+                    try reader.readCodes(vector: vector, into: &values)
+                    guard values.count == place.count else { throw Damage("a vector of \(values.count) rows in place of \(place.count)") }
+                    try codes.hashes(of: values, into: cells)
+                } else {
+                    try reader.read(vector: vector, into: &values)
+                    guard values.count == place.count else { throw Damage("a vector of \(values.count) rows in place of \(place.count)") }
+                    try hasher.hashes(of: values, schema, in: table.schema, into: cells)
+                }
+                for i in 0..<place.count { sums[place.lowerBound &+ i] &+= cells[i] }
+                body(column, place.lowerBound, UnsafeMutableBufferPointer(start: cells, count: place.count))
+            }
+        }
+    }
+
+    deinit {
+        sums.deallocate()
+        cells.deallocate()
+    }
+
+    subscript(row: Int) -> UInt128 { sums[row] }
+    var array: [UInt128] { Array(sums) }
+
+    /// The hashes of a dictionary's entries, which rows refer to.
+    private struct Codes {
+        let entries: [UInt128]
+
+        /// Nil if the values are stored otherwise, or the dictionary, which other segments share, has more entries than there are rows.
+        init?(_ reader: any ColumnReader, _ schema: ColumnSchema, most: Int) throws(Damage) {
+            guard !schema.type.isCollection, schema.type.kind == .string || schema.type.kind == .data, let dictionary = try reader.dictionary(),
+                  dictionary.count <= most else { return nil }
+            entries = [UInt128](unsafeUninitializedCapacity: dictionary.count) { room, count in
+                count = dictionary.count
+                if let start = room.baseAddress { dictionary.hashes(seed: CellHasher.seed(schema.type.kind, .none, schema.name), into: start) }
+            }
+        }
+
+        func hashes(of codes: Column, into out: UnsafeMutablePointer<UInt128>) throws(Damage) {
+            for row in 0..<codes.count {
+                guard codes.isPresent(row) else {
+                    out[row] = 0
+                    continue
+                }
+                guard entries.indices.contains(Int(truncatingIfNeeded: codes.words[row])) else { throw Damage("a code outside its dictionary") }
+                out[row] = entries[Int(codes.words[row])]
+            }
+        }
+    }
+}

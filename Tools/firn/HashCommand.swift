@@ -1,0 +1,79 @@
+import FirnBytes
+import FirnChange
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+import FirnModel
+
+/// `firn hash FILE...`
+struct HashCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+
+    func run() throws(FirnError) -> ExitCode {
+        let progress = Progress(), display = ProgressDisplay(session, progress)
+        defer { display.end() }
+        let options = try ReadingOptions(arguments, threads: session.threads())
+        let files = try arguments.operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
+        try ReadingOptions.check(arguments, for: files)
+        for (file, operand) in zip(files, arguments.operands) {
+            let tables = try tables(of: file)
+            let hashes = try tables.map { (table) throws(FirnError) in try hash(table, file) }
+            display.end()
+            try report(operand, file, hashes)
+        }
+        try options.rejected?.finish()
+        for remark in options.rejected?.remarks ?? [] { session.remark(remark) }
+        return options.rejected?.count ?? 0 > 0 ? .rejected : .done
+    }
+
+    /// The one type that is named, or all types of rows.
+    private func tables(of file: OpenedFile) throws(FirnError) -> [any Table] {
+        guard case .stored(_, let snapshot) = file.content, arguments.text("type") == nil, file.address.type == nil else { return [try file.table(arguments.text("type"))] }
+        return snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }
+    }
+
+    private func hash(_ table: any Table, _ file: OpenedFile) throws(FirnError) -> ContentHash {
+        var options = ContentHash.Options()
+        if arguments.has("key") { options.key = arguments.names("key") }
+        options.eachColumn = arguments.has("each-column")
+        options.name = file.name
+        let threads = try session.threads()
+        options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+        return try ContentHash(of: table, options: options)
+    }
+
+    private func report(_ operand: String, _ file: OpenedFile, _ hashes: [ContentHash]) throws(FirnError) {
+        let whole = ContentHash.ofFile(hashes)
+        if arguments.has("json") {
+            var line = JSONLine()
+            line.add("v", 1)
+            line.add("file", operand)
+            if case .stored(_, let snapshot) = file.content { line.add("version", Int(clamping: snapshot.version)) }
+            line.add("hash", "\(whole)")
+            line.add("rows", hashes.reduce(0) { $0 + $1.rows })
+            line.add("types", hashes.map { type in
+                var inner = JSONLine()
+                inner.add("type", type.name)
+                inner.add("key", type.key)
+                inner.add("rows", type.rows)
+                inner.add("hash", "\(type.hash)")
+                if arguments.has("each-column") {
+                    inner.add("columns", type.columns.map { column in
+                        var pair = JSONLine()
+                        pair.add("name", column.name)
+                        pair.add("hash", "\(column.hash)")
+                        return pair
+                    })
+                }
+                return inner
+            })
+            return try session.out.write(line.object + "\n")
+        }
+        try session.out.write("\(whole)  \(DisplayWidth.visible(operand))\n")
+        for type in hashes {
+            if hashes.count > 1 { try session.out.write("\(type.hash)  \(DisplayWidth.visible("\(operand):\(type.name)"))\n") }
+            for column in type.columns { try session.out.write("\(column.hash)  \(DisplayWidth.visible("\(operand):\(type.name).\(column.name)"))\n") }
+        }
+    }
+}
