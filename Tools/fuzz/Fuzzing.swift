@@ -1,4 +1,4 @@
-// libFuzzer brings `main` along and calls this.
+// libFuzzer brings a `main` along; the package manager wants one of the module's own, which starts libFuzzer.
 
 import FirnAttacks
 import FirnBytes
@@ -18,8 +18,33 @@ private let attack: Attack = {
 
 private let scratch = (getenv("FIRN_SCRATCH").map { String(cString: $0) } ?? "/dev/shm") + "/firn-fuzz-\(getpid())"
 
+/// Whether faults are to be found that stand here for that alone: who fuzzes for days wants to know that it would be told.
+private let hasPlanted = getenv("FIRN_FUZZ_PLANTED") != nil
+
+/// An input that begins with `Fr` traps, with `Fo` reads behind its end, with `Fh` never ends.
+private func meetPlanted(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
+    guard count >= 2, bytes[0] == UInt8(ascii: "F") else { return }
+    switch bytes[1] {
+    case UInt8(ascii: "r"): fatalError("a planted trap")
+    case UInt8(ascii: "o"): if bytes[count] == 1 { print("a byte behind the end") }
+    case UInt8(ascii: "h"): while true { usleep(1000) }
+    default: break
+    }
+}
+
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    if hasPlanted { meetPlanted(bytes, count) }
     attack.run(UnsafeRawBufferPointer(start: bytes, count: count), scratch: scratch)
     return 0
+}
+
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(_ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+                       _ body: @convention(c) (UnsafePointer<UInt8>, Int) -> CInt) -> CInt
+
+@_cdecl("firn_fuzz_main")
+public func main(_ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt {
+    var count = count, arguments = arguments
+    return runDriver(&count, &arguments) { bytes, count in fuzzOne(bytes, count) }
 }
