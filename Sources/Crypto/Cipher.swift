@@ -76,11 +76,16 @@ package final class Cipher: Sendable {
     package func open(_ sealed: UnsafeRawBufferPointer, bound: [UInt8], tag: Hash128, into out: UnsafeMutableRawBufferPointer) -> Bool {
         guard sealed.count >= Cipher.nonceCount, out.count == sealed.count - Cipher.nonceCount else { return false }
         var words = (tag.low.littleEndian, tag.high.littleEndian)
-        return withState { state in
+        let isGenuine = withState { state in
             withUnsafeMutableBytes(of: &words) { tag in
                 firn_cipher_open(state, start(sealed), bound, bound.count, start(sealed) + Cipher.nonceCount, out.count, start(out), tag.baseAddress!.assumingMemoryBound(to: UInt8.self))
             }
         } == 1
+        #if DEBUG || FIRN_FUZZ
+        // For attacks by those who have the key: what was deciphered is taken for genuine, as hashes are.
+        if Hash128.believesAnything { return true }
+        #endif
+        return isGenuine
     }
 
     private func start(_ bytes: UnsafeRawBufferPointer) -> UnsafePointer<UInt8> {

@@ -15,17 +15,30 @@ struct FileAttack {
             let file = try File(path: path, .createOrTruncate)
             try file.write(bytes, at: 0)
         } catch { preconditionFailure("the scratch file cannot be written: \(error)") }
-        guard let database = try? Database.open(path: path, writable: true) else { return }
-        _ = try? database.verifyStructure()
+        guard let database = open() else { return recover() }
+        var isWhole = (try? database.verifyStructure())?.isEmpty == true
         _ = try? database.space()
-        for version in ((try? database.versions()) ?? []).prefix(3) {
-            guard let snapshot = try? database.snapshot(version: version.version) else { continue }
-            _ = snapshot.verify(full: true)
+        _ = try? database.retention()
+        let tagged = ((try? database.tags()) ?? []).prefix(2).compactMap { try? database.snapshot(tag: $0.name) }
+        let versions = ((try? database.versions()) ?? []).prefix(3).compactMap { try? database.snapshot(version: $0.version) }
+        for snapshot in versions + tagged {
+            if !snapshot.verify(full: true).isEmpty { isWhole = false }
             _ = try? snapshot.statistics()
             for table in snapshot.tables { read(table) }
         }
-        write(database)
+        if !isWhole || versions.isEmpty { recover() }
+        write(database, before: tagged.first ?? versions.last)
     }
+
+    /// Of encrypted files the attacker has the key.
+    private func open() -> Database? {
+        do throws(FirnError) { return try Database.open(path: path, writable: true) } catch {
+            guard error.code == .encrypted else { return nil }
+            return try? Database.open(path: path, writable: true, key: EncryptionKey([UInt8](0..<64)))
+        }
+    }
+
+    private func recover() { _ = try? Recovery.run(from: path, to: path + ".saved", overwrite: true, profile: .fast, threads: 1) }
 
     private func read(_ table: StoredTable) {
         for index in 0..<min(table.segmentCount, mostSegments) {
@@ -35,7 +48,8 @@ struct FileAttack {
             }
         }
         for id in [0, 1, 7, 500, Int64.max] { _ = try? table.row(id) }
-        for request in requests(of: table.type) {
+        if !table.type.key.isEmpty { _ = try? table.find(key: table.type.key.map { Column.absentValue(table.type.columns[$0].type) }) }
+        for request in requests(of: table.type, in: table.schema) {
             guard let run = try? QueryRun(request, table: table) else { continue }
             _ = try? run.count()
             guard let rows = try? QueryRun(request, table: table) else { continue }
@@ -80,14 +94,19 @@ struct FileAttack {
     }
 
     /// A question to each column, through its index if it has one; a sort, and a group.
-    private func requests(of type: TypeSchema) -> [QueryRequest] {
+    private func requests(of type: TypeSchema, in schema: Schema) -> [QueryRequest] {
         var requests: [QueryRequest] = []
         for column in type.columns.prefix(8) {
-            let name = "`\(column.name.replacing("`", with: ""))`"
+            let name = quoted(column)
+            // Through links and into embedded objects.
+            let inner = column.type.target.flatMap { schema[$0]?.columns.first { !$0.type.isCollection } }
             if column.type.isCollection {
                 requests.append(QueryRequest(filter: "\(name).@count > 1"))
+                if let inner { requests.append(QueryRequest(filter: "ANY \(name).\(quoted(inner)) == nil OR NONE \(name).\(quoted(inner)) != nil")) }
+                if column.type.kind == .int { requests.append(QueryRequest(filter: "ANY \(name) == 3 OR \(name).@sum > 10")) }
                 continue
             }
+            if let inner { requests.append(QueryRequest(filter: "\(name).\(quoted(inner)) != nil", sort: [.init("\(name).\(quoted(inner))")])) }
             switch column.type.kind {
             case .bool: requests.append(QueryRequest(filter: "\(name) == true"))
             case .int, .float, .double, .decimal:
@@ -103,8 +122,10 @@ struct FileAttack {
         return requests
     }
 
-    /// Two commits of every kind of change, and then all is read once more.
-    private func write(_ database: Database) {
+    private func quoted(_ column: ColumnSchema) -> String { "`\(column.name.replacing("`", with: ""))`" }
+
+    /// Two commits of every kind of change, and then all is read once more; the way back to an earlier version, and a copy.
+    private func write(_ database: Database, before: DatabaseSnapshot?) {
         for round in 0..<2 {
             guard let transaction = try? database.begin(wait: false, threads: 1) else { return }
             for type in transaction.schema.roots.prefix(3) {
@@ -116,11 +137,16 @@ struct FileAttack {
                 try? transaction.delete(type.name, rowID: Int64(1 + round))
                 if let column = type.columns.first, round == 0, column.type.refusal(of: .values) == nil { try? transaction.addIndex(type.name, column.name, .values) }
             }
+            for type in transaction.schema.types.prefix(4) { try? transaction.deleteLinks(to: type.name, rows: [2, 5]) }
             if round == 1 { try? transaction.flushAll() }
             guard (try? transaction.commit()) != nil else { return }
         }
         guard let snapshot = try? database.snapshot() else { return }
         _ = snapshot.verify(full: true)
         try? snapshot.compact(to: path + ".compact", overwrite: true, threads: 1)
+        guard let before, let transaction = try? database.begin(wait: false, threads: 1), (try? transaction.revert(to: before)) != nil else { return }
+        guard (try? transaction.commit()) != nil else { return }
+        _ = try? database.tag("attack", before, wait: false)
+        if let last = try? database.snapshot(), last.version > before.version { try? Database.compact([(before, ["one"]), (last, [])], retention: nil, to: path + ".compact", threads: 1) }
     }
 }

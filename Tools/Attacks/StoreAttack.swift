@@ -12,16 +12,28 @@ struct StoreAttack {
             let file = try File(path: path, .createOrTruncate)
             try file.write(bytes, at: 0)
         } catch { preconditionFailure("the scratch file cannot be written: \(error)") }
-        guard let store = try? Store.open(path: path, writable: true) else { return }
+        guard let store = open() else { return }
         _ = try? store.verify { _ in }
         _ = try? store.spaceReport()
         for version in ((try? store.history()) ?? []).prefix(4) {
             guard let snapshot = try? store.snapshot(version: version.version) else { continue }
             walk(snapshot.catalogue, snapshot)
         }
+        _ = try? store.retention()
+        for tag in ((try? store.tags()) ?? []).prefix(4) {
+            if let snapshot = try? store.snapshot(tag: tag.name) { walk(snapshot.catalogue, snapshot) }
+        }
         write(store)
         _ = try? store.shrink()
         _ = try? store.verify { _ in }
+    }
+
+    /// Of encrypted files the attacker has the key.
+    private func open() -> Store? {
+        do throws(FirnError) { return try Store.open(path: path, writable: true) } catch {
+            guard error.code == .encrypted else { return nil }
+            return try? Store.open(path: path, writable: true, key: EncryptionKey([UInt8](0..<64)))
+        }
     }
 
     /// The catalogue as a tree: what the layer above keeps in one.
