@@ -53,26 +53,4 @@ import Testing
             #expect(run.code == 4, "\(words): \(run.code) \(run.errors)")
         }
     }
-
-    @Test func `every bad input ends with a clear code`() throws {
-        guard let bad = Folders.shared?.appending(path: "bad") else { print("skipped: ../shared/data is not here"); return }
-        let scratch = try Scratch()
-        var refused = 0, accepted = 0
-        let folders = ["csv-spectrum", "csvkit-examples", "commons-csv", "JSONTestSuite"]
-        for folder in folders {
-            guard let walk = FileManager.default.enumerator(atPath: bad.appending(path: folder).path) else { continue }
-            var names: [String] = []
-            for case let name as String in walk { names.append(name) }
-            for name in names.sorted() where [".csv", ".json", ".tsv"].contains(where: name.hasSuffix) {
-                let path = bad.appending(path: "\(folder)/\(name)").path
-                let run = try scratch.firn("convert", path, "out.firn", "--force", "-q")
-                #expect(!run.isCrash && [0, 3, 4, 5].contains(run.code), "\(folder)/\(name): \(run.code) \(run.errors)")
-                if run.code == 0 { accepted += 1 } else { refused += 1 }
-                if run.code != 0 { #expect(run.errors.hasPrefix("firn: "), "\(folder)/\(name)") }
-                if name.hasPrefix("test_parsing/y_") || (name as NSString).lastPathComponent.hasPrefix("y_") { #expect(run.code == 0, "\(name): \(run.errors)") }
-                if (name as NSString).lastPathComponent.hasPrefix("n_") { #expect(run.code != 0, "\(name) is accepted") }
-            }
-        }
-        print("bad inputs: \(accepted) accepted, \(refused) refused")
-    }
 }

@@ -87,7 +87,8 @@ enum Folders {
     static let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
     static let fixtures = package.appending(path: "Tests/Fixtures")
     static let shared: URL? = {
-        let folder = package.appending(path: "../shared/data").standardized
+        let given = ProcessInfo.processInfo.environment["FIRN_SHARED"].map { URL(filePath: $0) }
+        let folder = given ?? package.appending(path: "../shared/data").standardized
         return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
     }()
 }

@@ -69,4 +69,50 @@ private struct Pair {
         #expect(names("added") == Set(pair.names("cols_added")))
         #expect(names("removed") == Set(pair.names("cols_removed")))
     }
+
+    /// T14: what `diff --changes` writes leads from one version to the other and back, by content hash.
+    @Test(.enabled(if: !pairs.isEmpty, "the test data is not beside the package"), arguments: pairs)
+    func `T14: changes of two real versions lead there and back, by content hash`(name: String) throws {
+        let pair = try #require(Pair(Folders.shared!.appending(path: "pairs/\(name)")))
+        // Two rows of the one have no key of their own: they are told apart by a second column.
+        let key = pair.count("dup_keys_old") > 0 ? pair.key + ",official_name_en" : pair.key
+        try walk(pair.file("old"), pair.file("new"), key: key, pair)
+    }
+
+    @Test(arguments: [("companies-2023.csv", "companies-2026.csv", "Symbol"), ("countries-2016.csv", "countries-2026.csv", "ISO3166-1-Alpha-3,official_name_en")])
+    func `T14: changes of the two real pairs among the fixtures lead there and back`(old: String, new: String, key: String) throws {
+        let folder = Folders.fixtures.appending(path: "demo")
+        try walk(folder.appending(path: old).path, folder.appending(path: new).path, key: key)
+    }
+
+    /// Converts both versions, with a key of the file's own and without, and goes from one to the other and back.
+    private func walk(_ old: String, _ new: String, key: String, _ truth: Pair? = nil) throws {
+        let scratch = try Scratch()
+        for isKeyed in [true, false] {
+            for (side, path) in [("a.firn", old), ("b.firn", new)] {
+                let words = ["convert", path, side, "--type", "rows", "--rejects", "rejected", "-f", "-q"] + (isKeyed ? ["--key", key] : [])
+                let run = try FirnRun(words, in: scratch.folder)
+                #expect(run.code == 0 || run.code == 3 && truth?.count("ragged_old") ?? 0 > 0, "\(run.code) \(run.errors)")
+            }
+            func hash(_ file: String) throws -> String {
+                let run = try scratch.firn("hash", "--key", key, file)
+                #expect(run.code == 0, "\(run.errors)")
+                return String(run.out.prefix(32))
+            }
+            let first = try hash("a.firn"), last = try hash("b.firn")
+            let diff = try scratch.firn("diff", "a.firn", "b.firn", "--key", key, "--changes", "c.firn", "--force", "--format", "summary")
+            #expect(diff.code == (first == last ? 0 : 1), "\(diff.code) \(diff.out)\(diff.errors)")
+            let there = try scratch.firn("patch", "a.firn", "c.firn", "--json")
+            #expect(there.code == 0 && there.out.contains("\"proven\":true") && there.out.contains("\"hash\":\"\(last)\""), "\(there.code) \(there.out)\(there.errors)")
+            #expect(try hash("a.firn") == last)
+            #expect(try scratch.firn("diff", "a.firn", "b.firn", "--key", key, "-q").code == 0)
+            #expect(try scratch.firn("verify", "--full", "-q", "a.firn").code == 0)
+            let back = try scratch.firn("patch", "--reverse", "a.firn", "c.firn", "-q")
+            #expect(back.code == 0, "\(back.code) \(back.out)\(back.errors)")
+            #expect(try hash("a.firn") == first)
+            // Once more is refused, unless there is nothing to do.
+            let again = try scratch.firn("patch", "--reverse", "a.firn", "c.firn", "-q")
+            #expect(first == last ? again.code == 0 : [1, 3].contains(again.code), "\(again.code) \(again.out)\(again.errors)")
+        }
+    }
 }

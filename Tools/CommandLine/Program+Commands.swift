@@ -97,6 +97,7 @@ extension Command {
             .init("firn diff old.csv new.csv --key id", "what changed"),
             .init("firn diff a.firn b.firn --format summary", "only how much"),
             .init("firn diff db.firn@3 db.firn --format ndjson", "since version 3"),
+            .init("firn diff old.firn new.firn --changes c.firn", "for firn patch"),
         ],
         flags: [
             Flag("key", "k", "NAMES", in: .comparing, "the columns that tell rows apart", preset: "the type's own key", repetition: .many),
@@ -109,9 +110,34 @@ extension Command {
                  choices: ["added", "removed", "changed"], repetition: .many),
             .type, .columns, .condition, .limit,
             Flag("format", nil, in: .writing, "how differences are printed", preset: "table", choices: ["table", "summary", "ndjson"]),
-            .json,
+            Flag("changes", nil, "FILE", in: .writing, "write the differences to FILE, for 'firn patch'",
+                 detail: "A .firn file of the rows that differ, as they were and as they are: of all rows where columns differ. Encrypted if an input is. Not of rows with links."),
+            .force, .json,
         ] + Flag.readingText,
         exit: "0 the same, 1 they differ")
+
+    static let patch = Command(
+        "patch", operands: "FILE CHANGES", count: 2...2, "applies changes that 'firn diff --changes' wrote, forwards or backwards",
+        detail: """
+            In one commit, all or nothing. Every row that is changed or removed must be as it was, and none that is added may be there; otherwise the rows that are in the way are \
+            listed, and nothing is done. Other rows may differ from those that the changes were made from, unless columns change.
+
+            Where FILE holds exactly what the changes were made from, it holds afterwards exactly what they lead to: their content hashes (see 'firn hash') are compared \
+            before the commit.
+            """,
+        examples: [
+            .init("firn diff old.csv new.csv --key id --changes c.firn", "what differs"),
+            .init("firn patch db.firn c.firn", "from old to new"),
+            .init("firn patch --reverse db.firn c.firn", "and back"),
+            .init("firn patch --check db.firn c.firn", "would it apply?"),
+        ],
+        flags: [
+            .type,
+            Flag("reverse", "R", in: .working, "from new to old"),
+            Flag("check", nil, in: .working, "change nothing, tell whether the changes apply"),
+            .json,
+        ],
+        exit: "0 applied, 1 they do not apply")
 
     static let compact = Command(
         "compact", operands: "FILE [OUT]", count: 1...2, "drops dead space and old versions, and encodes every column anew",

@@ -3,7 +3,7 @@ extension Program {
     package static let firn = Program(
         name: "firn", version: "0.1.0",
         summary: "convert, compact, compare and query files, with .firn at the centre: a compact, compressed, columnar, transactional single file",
-        commands: [.convert, .query, .sql, .diff, .compact, .info, .schema, .index, .log, .tag, .revert, .hash, .verify, .recover, .help, .completions, .reference],
+        commands: [.convert, .query, .sql, .diff, .patch, .compact, .info, .schema, .index, .log, .tag, .revert, .hash, .verify, .recover, .help, .completions, .reference],
         shared: [
             Flag("color", nil, in: .shared, "colour in what people read",
                  detail: "auto colours terminals only; NO_COLOR and CLICOLOR_FORCE in the environment decide for auto.",

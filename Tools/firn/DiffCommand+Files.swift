@@ -11,6 +11,7 @@ extension DiffCommand {
         let arguments = session.arguments
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
+        _ = try checkChanges()
         let condition = try QueryCommand.parsed(nil, and: arguments.text("where"))
         if let condition, !condition.descriptors.isEmpty { throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT") }
         let options = try ReadingOptions(arguments, threads: session.threads())
@@ -19,7 +20,7 @@ extension DiffCommand {
         let tables = try files.map { (file) throws(FirnError) in try file.table(arguments.text("type")) }
         display.end()
         let names = arguments.operands
-        let code = try compare(tables[0], named: names[0], tables[1], named: names[1], rows: try rows(condition, tables, files.map(\.address.path)))
+        let code = try compare(tables[0], named: names[0], tables[1], named: names[1], key: files.compactMap(\.key).first, rows: try rows(condition, tables, files.map(\.address.path)))
         try options.rejected?.finish()
         if let rejected = options.rejected, rejected.count > 0 {
             for remark in rejected.remarks { session.remark(remark) }

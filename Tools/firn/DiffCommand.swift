@@ -12,8 +12,10 @@ struct DiffCommand {
     /// Compares, prints in the form asked for, and tells whether anything differs.
     ///
     /// - `rows`: the rows of a segment that `--where` chooses.
-    func compare(_ old: any Table, named oldName: String, _ new: any Table, named newName: String,
+    /// - `key`: what `--changes` are encrypted with.
+    func compare(_ old: any Table, named oldName: String, _ new: any Table, named newName: String, key: EncryptionKey? = nil,
                  rows: (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? = nil) throws(FirnError) -> ExitCode {
+        let changes = try checkChanges()
         var options = DifferenceOptions()
         options.key = arguments.names("key")
         options.columns = arguments.names("columns")
@@ -34,6 +36,7 @@ struct DiffCommand {
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         if difference.leftOutOld > 0 { session.remark("\(oldName): \(Quantity.count(difference.leftOutOld, "row")) left out: an earlier one has the same key") }
         if difference.leftOutNew > 0 { session.remark("\(newName): \(Quantity.count(difference.leftOutNew, "row")) left out: an earlier one has the same key") }
+        if let changes { try write(difference, to: changes, key: key) }
         let limit = try arguments.count("limit")
         switch arguments.has("json") ? "ndjson" : arguments.text("format") ?? "table" {
         case "ndjson": try DiffLines(difference, session.out).write(kinds, limit: limit)

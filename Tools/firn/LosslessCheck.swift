@@ -32,18 +32,23 @@ struct LosslessCheck {
         let original = try Input(path: source.address.path), written = try Input(path: copy)
         let size = 1 << 20
         var a = [UInt8](repeating: 0, count: size), b = a
-        var line = 1
+        var line = 1, column = 1
         while true {
             let first = try LosslessCheck.fill(&a, original), second = try LosslessCheck.fill(&b, written)
             let common = min(first, second)
             if let place = (0..<common).first(where: { a[$0] != b[$0] }) ?? (first == second ? nil : common) {
-                line += a[..<place].count { $0 == UInt8(ascii: "\n") }
-                throw FirnError(.rejected, "the same bytes cannot be written back from here on", at: .init(file: source.name, line: line),
+                LosslessCheck.advance(&line, &column, over: a[..<place])
+                throw FirnError(.rejected, "the same bytes cannot be written back from here on", at: .init(file: source.name, line: line, column: column),
                                 advice: "the cells can: leave out --lossless to accept another spelling of them")
             }
             if first == 0 { return }
-            line += a[..<first].count { $0 == UInt8(ascii: "\n") }
+            LosslessCheck.advance(&line, &column, over: a[..<first])
         }
+    }
+
+    private static func advance(_ line: inout Int, _ column: inout Int, over bytes: ArraySlice<UInt8>) {
+        line += bytes.count { $0 == UInt8(ascii: "\n") }
+        if let last = bytes.lastIndex(of: UInt8(ascii: "\n")) { column = bytes.endIndex - last } else { column += bytes.count }
     }
 
     private static func fill(_ buffer: inout [UInt8], _ input: Input) throws(FirnError) -> Int {

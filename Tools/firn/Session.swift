@@ -48,6 +48,7 @@ final class Session {
         case "query": return try QueryCommand(session: self).run()
         case "sql": return try SQLCommand(session: self).run()
         case "diff": return try DiffCommand(session: self).run()
+        case "patch": return try PatchCommand(session: self).run()
         case "compact": return try CompactCommand(session: self).run()
         case "info": return try InfoCommand(session: self).run()
         case "hash": return try HashCommand(session: self).run()

@@ -72,6 +72,33 @@ size_t utf8_fault(const char *text, size_t count) {
     return low;
 }
 
+/// Byte of the first control character between quotes, or of the quote that nothing closes; `otherwise` if there is neither.
+size_t string_fault(const char *text, size_t count, size_t otherwise) {
+    size_t open = count;
+    for (size_t i = 0; i < count; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (open == count) {
+            if (c == '"') open = i;
+        } else if (c == '\\') {
+            i++;
+        } else if (c == '"') {
+            open = count;
+        } else if (c < 0x20) {
+            return i;
+        }
+    }
+    return open == count ? otherwise : open;
+}
+
+/// Where the parser's first stage fails it tells no place: it is looked for here.
+size_t place_of(error_code error, size_t known, const char *text, size_t count) {
+    switch (error) {
+    case UTF8_ERROR: return utf8_fault(text, count);
+    case UNCLOSED_STRING: case UNESCAPED_CHARS: return string_fault(text, count, known);
+    default: return known;
+    }
+}
+
 }
 
 struct firn_json_parser {
@@ -310,8 +337,7 @@ struct firn_json_parser {
     void fail(firn_json_result *result, error_code error, size_t offset, char *start, size_t count) {
         result->error = error == CAPACITY || error == MEMALLOC ? FIRN_JSON_TOO_LARGE : FIRN_JSON_BAD;
         result->message = message ? message : words_of(error);
-        result->error_offset = offset;
-        if (error == UTF8_ERROR) result->error_offset = utf8_fault(start, count);
+        result->error_offset = place_of(error, offset, start, count);
         result->items = nullptr;
         result->item_count = 0;
         result->row_count = 0;
@@ -371,7 +397,7 @@ struct firn_json_parser {
             if (!error) continue;
             size_t start = lines[i].start, length = line_end(i) - start;
             const char *words = message ? message : words_of(error);
-            if (error == UTF8_ERROR) offset = utf8_fault(text + start, length);
+            offset = place_of(error, offset, text + start, length);
             refused.push_back({lines[i].number, offset, words, std::string(text + start, length)});
             std::memset(text + start, ' ', length);
         }

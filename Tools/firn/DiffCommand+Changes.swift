@@ -1,0 +1,34 @@
+import FirnBytes
+import FirnChange
+import FirnCommandLine
+import FirnDisk
+import FirnModel
+
+/// `firn diff --changes FILE`: the differences for `firn patch`.
+extension DiffCommand {
+    /// What would make the file another than the whole difference is refused.
+    func checkChanges() throws(FirnError) -> String? {
+        guard let path = session.arguments.text("changes") else {
+            if session.arguments.has("force") { throw FirnError(.usage, "--force is for --changes", advice: "leave it out") }
+            return nil
+        }
+        if let flag = ["columns", "ignore", "where", "tolerance", "duplicates", "rejects"].first(where: session.arguments.has) {
+            throw FirnError(.usage, "--changes is for all rows and columns", advice: "leave out --\(flag)")
+        }
+        for operand in session.arguments.operands where Paths.kind(path) != .other && Paths.isSame(path, Address(operand).path) {
+            throw FirnError(.usage, "--changes names \(operand), which is read", advice: "name another file for the changes")
+        }
+        try Replacement.check(path, overwrite: session.arguments.has("force"))
+        return path
+    }
+
+    /// Encrypted as the compared files are.
+    func write(_ difference: TableDifference, to path: String, key: EncryptionKey?) throws(FirnError) {
+        var options = WritingOptions(threads: try session.threads())
+        options.overwrites = session.arguments.has("force")
+        options.key = key
+        let writer = try FirnWriter(path: path, options, source: session.arguments.operands.joined(separator: ", "))
+        try difference.writeChanges { schema throws(FirnError) in try writer.begin(schema) } write: { type, batch throws(FirnError) in try writer.write(batch, type: type) }
+        try writer.finish()
+    }
+}

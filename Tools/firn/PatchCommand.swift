@@ -1,0 +1,76 @@
+import FirnBytes
+import FirnChange
+import FirnCommandLine
+import FirnDisk
+import FirnModel
+
+/// `firn patch FILE CHANGES`
+struct PatchCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+
+    func run() throws(FirnError) -> ExitCode {
+        let operand = arguments.operands[0], keys = try KeyRing(arguments), address = Address(operand)
+        if let version = address.version {
+            throw FirnError(.usage, "changes go into the newest version", at: .init(file: operand), advice: "leave out @\(version), or go back to it with firn revert")
+        }
+        let source = try OpenedFile(stored: arguments.operands[1], keys: keys)
+        guard case .stored(_, let snapshot) = source.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        var changes = try Changeset(snapshot, name: source.name)
+        if arguments.has("reverse") { changes = changes.reversed }
+
+        let file = try OpenedFile(stored: operand, keys: keys), path = file.address.path
+        let type = try file.typeName(arguments.text("type") ?? file.address.type ?? (file.schema.roots.contains { $0.name == changes.typeName } ? changes.typeName : nil))
+        let database = try keys.open(path: path, writable: true)
+        let transaction = try database.begin(wait: false, threads: try session.threads())
+        defer { transaction.cancel() }
+        var options = DifferenceOptions()
+        let threads = try session.threads()
+        options.threads = threads
+        options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+        options.newName = path
+        switch try changes.apply(to: type, in: transaction, options: options) {
+        case .refused(let conflicts, let count):
+            try report(path, type, changes, conflicts, count: count)
+            return .no
+        case .applied(let hash, let isProven):
+            let version = arguments.has("check") ? nil : try transaction.commit()
+            try report(path, type, changes, [], count: 0, version: version, hash: hash, isProven: isProven)
+            return .done
+        }
+    }
+
+    private func report(_ path: String, _ type: String, _ changes: Changeset, _ conflicts: [Changeset.Conflict], count: Int, version: UInt64? = nil, hash: Hash128? = nil,
+                        isProven: Bool = false) throws(FirnError) {
+        if arguments.has("json") {
+            var line = JSONLine()
+            line.add("v", 1)
+            line.add("file", path)
+            line.add("type", type)
+            line.add("applied", version != nil)
+            line.add("added", changes.added)
+            line.add("removed", changes.removed)
+            line.add("changed", changes.pairs)
+            if let version { line.add("version", Int(clamping: version)) }
+            if let hash {
+                line.add("hash", "\(hash)")
+                line.add("proven", isProven)
+            }
+            line.add("conflicts", count)
+            line.add("rows", conflicts.map { conflict in
+                var inner = JSONLine()
+                inner.add("key", conflict.key)
+                inner.add("what", conflict.what)
+                return inner
+            })
+            return try session.out.write(line.object + "\n")
+        }
+        for conflict in conflicts { try session.out.write(DisplayWidth.visible((conflict.key.isEmpty ? "" : conflict.key + ": ") + conflict.what) + "\n") }
+        if count > conflicts.count { try session.out.write("and \(Quantity.count(count - conflicts.count, "row")) more\n") }
+        if count > 0 { return session.remark("\(path) was not changed") }
+        guard !session.isQuiet else { return }
+        let facts = "\(Quantity.count(changes.added)) added, \(Quantity.count(changes.removed)) removed, \(Quantity.count(changes.pairs)) changed"
+        let proof = isProven ? "the rows are those that the changes lead to (\(hash.map { "\($0)" } ?? ""))" : "other rows are not those that the changes were made from"
+        try session.out.write("\(path):\(type): \(version.map { "version \($0): " } ?? "would be ")\(facts); \(proof)\n")
+    }
+}
