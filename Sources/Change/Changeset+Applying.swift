@@ -115,13 +115,12 @@ extension Changeset {
         do throws(Damage) { return try body() } catch { throw .damaged(name, what: error.what, byte: error.offset) }
     }
 
-    /// Where each of the first `count` rows stands. Files of changes hold no deleted rows.
+    /// Where each row stands: files of changes hold no deleted ones.
     private func places(_ table: any Table) throws(FirnError) -> [RowPlace] {
         try reading { () throws(Damage) in
             var places: [RowPlace] = []
             for index in 0..<table.segmentCount {
                 let segment = try table.segment(index)
-                guard segment.live == nil else { throw Damage("deleted rows in a file of changes") }
                 for row in 0..<segment.rowCount { places.append(RowPlace(segment: index, row: row)) }
             }
             return places

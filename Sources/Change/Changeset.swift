@@ -75,7 +75,12 @@ package struct Changeset: Sendable {
         self.after = Side(table: new, hash: after, prefix: "new.")
         for side in [self.before, self.after] {
             guard !self.key.isEmpty, self.key.allSatisfy({ side.table.type.index(of: $0) != nil }) else { throw refusal("its key is none of its columns") }
+            do throws(Damage) {
+                // Rows are named by their places.
+                for index in 0..<side.table.segmentCount where try side.table.segment(index).live != nil { throw Damage("deleted rows in a file of changes") }
+            } catch { throw .damaged(name, what: error.what, byte: error.offset) }
         }
+        guard whole || old.type.hasShape(of: new.type, in: old.schema, other: new.schema) else { throw refusal("its rows are of two shapes") }
     }
 }
 

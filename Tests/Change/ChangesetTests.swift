@@ -146,7 +146,7 @@ import Testing
     @Test func `T14: changes whose rows are not those they speak of are damage, and not applied`() throws {
         let folder = TemporaryFolder()
         let old = try store(Self.plain, [row(1, 1), row(2, 2)], folder.file("a.firn")), new = try store(Self.plain, [row(1, 1), row(2, 20)], folder.file("b.firn"))
-        _ = try changes(old, new, folder.file("c.firn"))
+        for name in ["c.firn", "d.firn"] { _ = try changes(old, new, folder.file(name)) }
         let file = try Database.open(path: folder.file("c.firn"), writable: true)
         func edited(_ type: String, _ column: String, _ value: Value) throws {
             let transaction = try file.begin()
@@ -164,5 +164,15 @@ import Testing
         }
         _ = try Changeset(file.snapshot(), name: "c")
         #expect(throws: FirnError.self) { _ = try Changeset(old.snapshot(), name: "a") }
+        // Rows that are not there, and columns of one side alone.
+        let deleting = try file.begin()
+        try deleting.delete("old", rowID: 0)
+        _ = try deleting.insert("old", row(2, 2))
+        try deleting.commit()
+        #expect { _ = try Changeset(file.snapshot(), name: "c") } throws: { ($0 as? FirnError)?.code == .damaged }
+        let widened = try Database.open(path: folder.file("d.firn"), writable: true), transaction = try widened.begin()
+        try transaction.extendSchema([TypeSchema("new", columns: Self.plain["Thing"]!.columns + [column("z", .int)])])
+        try transaction.commit()
+        #expect { _ = try Changeset(widened.snapshot(), name: "d") } throws: { ($0 as? FirnError)?.code == .notThisFormat }
     }
 }
