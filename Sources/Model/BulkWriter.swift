@@ -26,6 +26,8 @@ package final class BulkWriter {
     private(set) var entries: [DirectoryEntry] = []
     /// Rows appended so far.
     package private(set) var rowCount = 0
+    /// False for rows that only move from segment to segment: their indexes have them already.
+    var entersIndexes = true
 
     /// The row ids of a segment's rows.
     private enum RowIDs {
@@ -204,7 +206,7 @@ package final class BulkWriter {
             return encoders.value[column].takeReady()
         }
         for (column, chunks) in ready.enumerated() { try take(chunks, column) }
-        try transaction.enter(columns, type) { rowIDs[$0] }
+        if entersIndexes { try transaction.enter(columns, type) { rowIDs[$0] } }
         if group.count == BulkWriter.groupSize || encoders.value.reduce(0, { $0 + $1.bufferedBytes }) > BulkWriter.groupBytes { try endGroup() }
     }
 

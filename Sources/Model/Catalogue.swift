@@ -44,6 +44,14 @@ struct Catalogue {
             touched[segment / 8] |= 1 << UInt8(segment % 8)
         }
 
+        /// Notes that `count` segments, of which the delta says nothing, stand in the place of others.
+        mutating func untouch(_ segments: Range<Int>, replacedBy count: Int) {
+            var bits = (0..<max(touched.count * 8, segments.upperBound)).map { touches($0) }
+            bits.replaceSubrange(segments, with: repeatElement(false, count: count))
+            touched = []
+            for (i, bit) in bits.enumerated() where bit { touch(i) }
+        }
+
         /// Notes that the delta says nothing more of a segment; if the segment is gone, those behind it move up.
         mutating func untouch(_ segment: Int, removed: Bool) {
             var bits = (0..<touched.count * 8).map { touches($0) }

@@ -137,7 +137,7 @@ extension DatabaseTransaction {
     }
 
     /// Frees segments, and of the dictionaries they share those that no segment that stays refers to.
-    private func free(_ gone: [DirectoryEntry], keeping kept: [DirectoryEntry]) throws(FirnError) {
+    func free(_ gone: [DirectoryEntry], keeping kept: [DirectoryEntry]) throws(FirnError) {
         var shared: Set<ExtentRef> = []
         for entry in gone {
             let header = try reading { () throws(Damage) in try SegmentHeader(try store.read(entry.header)) }

@@ -40,9 +40,33 @@ struct RangeMap: Sendable {
 
     /// The first of the lowest few ranges that has `size` units.
     func lowest(fitting size: UInt64, among limit: Int) -> UnitRange? {
-        guard let piece = pieces.first else { return nil }
-        for range in piece.prefix(limit) where range.end &- range.start >= size { return range }
+        var left = limit
+        for piece in pieces {
+            for range in piece.prefix(left) where range.end &- range.start >= size { return range }
+            left -= piece.count
+            if left <= 0 { return nil }
+        }
         return nil
+    }
+
+    /// The front of the range that is least larger than `size`, the lowest of several, below `limit` and outside the ascending ranges `barred`.
+    func tightest(fitting size: UInt64, below limit: UInt64, avoiding barred: [UnitRange]) -> UnitRange? {
+        var found: UInt64?, room = UInt64.max
+        func consider(_ start: UInt64, _ end: UInt64) { if start < end, end - start >= size, end - start < room { (found, room) = (start, end - start) } }
+        for piece in pieces {
+            guard let first = piece.first, first.start < limit, room > size else { break }
+            for range in piece where range.start < limit && range.end - range.start >= size {
+                let end = min(range.end, limit)
+                var start = range.start
+                for bar in barred where bar.start < end && bar.end > start {
+                    consider(start, bar.start)
+                    start = bar.end
+                }
+                consider(start, end)
+                if room == size { break }
+            }
+        }
+        return found.map { UnitRange(start: $0, end: $0 + size) }
     }
 
     func overlaps(_ range: UnitRange) -> Bool {

@@ -87,6 +87,21 @@ struct SpaceState: Sendable {
         return range
     }
 
+    /// The lowest place that is large enough, however many smaller ones lie before it, outside `barred`; behind all if there is none.
+    mutating func allocateLowest(_ size: UInt64, avoiding barred: [UnitRange]) -> UnitRange {
+        let found = barred.isEmpty ? free.map.lowest(fitting: size, among: .max) : free.map.tightest(fitting: size, below: .max, avoiding: barred)
+        if let found { return take(UnitRange(start: found.start, end: found.start + size)) }
+        let range = UnitRange(start: end, end: end + size)
+        end = range.end
+        return range
+    }
+
+    /// Takes units that are free.
+    mutating func take(_ range: UnitRange) -> UnitRange {
+        precondition(free.remove(range), "a place was taken twice")
+        return range
+    }
+
     /// Gives back what the running transaction allocated.
     mutating func giveBack(_ range: UnitRange) {
         precondition(free.insert(range), "an extent was freed twice")

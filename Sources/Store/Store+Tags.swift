@@ -103,7 +103,8 @@ extension StoreTransaction {
             for name in ownTags { changed.set(Tag(name: name, version: version, time: time, catalogue: catalogue, end: store.space!.end)) }
             history = changed
         }
-        guard let history, history != store.kept else { return (store.keptRef, store.kept) }
+        let history = history ?? store.kept
+        guard history != store.kept || movesHistory && !store.keptRef.isNone else { return (store.keptRef, store.kept) }
         if !store.keptRef.isNone { freed.append(store.keptRef) }
         guard !history.isEmpty else { return (.none, history) }
         let bytes = history.encoded()

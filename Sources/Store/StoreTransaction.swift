@@ -37,6 +37,10 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     var tagged: [StoreSnapshot] = []
     /// Names for the version that it will become.
     var ownTags: [String] = []
+    /// Where extents are put: see `StoreTransaction+Moving`.
+    var placing = Placing.usual
+    /// The list of tags is written anew even if nothing of it changes.
+    var movesHistory = false
     private var bufferedBytes = 0
     /// Buffers that `read` gave out or that were dropped: they live as long as the transaction.
     private var retired: [UnsafeMutableRawBufferPointer] = []
@@ -216,7 +220,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     }
 
     func allocate(_ size: UInt64) -> UnitRange {
-        let range = store.space!.allocate(size)
+        let range = place(size)
         if range.start < baseEnd {
             taken.insert(range)
         } else if holes.overlaps(range) {

@@ -13,6 +13,26 @@ extension TreeReader {
         if !root.isNone { try visit(root, level: nil, &known, looksInside: false) { (_, _) throws(Damage) in } }
     }
 
+    /// Every extent of the tree: nodes, and the values that have one of their own.
+    package func forEachExtent(_ body: (ExtentRef) -> Void) throws(Damage) {
+        if !root.isNone { try visitExtents(root, level: nil, body) }
+    }
+
+    private func visitExtents(_ ref: ExtentRef, level: Int?, _ body: (ExtentRef) -> Void) throws(Damage) {
+        body(ref)
+        let bytes = try source.read(ref)
+        do throws(Damage) {
+            let node = try TreeNodeView(bytes, level: level)
+            for index in 0..<node.count {
+                if node.level > 0 {
+                    try visitExtents(try node.child(index), level: node.level - 1, body)
+                } else if case let value = try node.value(index).ref, !value.isNone {
+                    body(value)
+                }
+            }
+        } catch { throw error.shifted(by: ref.offset) }
+    }
+
     /// Levels descend, so the recursion ends whatever the nodes point at; a node that is referred to twice is visited once.
     private func visit(_ ref: ExtentRef, level: Int?, _ known: inout Set<ExtentRef>, looksInside: Bool,
                        _ body: (UInt64, UnsafeRawBufferPointer) throws(Damage) -> Void) throws(Damage) {

@@ -102,6 +102,24 @@ package final class TreeWriter {
         return try write(pieces[0])
     }
 
+    /// Every node, and every value that has an extent of its own, is written anew: the whole tree moves.
+    package func renew() throws(FirnError) {
+        guard !start.isNone || root != nil else { return }
+        hasChanged = true
+        try renew(try checked { () throws(Damage) in try loadedRoot() })
+    }
+
+    private func renew(_ node: TreeNode) throws(FirnError) {
+        node.isDirty = true
+        for index in node.children.indices { try renew(try checked { () throws(Damage) in try child(node, index) }) }
+        for index in node.values.indices {
+            guard case .extent(let old) = node.values[index] else { continue }
+            let bytes = try checked { () throws(Damage) in try transaction.read(old) }
+            node.replace(index, .extent(try transaction.write(bytes)))
+            transaction.free(old)
+        }
+    }
+
     private func checked<R>(_ body: () throws(Damage) -> R) throws(FirnError) -> R {
         do throws(Damage) { return try body() } catch { throw FirnError.damaged(transaction.store.path, what: error.what, byte: error.offset) }
     }

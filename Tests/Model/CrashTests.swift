@@ -111,6 +111,24 @@ import Testing
                 if step % 4 == 3 { database = try Database.open(path: run.path, writable: true, keep: 2, key: run.key) }
             }
         }),
+        ("shrinking in place: deleted rows dropped, extents moved, the end given back", { run in
+            var random = RandomTables(seed: 9)
+            do {
+                let database = try created(run, keep: 3)
+                for bytes in [1600, 40, 600] {
+                    try commit(run, database) { transaction in
+                        _ = try transaction.bulkWriter("T").append(RandomTables.batch((0..<120).map { _ in row(&random, bytes: bytes) }, of: things, in: Schema([things])))
+                    }
+                }
+                try commit(run, database) { transaction in try transaction.addIndex("T", "n", .values) }
+                try commit(run, database) { transaction in for id in 2..<170 where id % 5 != 0 { try transaction.delete("T", rowID: Int64(id)) } }
+            }
+            let report = try Database.shrink(path: run.path, key: run.key)
+            guard report.bytesAfter < report.bytesBefore * 3 / 4, report.rowsDropped > 50 else { throw FirnError(.usage, "nothing was shrunk: \(report)") }
+            let database = try Database.open(path: run.path, writable: true, key: run.key)
+            try run.acknowledge(database)
+            try commit(run, database) { transaction in _ = try transaction.insert("T", row(&random)) }
+        }),
         ("commits that nobody waits for, made durable by one that is", { run in
             var random = RandomTables(seed: 8)
             let database = try created(run, keep: 3)

@@ -15,7 +15,7 @@ enum HistoryStep: CustomStringConvertible {
     case addColumn
     case addIndex(pick: UInt64)
     case pin, letGo(pick: UInt64)
-    case settle, reopen, compact
+    case settle, reopen, compact, shrink
     case crash(seed: UInt64)
 
     init(_ random: inout RandomTables) {
@@ -37,6 +37,7 @@ enum HistoryStep: CustomStringConvertible {
         case 92..<93: self = .settle
         case 93..<95: self = .reopen
         case 95..<96: self = .compact
+        case 96..<97: self = .shrink
         default: self = .crash(seed: seed)
         }
     }
@@ -73,6 +74,7 @@ enum HistoryStep: CustomStringConvertible {
         case .settle: "settle"
         case .reopen: "reopen"
         case .compact: "compact"
+        case .shrink: "shrink"
         }
     }
 }
@@ -208,6 +210,16 @@ final class HistoryModel {
             try database.snapshot().compact(to: folder.file("a"), overwrite: true)
             pins = []
             try reopen()
+        case .shrink:
+            try end(.commit(.full))
+            // Whoever has versions that are not durable yet holds the lock.
+            try database.settle()
+            survivors = [(rows, schema)]
+            let report = try Database.shrink(path: folder.file("a"))
+            try compare(try database.snapshot(), rows, "after shrinking, \(report)")
+            for pin in pins { try compare(pin.snapshot, pin.rows, "a pinned version after shrinking") }
+            let defects = try database.snapshot().verify(full: true).map(\.description) + (try database.verifyStructure().map(\.description))
+            if let defect = defects.first { throw fail("after shrinking: \(defect)") }
         case .crash(let seed): try crash(seed)
         }
     }

@@ -118,6 +118,12 @@ private let histories = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORI
                 #expect(try story.database.snapshot().version == snapshot.version + 1, "\(note)")
             }
             if story.random.chance(10) { story.database = try Database.open(path: path, writable: true) }
+            if story.random.chance(15) {
+                let before = try content(story.database.snapshot()), report = try Database.shrink(path: path)
+                #expect(try content(story.database.snapshot()) == before, "\(note): shrunk, \(report)")
+                try check(story.database, "\(note): shrunk, \(report)")
+                for (name, rows) in held { #expect(try content(story.database.snapshot(tag: name)) == rows, "\(note): \(name), after shrinking") }
+            }
             if story.random.chance(12), let name = held.keys.sorted().randomElement(using: &story.random.generator) {
                 let transaction = try story.database.begin()
                 try transaction.revert(to: story.database.snapshot(tag: name))

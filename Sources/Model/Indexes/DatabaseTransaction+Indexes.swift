@@ -184,7 +184,8 @@ extension DatabaseTransaction {
         try fill(type, states[type].indexes.count - 1)
     }
 
-    private func remake(_ type: Int, _ index: Int) throws(FirnError) {
+    /// Enters all rows anew that are there, and forgets those that are not.
+    func remake(_ type: Int, _ index: Int) throws(FirnError) {
         for run in states[type].indexes[index].runs { store.free(run.ref) }
         states[type].indexes[index].runs = []
         states[type].indexes[index].staleRows = 0
