@@ -17,7 +17,7 @@ package enum Forks {
         _ = MappingFaults.count
         pthread_atfork(nil, nil) {
             Forks.counter.pointee += 1
-            MappingFaults.count.pointee += 1
+            MappingFaults.increment()
         }
         return counter
     }()

@@ -3,16 +3,17 @@ import Glibc
 #else
 import Darwin
 #endif
+import Synchronization
 
 /// Keeps the process alive when a mapped file is cut short by another program: the kernel's SIGBUS becomes a page of zeros and a mark, which
-/// hashes and `Mapping.isBroken` turn into an error. The handler makes one system call and reads a fixed table whose words are written whole.
+/// hashes and `Mapping.isBroken` turn into an error. The handler makes one system call and reads a fixed table of atomic words: several threads may be in it.
 /// Faults elsewhere go to whoever handled them before. A handler that is installed later takes all of them, and has to hand on what is not its own.
 enum MappingFaults {
     static let slots = 1024
     /// Per slot: first address, address past the last, broken. A slot is taken if its second word is not zero.
-    nonisolated(unsafe) private static let table: UnsafeMutablePointer<UInt> = {
-        let table = UnsafeMutablePointer<UInt>.allocate(capacity: slots * 3)
-        table.initialize(repeating: 0, count: slots * 3)
+    nonisolated(unsafe) private static let table: UnsafeMutablePointer<Atomic<UInt>> = {
+        let table = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: slots * 3)
+        for word in 0..<slots * 3 { (table + word).initialize(to: Atomic(0)) }
         return table
     }()
     /// How many faults there were, and forks.
@@ -34,21 +35,26 @@ enum MappingFaults {
                 _ = (pageBytes, MappingFaults.count)
                 install()
             }
-            guard let slot = (0..<slots).first(where: { table[$0 * 3 + 1] == 0 }) else { return nil }
-            table[slot * 3 + 2] = 0
-            table[slot * 3] = base
-            table[slot * 3 + 1] = base + UInt(count)
+            guard let slot = (0..<slots).first(where: { table[$0 * 3 + 1].load(ordering: .relaxed) == 0 }) else { return nil }
+            table[slot * 3 + 2].store(0, ordering: .relaxed)
+            table[slot * 3].store(base, ordering: .relaxed)
+            table[slot * 3 + 1].store(base + UInt(count), ordering: .releasing)
             return slot
         }
     }
 
     static func remove(_ slot: Int?) {
         guard let slot else { return }
-        lock.withLock { table[slot * 3 + 1] = 0 }
+        lock.withLock { table[slot * 3 + 1].store(0, ordering: .releasing) }
     }
 
     @inline(__always)
-    static func isBroken(_ slot: Int) -> Bool { table[slot * 3 + 2] != 0 }
+    static func isBroken(_ slot: Int) -> Bool { table[slot * 3 + 2].load(ordering: .relaxed) != 0 }
+
+    /// Counts one more. Two that were counted as one could take back what a third has seen, whose fault nobody would notice then.
+    static func increment() {
+        UnsafeMutableRawPointer(count).assumingMemoryBound(to: Atomic<Int>.self).pointee.add(1, ordering: .sequentiallyConsistent)
+    }
 
     private static func install() {
         var action = sigaction()
@@ -67,9 +73,9 @@ enum MappingFaults {
 
     /// True: the address was one of ours, and is a page of zeros now.
     private static func handle(_ address: UInt) -> Bool {
-        for slot in 0..<slots where table[slot * 3] <= address && address < table[slot * 3 + 1] {
-            table[slot * 3 + 2] = 1
-            count.pointee += 1
+        for slot in 0..<slots where address < table[slot * 3 + 1].load(ordering: .acquiring) && table[slot * 3].load(ordering: .relaxed) <= address {
+            table[slot * 3 + 2].store(1, ordering: .relaxed)
+            increment()
             let page = UnsafeMutableRawPointer(bitPattern: address & ~(pageBytes - 1))
             if mmap(page, Int(pageBytes), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED { return true }
         }
