@@ -4,14 +4,32 @@ import FirnExchange
 import FirnJSON
 import FirnModel
 
-/// Text of an outside format: rows or an error with its place; and rows that were read are written, and read again as the same.
+/// Text of an outside format: rows or an error with its place; and rows that were read are written. The first byte says how the rest is read.
 enum TextAttack {
+    /// A type that rows may be read by: whatever the text is, its values fit or are refused.
+    private static let given = GivenSchema(Schema([
+        TypeSchema("rows", columns: [
+            ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("score", ColumnType(.double, optional: true)),
+            ColumnSchema("day", ColumnType(.date, optional: true)), ColumnSchema("part", ColumnType(.embedded, optional: true, target: "part")),
+            ColumnSchema("tags", ColumnType(.string, optional: true, collection: .set)), ColumnSchema("map", ColumnType(.any, optional: true, collection: .map)),
+            ColumnSchema("price", ColumnType(.decimal, optional: true)), ColumnSchema("raw", ColumnType(.data, optional: true)), ColumnSchema("uid", ColumnType(.uuid, optional: true)),
+            ColumnSchema("next", ColumnType(.link, optional: true, target: "rows")),
+        ]),
+        TypeSchema("part", columns: [ColumnSchema("x", ColumnType(.int, optional: true)), ColumnSchema("y", ColumnType(.string, optional: true))], isEmbedded: true),
+    ]), rows: "rows")
+    private static let flat = TypeSchema("rows", columns: given.type.columns.filter { !$0.type.isCollection && ![.embedded, .link].contains($0.type.kind) })
+
     static func csv(_ bytes: [UInt8]) {
         guard let first = bytes.first, bytes.count <= 1 << 16 else { return }
         var options = CSVOptions()
         options.threads = 1
         if first & 1 == 1 { options.blockSize = 64 }
         if first & 2 == 2 { options.hasHeader = first & 4 == 4 }
+        if first & 8 == 8 { options.rejects = rejects() }
+        if first & 16 == 16 { options.encoding = first & 1 == 1 ? .latin1 : .utf16LittleEndian }
+        if first & 32 == 32 { options.types = flat }
+        if first & 64 == 64 { options.nullWords += ["NA", "0"] }
+        if first & 128 == 128 { options.delimiter = UInt8(ascii: ";") }
         read("csv") { () throws(FirnError) in try CSVReader(Input(bytes: Array(bytes.dropFirst()), name: "in.csv"), options: options) } write: { output, _ in CSVWriter(output, options: CSVWriterOptions()) }
     }
 
@@ -21,8 +39,14 @@ enum TextAttack {
         options.threads = 1
         if first & 1 == 1 { options.blockSize = 64 }
         options.isLossless = first & 2 == 2
+        if first & 4 == 4 { options.given = given }
+        if first & 8 == 8, !options.isLossless { options.rejects = rejects() }
         let chosen = options
         read("json") { () throws(FirnError) in try JSONReader(Input(bytes: Array(bytes.dropFirst()), name: "in.json"), options: chosen) } write: { output, _ in JSONWriter(output, options: chosen) }
+    }
+
+    private static func rejects() -> Rejects {
+        Rejects { row, reason in precondition(row.count <= 1 << 16 && reason?.message.isEmpty != true, "a row is set aside that is none, or without a word") }
     }
 
     private static func read(_ name: String, open: () throws(FirnError) -> any BatchReader, write: (Output, Schema) -> any BatchWriter) {
