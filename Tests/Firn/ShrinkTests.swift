@@ -1,0 +1,50 @@
+import Firn
+import Foundation
+import Testing
+
+/// `Realm.shrink()`: the file stays the same one, and gets shorter.
+@Suite struct ShrinkTests {
+    private func size(_ place: Place) throws -> Int { try Data(contentsOf: place.file()).count }
+
+    private func grown(_ place: Place, key: Data?) throws -> Realm {
+        var configuration = place.configuration([Dog.self])
+        configuration.encryptionKey = key
+        let realm = try Realm(configuration: configuration)
+        try realm.write { for i in 0..<30_000 { realm.create(Dog.self, value: ["name": "dog number \(i &* 0x9E37_79B9)", "age": i % 15]) } }
+        try realm.write { realm.delete(realm.objects(Dog.self).where { $0.age > 2 }) }
+        return realm
+    }
+
+    @Test(arguments: [false, true]) func `a realm's file gets shorter while it is open, and its objects stay what they are`(isEncrypted: Bool) throws {
+        let place = try Place(), key = isEncrypted ? Data((0..<64).map { UInt8($0) }) : nil
+        let realm = try grown(place, key: key), dogs = realm.objects(Dog.self), first = dogs[0], names = Array(dogs.map(\.name))
+        let before = try size(place), result = try realm.shrink(), after = try size(place)
+        #expect(result.bytesBefore == before && result.bytesAfter == after && after < before / 2, "\(result)")
+        #expect(!result.ranOutOfSpace && result.waitingForTags == 0)
+        #expect(first.name == names[0] && Array(dogs.map(\.name)) == names)
+        try realm.write { first.name = "Rex" }
+        #expect(realm.objects(Dog.self).where { $0.name == "Rex" }.count == 1)
+    }
+
+    @Test func `what a frozen realm holds is given back when it has gone, and writes that wait for nobody are kept`() throws {
+        let place = try Place(), realm = try grown(place, key: nil), count = realm.objects(Dog.self).count
+        var frozen: Realm? = realm.freeze()
+        try realm.write(durability: .none) { realm.create(Dog.self, value: ["name": "late"]) }
+        let held = try realm.shrink()
+        #expect(held.waitingForReaders > 0, "\(held)")
+        #expect(frozen?.objects(Dog.self).count == count && realm.objects(Dog.self).count == count + 1)
+        frozen = nil
+        let result = try realm.shrink()
+        #expect(result.bytesAfter < held.bytesBefore / 2 && result.waitingForReaders == 0, "\(result)")
+        #expect(realm.objects(Dog.self).count == count + 1)
+    }
+
+    @Test func `the file of a read-only realm is left as it is`() throws {
+        let place = try Place()
+        _ = try grown(place, key: nil)
+        var configuration = place.configuration([Dog.self])
+        configuration.readOnly = true
+        let realm = try Realm(configuration: configuration)
+        #expect(throws: Realm.Error.filePermissionDenied) { try realm.shrink() }
+    }
+}
