@@ -13,21 +13,23 @@ extension TreeReader {
         if !root.isNone { try visit(root, level: nil, &known, looksInside: false) { (_, _) throws(Damage) in } }
     }
 
-    /// Every extent of the tree: nodes, and the values that have one of their own.
-    package func forEachExtent(_ body: (ExtentRef) -> Void) throws(Damage) {
-        if !root.isNone { try visitExtents(root, level: nil, body) }
+    /// Every extent of the tree: nodes, and the values that have one of their own. Nothing leads to a node twice.
+    package func extents() throws(Damage) -> Set<ExtentRef> {
+        var all: Set<ExtentRef> = []
+        if !root.isNone { try collect(root, level: nil, &all) }
+        return all
     }
 
-    private func visitExtents(_ ref: ExtentRef, level: Int?, _ body: (ExtentRef) -> Void) throws(Damage) {
-        body(ref)
+    private func collect(_ ref: ExtentRef, level: Int?, _ all: inout Set<ExtentRef>) throws(Damage) {
+        guard all.insert(ref).inserted else { throw Damage("two nodes of a tree are one", at: Int(clamping: ref.offset)) }
         let bytes = try source.read(ref)
         do throws(Damage) {
             let node = try TreeNodeView(bytes, level: level)
             for index in 0..<node.count {
                 if node.level > 0 {
-                    try visitExtents(try node.child(index), level: node.level - 1, body)
+                    try collect(try node.child(index), level: node.level - 1, &all)
                 } else if case let value = try node.value(index).ref, !value.isNone {
-                    body(value)
+                    all.insert(value)
                 }
             }
         } catch { throw error.shifted(by: ref.offset) }

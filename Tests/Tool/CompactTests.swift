@@ -110,4 +110,82 @@ import Testing
         #expect(scratch.names == ["a.firn"])
         #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
     }
+
+    // MARK: --in-place
+
+    @Test func `T10: in place, a file gets shorter while a reader holds a version, and the rest comes when it has gone`() throws {
+        let scratch = try Scratch(), file = scratch.file("a.firn")
+        grown(file)
+        let before = try Data(contentsOf: file).count
+        let reader = Process(), input = Pipe(), output = Pipe()
+        reader.executableURL = CompactTests.stress
+        reader.arguments = ["pin", file.path]
+        reader.standardInput = input
+        reader.standardOutput = output
+        try reader.run()
+        var said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        #expect(said.hasPrefix("pinned "))
+        let inode = try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
+        let run = try scratch.firn("compact", "--in-place", "a.firn")
+        #expect(run.code == 0 && run.out.hasPrefix("a.firn: "), "\(run.out) \(run.errors)")
+        #expect(run.errors.contains("wait for readers of older versions") && run.errors.contains("process \(reader.processIdentifier)"), "\(run.errors)")
+        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+        reader.waitUntilExit()
+        said += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(reader.terminationStatus == 0 && said.contains("intact "), "\(said)")
+        let second = try scratch.firn("compact", "--in-place", "--json", "a.firn")
+        let after = try Data(contentsOf: file).count
+        #expect(second.code == 0 && second.out.contains("\"bytesAfter\":\(after),") && second.out.contains("\"waitingForReaders\":0,") && second.out.contains("\"complete\":true"), "\(second.out)")
+        #expect(after < before * 2 / 3, "\(before) bytes before, \(after) after")
+        #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
+        #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int == inode)
+        #expect(scratch.names == ["a.firn"])
+    }
+
+    @Test func `T5: in place, a disk without room for a second file is enough, and a full one loses nothing`() throws {
+        let scratch = try Scratch(), disk = scratch.file("disk")
+        grown(scratch.file("a.firn"))
+        try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
+        let size = (try Data(contentsOf: scratch.file("a.firn")).count + 4095) / 4096 * 4096
+        guard shell("mount", "-t", "tmpfs", "-o", "size=\(size + 131_072)", "tmpfs", disk.path) == 0 else { print("skipped: no tmpfs can be mounted here"); return }
+        defer { _ = shell("umount", disk.path) }
+        try FileManager.default.copyItem(at: scratch.file("a.firn"), to: disk.appending(path: "a.firn"))
+        #expect(try scratch.firn("compact", "--in-place", "disk/a.firn").code == 0)
+        #expect(try Data(contentsOf: disk.appending(path: "a.firn")).count < size * 2 / 3)
+        #expect(try scratch.firn("verify", "--full", "disk/a.firn").code == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == ["a.firn"])
+    }
+
+    @Test func `in place, what is for a new file is refused, and a file with several names keeps them`() throws {
+        let scratch = try Scratch()
+        grown(scratch.file("a.firn"))
+        for words in [["b.firn"], ["--keep", "3"], ["--dry-run"], ["--plain"], ["--force"]] {
+            let run = try FirnRun(["compact", "--in-place", "a.firn"] + words, in: scratch.folder)
+            #expect(run.code == 2 && run.errors.contains("--in-place"), "\(words): \(run.code) \(run.errors)")
+        }
+        #expect(try scratch.firn("tag", "a.firn", "now").code == 0 && scratch.firn("compact", "--in-place", "a.firn@now").code == 2 && scratch.firn("tag", "--delete", "a.firn", "now").code == 0)
+        try FileManager.default.linkItem(at: scratch.file("a.firn"), to: scratch.file("b.firn"))
+        let before = try Data(contentsOf: scratch.file("b.firn")).count
+        #expect(try scratch.firn("compact", "--in-place", "a.firn").code == 0)
+        #expect(try Data(contentsOf: scratch.file("b.firn")).count < before * 2 / 3)
+        #expect(FileManager.default.contentsEqual(atPath: scratch.file("a.firn").path, andPath: scratch.file("b.firn").path))
+    }
+
+    @Test func `in place, a run that is killed at any moment leaves a whole file, and the next one ends the work`() throws {
+        let scratch = try Scratch(), file = scratch.file("a.firn")
+        for turn in 0..<6 {
+            try? FileManager.default.removeItem(at: file)
+            grown(file)
+            let before = try Data(contentsOf: file).count, process = Process()
+            process.executableURL = FirnRun.binary
+            process.arguments = ["compact", "--in-place", "--quiet", file.path]
+            try process.run()
+            usleep(UInt32(turn * turn * 3000))
+            kill(process.processIdentifier, turn % 2 == 0 ? SIGKILL : SIGINT)
+            process.waitUntilExit()
+            #expect(try scratch.firn("verify", "--full", "a.firn").code == 0, "turn \(turn)")
+            #expect(try scratch.firn("compact", "--in-place", "a.firn").code == 0, "turn \(turn)")
+            #expect(try Data(contentsOf: file).count < before * 2 / 3, "turn \(turn)")
+        }
+    }
 }

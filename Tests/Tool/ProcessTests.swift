@@ -61,4 +61,19 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         #expect(run.number("largest") <= (3 + pins) * 500_000 && run.number("largest") <= run.number("settled") * 2, "\(run.lines)")
         if commits > 10_000 { print("soak: \(run.lines.joined(separator: ", "))") }
     }
+
+    @Test func `T9: a file is shrunk in place while writers take turns and readers look`() throws {
+        let scratch = try Scratch(), commits = count("FIRN_CROWD", 60)
+        let run = try Stress(["crowd", scratch.file("a.firn").path, "--count", String(commits), "--shrink", "1"])
+        #expect(run.code == 0, "\(run.lines)")
+        #expect(run.number("commits") == 2 * commits && run.number("shrunk") > 0 && run.number("reads") > 0, "\(run.lines)")
+    }
+
+    @Test func `a file that is shrunk now and then, beside versions that are held, stays small`() throws {
+        let scratch = try Scratch(), commits = count("FIRN_SOAK", 600) / 2
+        let run = try Stress(["soak", scratch.file("a.firn").path, "--count", String(commits), "--pins", "2", "--shrink", "25"])
+        #expect(run.code == 0, "\(run.lines)")
+        // What is live: accounts and entries, and a text of up to 400,000 bytes.
+        #expect(run.number("shrunk") > 0 && run.number("shrunk") <= 520_000 && run.number("largest") <= 5 * 500_000, "\(run.lines)")
+    }
 }

@@ -16,6 +16,12 @@ struct FileAttack {
             try file.write(bytes, at: 0)
         } catch { preconditionFailure("the scratch file cannot be written: \(error)") }
         guard let database = open() else { return recover() }
+        use(database)
+        // Nobody holds a version any more: all that can move does.
+        _ = try? Database.shrink(path: path, key: database.key)
+    }
+
+    private func use(_ database: Database) {
         var isWhole = (try? database.verifyStructure())?.isEmpty == true
         _ = try? database.space()
         _ = try? database.retention()

@@ -146,9 +146,13 @@ extension Command {
 
             Tagged versions are kept, with their tags, unless --keep says which are: then it prints which are dropped. The versions get new numbers, from 1 on; what a version \
             shares with the one before it is stored once.
+
+            --in-place needs no second copy: deleted rows go, and what lies at the end of the file moves into free space further down, by small commits, beside readers and \
+            writers. Whenever it ends, the file is whole. Old versions go but for the two newest and tagged ones; what readers and tags hold waits for a later run, and is told.
             """,
         examples: [
-            .init("firn compact people.firn", "in place"),
+            .init("firn compact people.firn", "a new file takes the name"),
+            .init("firn compact --in-place people.firn", "while others read it, and with hardly any free space"),
             .init("firn compact --profile small a.firn b.firn", "as small as possible"),
             .init("firn compact --dry-run people.firn", "what it would gain"),
         ],
@@ -157,6 +161,7 @@ extension Command {
             Flag("keep", nil, "N|TAGS", in: .writing, "keep the N newest versions, or these tags and the newest version",
                  detail: "May be given several times: --keep 3 --keep v1,v2. --keep 1 keeps the newest version alone.", preset: "all tags", repetition: .many),
             Flag("dry-run", nil, in: .writing, "change nothing, print what would be gained"),
+            Flag("in-place", nil, in: .writing, "make the file shorter where it lies, beside its readers"),
             .force, .json,
         ],
         exit: "0 done")

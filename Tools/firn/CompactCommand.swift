@@ -10,6 +10,7 @@ struct CompactCommand {
     private var arguments: Arguments { session.arguments }
 
     func run() throws(FirnError) -> ExitCode {
+        if arguments.has("in-place") { return try ShrinkCommand(session: session).run() }
         let source = arguments.operands[0], isInPlace = arguments.operands.count == 1, isDry = arguments.has("dry-run")
         let keys = try KeyRing(arguments), encryption = try CopyEncryption(arguments)
         var file = try OpenedFile(stored: source, keys: keys)

@@ -3,7 +3,8 @@ import FirnDisk
 import FirnModel
 import Synchronization
 
-/// Readers in threads of this process and in processes of their own, and writers that take turns: every version that anybody sees is whole.
+/// Readers in threads of this process and in processes of their own, writers that take turns, and perhaps somebody who makes the file shorter meanwhile: every version that anybody
+/// sees is whole.
 struct Crowd {
     let path: String
     let options: Options
@@ -17,12 +18,19 @@ struct Crowd {
         var begun: [Child] = []
         for _ in 0..<writers { begun.append(try Child(["write", path, "--count", String(commits), "--keep", "2", "--seed", String(random.next() >> 2)])) }
         let writing = begun
-        let reads = Atomic<Int>(0), left = Atomic<Int>(0), failure = Mutex<FirnError?>(nil)
+        let shrinks = options["shrink", 0] > 0, reads = Atomic<Int>(0), shrunk = Atomic<Int>(0), left = Atomic<Int>(0), failure = Mutex<FirnError?>(nil)
         // One thread waits for the writers, the others read: some through one database, some through their own.
         try parallel(count: 1 + options["threads", 3], threads: 1 + options["threads", 3]) { (index) throws(FirnError) in
             if index == 0 {
                 for writer in writing where !writer.finish() { failure.withLock { $0 = FirnError(.damaged, "a writer failed", at: .init(file: path)) } }
                 left.store(1, ordering: .releasing)
+                return
+            }
+            if shrinks, index == 1 {
+                while left.load(ordering: .acquiring) == 0 {
+                    _ = try Database.shrink(path: path)
+                    shrunk.add(1, ordering: .relaxed)
+                }
                 return
             }
             let mine = index % 2 == 0 ? database : try Database.open(path: path)
@@ -47,5 +55,6 @@ struct Crowd {
         say("commits \(sequence)")
         say("reads \(reads.load(ordering: .relaxed))")
         say("elsewhere \(elsewhere)")
+        if shrinks { say("shrunk \(shrunk.load(ordering: .relaxed))") }
     }
 }

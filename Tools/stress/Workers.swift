@@ -87,12 +87,19 @@ enum Workers {
                 if random.below(10) == 0 { held.append(try database.snapshot()) }
                 if held.count > options["pins", 0] { held.remove(at: random.below(held.count)) }
             }
+            if options["shrink", 0] > 0, step % options["shrink", 0] == options["shrink", 0] - 1 {
+                let sequence = try Bank.check(try database.snapshot())
+                _ = try Database.shrink(path: path)
+                guard try Bank.check(try database.snapshot()) == sequence else { throw FirnError(.damaged, "shrinking changed the data", at: .init(file: path)) }
+                for snapshot in held { _ = try Bank.check(snapshot) }
+            }
             let size = try Paths.size(path)
             if step == count / 4 { settled = largest }
             largest = max(largest, size)
         }
         for snapshot in held { _ = try Bank.check(snapshot) }
         held = []
+        if options["shrink", 0] > 0 { say("shrunk \(try Database.shrink(path: path).bytesAfter)") }
         let faults = try database.verifyStructure()
         guard faults.isEmpty else { throw FirnError(.damaged, "\(faults[0].what)", at: .init(file: path)) }
         _ = try Bank.check(try database.snapshot())

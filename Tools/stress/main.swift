@@ -1,9 +1,9 @@
 // firn-stress WHAT FILE [--name number]…: puts a file under pressure with real processes, and says in lines what came of it. FILE is made anew.
 //
 //   kill     writers and readers, killed at random      --kills N --seed N
-//   crowd    readers in threads and processes, writers in turn    --count commits of each writer --writers N --readers N --threads N --seed N
+//   crowd    readers in threads and processes, writers in turn    --count commits of each writer --writers N --readers N --threads N --shrink 1 --seed N
 //   fork     children that inherit open files
-//   soak     many commits to a data set of constant size --count N --pins N --keep N --seed N
+//   soak     many commits to a data set of constant size --count N --pins N --keep N --shrink every-so-many --seed N
 //   write, read, pin: what the processes of these do, on a file that is there
 // --copied 1: files are read with calls, not mapped.
 

@@ -64,7 +64,7 @@ extension DatabaseTransaction {
             if index == start, !self.isWorn(entry), index + 1 == entries.count { break }
             let segment = try reading { () throws(Damage) in try current().liveSegment(type: type, index: index) }
             guard segment.birth > held else { break }
-            let bytes = entry.header.length + segment.bytes * UInt64(rows) / UInt64(entry.rowCount)
+            let bytes = entry.header.length + segment.bytes / UInt64(entry.rowCount) * UInt64(rows)
             // One full segment at least: half full ones would be written again.
             guard index == start || piece.bytes + bytes <= budget || (live < segmentSize && piece.bytes + bytes <= 2 * budget) else { break }
             piece.segments = start..<index + 1
@@ -81,12 +81,14 @@ extension DatabaseTransaction {
         let type = piece.type, core = current(), before = states[type].segmentCount, columns = schema.types[type].columns.count
         let writer = writer(type)
         writer.entersIndexes = false
-        var dropped = 0
+        var dropped = 0, last: Int64 = -1
         for index in piece.segments {
             let (live, all) = try reading { () throws(Damage) in
-                let segment = try core.segment(type: type, index: index)
-                return (try segment.liveRows(columns: columns), segment.rowCount)
+                let segment = try core.segment(type: type, index: index), live = try segment.liveRows(columns: columns)
+                guard live.rowIDs.first ?? .max > last else { throw Damage("row ids do not ascend from the segment before") }
+                return (live, segment.rowCount)
             }
+            last = live.rowIDs.last ?? last
             dropped += all - live.rowIDs.count
             try writer.add(live.columns, rowIDs: live.rowIDs)
         }
@@ -111,7 +113,7 @@ extension DatabaseTransaction {
             for (place, index) in states[type].indexes.enumerated() where index.entryCount > 0 && index.runs.allSatisfy({ $0.ref.birth > held }) {
                 let rows = max(states[type].liveRows - states[type].deltaRows, 0), entries = index.entryCount
                 let isStale = index.kind == .values ? entries > rows + rows / 16 + 64 : index.staleRows > rows / 8 + 64
-                if isStale { return (type, place, UInt64(index.bytes) * UInt64(min(rows, entries)) / UInt64(entries)) }
+                if isStale { return (type, place, UInt64(clamping: index.bytes / entries * min(rows, entries))) }
             }
         }
         return nil

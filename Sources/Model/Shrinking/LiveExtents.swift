@@ -19,7 +19,7 @@ struct LiveExtents {
         var segments: [Segment] = []
         var directory = ExtentRef.none
         var runs: [ExtentRef] = []
-        var delta: [ExtentRef] = []
+        var delta: Set<ExtentRef> = []
     }
 
     var schema: ExtentRef
@@ -58,7 +58,7 @@ extension SnapshotCore {
             var extents = LiveExtents.TypeExtents(directory: state.directory)
             for index in 0..<state.segmentCount where state.inner == nil { extents.segments.append(try liveSegment(type: type, index: index)) }
             extents.runs = state.indexes.flatMap { $0.runs.map(\.ref) }
-            try TreeReader(root: state.delta, source: store).forEachExtent { extents.delta.append($0) }
+            extents.delta = try TreeReader(root: state.delta, source: store).extents()
             live.types.append(extents)
         }
         return live

@@ -229,7 +229,7 @@ private final class Shrinking {
         let live = try transaction.reading { () throws(Damage) in try transaction.base.liveExtents() }
         (report.waitingForReaders, report.waitingForTags, report.waitingForVersions, report.free) = (map.deadForReaders, map.deadForTags, map.dead, map.freeBytes)
         for segment in live.types.flatMap(\.segments) where segment.entry.deletedCount > 0 {
-            let bytes = segment.bytes * UInt64(segment.entry.deletedCount) / UInt64(segment.entry.rowCount)
+            let bytes = segment.bytes / UInt64(segment.entry.rowCount) * UInt64(segment.entry.deletedCount)
             if segment.birth <= holders.tags { report.waitingForTags += bytes } else if segment.birth <= holders.readers { report.waitingForReaders += bytes }
         }
     }

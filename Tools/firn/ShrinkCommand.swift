@@ -1,0 +1,107 @@
+import FirnBytes
+import FirnCommandLine
+import FirnDisk
+import FirnExchange
+import FirnModel
+
+/// `firn compact --in-place FILE`
+struct ShrinkCommand {
+    let session: Session
+    private var arguments: Arguments { session.arguments }
+
+    func run() throws(FirnError) -> ExitCode {
+        let source = arguments.operands[0]
+        if arguments.operands.count > 1 { throw FirnError(.usage, "--in-place makes the file itself shorter, and OUT is named", advice: "leave one of them out") }
+        for flag in ["new-key-file", "plain", "keep", "dry-run", "force"] where arguments.has(flag) {
+            throw FirnError(.usage, "--\(flag) is for a new file, and --in-place makes none", advice: "leave one of them out")
+        }
+        let keys = try KeyRing(arguments), path = try checkedPath(source, keys)
+        let progress = Progress(), display = ProgressDisplay(session, progress)
+        defer { display.end() }
+        var options = ShrinkOptions(), written: UInt64 = 0
+        options.threads = try session.threads()
+        switch WritingOptions(arguments, threads: options.threads).effort {
+        case .fast: options.profile = .fast
+        case .standard: options.profile = .standard
+        case .small: options.profile = .small
+        }
+        let report = try shrink(path, keys, options) { report in
+            progress.add(bytes: Int(clamping: report.bytesWritten - written))
+            written = report.bytesWritten
+        }
+        display.end()
+        let database = try keys.open(path: path)
+        if arguments.has("json") { try session.out.write(json(report, source).object + "\n") } else { try print(report, source) }
+        try tellWaiting(report, database, source)
+        guard !report.ranOutOfSpace else {
+            throw FirnError(.noSpace, "the disk is full: \(Quantity.bytes(Int(clamping: report.bytesBefore) - Int(clamping: report.bytesAfter))) were given back, and the rest needs some space to begin with",
+                            at: .init(file: source), advice: "nothing is lost: run it again with a few hundred kilobytes of free space")
+        }
+        return .done
+    }
+
+    private func shrink(_ path: String, _ keys: KeyRing, _ options: ShrinkOptions, _ progress: (ShrinkReport) -> Void) throws(FirnError) -> ShrinkReport {
+        // Whichever of the keys opens it.
+        let key = try keys.open(path: path).key
+        do throws(FirnError) { return try Database.shrink(path: path, key: key, options: options, progress: progress) } catch {
+            guard error.code == .noSpace else { throw error }
+            var told = error
+            told.advice = "nothing is lost: run it again with a few hundred kilobytes of free space"
+            throw told
+        }
+    }
+
+    /// Where the file is, if it can be shrunk at all. Nothing of it is held afterwards.
+    private func checkedPath(_ source: String, _ keys: KeyRing) throws(FirnError) -> String {
+        let file = try OpenedFile(stored: source, keys: keys)
+        if file.address.version != nil { throw FirnError(.usage, "an old version is compacted to another file, not in place", advice: "name OUT, and leave --in-place out") }
+        guard case .stored(let database, _) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
+        if let fallback = database.fallback {
+            throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: source, byte: UInt64(clamping: fallback.offset)),
+                            advice: "compact to another file, and keep this one")
+        }
+        return file.address.path
+    }
+
+    private func print(_ report: ShrinkReport, _ source: String) throws(FirnError) {
+        guard !session.isQuiet else { return }
+        let before = Int(clamping: report.bytesBefore), after = Int(clamping: report.bytesAfter)
+        var parts = ["\(Quantity.bytes(before)) → \(Quantity.bytes(after))"]
+        if report.rowsDropped > 0 { parts.append("\(Quantity.count(report.rowsDropped, "deleted row")) dropped") }
+        parts.append("\(Quantity.bytes(Int(clamping: report.bytesWritten))) written")
+        try session.out.write("\(source): \(parts.joined(separator: ", "))\n")
+    }
+
+    private func tellWaiting(_ report: ShrinkReport, _ database: Database, _ source: String) throws(FirnError) {
+        if report.waitingForReaders > 0 {
+            let holders = try database.pinHolders().sorted { $0.key < $1.key }.map { "version \($0.key): \($0.value.map(\.description).joined(separator: ", "))" }
+            session.remark("\(source): \(Quantity.bytes(Int(clamping: report.waitingForReaders))) wait for readers of older versions"
+                + (holders.isEmpty ? "" : " (\(holders.joined(separator: "; ")))") + ": run it again when they have gone on")
+        }
+        if report.waitingForTags > 0 {
+            let names = try database.tags().map(\.name)
+            session.remark("\(source): \(Quantity.bytes(Int(clamping: report.waitingForTags))) are held by the \(names.count == 1 ? "tag" : "tags") \(names.joined(separator: ", "))")
+        }
+        // Less is what the versions before the newest have of their own.
+        if report.free + report.waitingForVersions > 65_536 {
+            session.remark("\(source): \(Quantity.bytes(Int(clamping: report.free + report.waitingForVersions))) are free inside the file, or with the next commits: new data goes there")
+        }
+    }
+
+    private func json(_ report: ShrinkReport, _ source: String) -> JSONLine {
+        var line = JSONLine()
+        line.add("v", 1)
+        line.add("file", source)
+        line.add("bytesBefore", Int(clamping: report.bytesBefore))
+        line.add("bytesAfter", Int(clamping: report.bytesAfter))
+        line.add("bytesWritten", Int(clamping: report.bytesWritten))
+        line.add("commits", report.commits)
+        line.add("rowsDropped", report.rowsDropped)
+        line.add("waitingForReaders", Int(clamping: report.waitingForReaders))
+        line.add("waitingForTags", Int(clamping: report.waitingForTags))
+        line.add("waitingForVersions", Int(clamping: report.waitingForVersions))
+        line.add("free", Int(clamping: report.free))
+        line.add("complete", !report.ranOutOfSpace)
+        return line
+    }
+}
