@@ -19,5 +19,17 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
         return moved
     }
 
+    /// The same fault, with the name of the structure that it is in: "the schema: …".
+    package func naming(_ part: String) -> Damage {
+        var named = self
+        named.what = "\(part): \(what)"
+        return named
+    }
+
     @usableFromInline package var description: String { "damaged: \(what) (byte \(offset))" }
+}
+
+/// Runs `body`; what it finds damaged is told with the name of the structure.
+package func naming<R>(_ part: @autoclosure () -> String, _ body: () throws(Damage) -> R) throws(Damage) -> R {
+    do throws(Damage) { return try body() } catch { throw error.naming(part()) }
 }

@@ -23,7 +23,12 @@ package struct KeyRing: Sendable {
 
     /// Opens a file with the key that fits.
     package func open(path: String, writable: Bool = false) throws(FirnError) -> Database {
-        do throws(FirnError) { return try Database.open(path: path, writable: writable, key: given) } catch {
+        try trying { (key) throws(FirnError) in try Database.open(path: path, writable: writable, key: key) }
+    }
+
+    /// What `body` gives with the key that fits the file that it opens.
+    package func trying<R>(_ body: (EncryptionKey?) throws(FirnError) -> R) throws(FirnError) -> R {
+        do throws(FirnError) { return try body(given) } catch {
             guard error.code == .encrypted || error.code == .wrongKey else { throw error }
             guard let ambient else {
                 var told = error
@@ -31,7 +36,7 @@ package struct KeyRing: Sendable {
                 throw told
             }
             guard let key = EncryptionKey(written: ambient) else { throw KeyRing.malformed(KeyRing.variable) }
-            return try Database.open(path: path, writable: writable, key: key)
+            return try body(key)
         }
     }
 }

@@ -46,14 +46,15 @@ final class SnapshotCore: TableHome {
     }
 
     convenience init(_ store: any ExtentSource & Sendable, catalogueRef: ExtentRef, taking old: OpenRows? = nil, counts: ReadCounts = ReadCounts()) throws(Damage) {
-        let bytes = catalogueRef == .none ? nil : try store.read(catalogueRef)
+        let bytes = catalogueRef == .none ? nil : try naming("the catalogue") { () throws(Damage) in try store.read(catalogueRef) }
         if let bytes, Catalogue.isAlone(bytes) {
-            let (catalogue, schema) = try Catalogue.decodeAlone(bytes)
+            let (catalogue, schema) = try naming("the catalogue") { () throws(Damage) in try Catalogue.decodeAlone(bytes) }
             self.init(store, catalogue: catalogue, schema: schema, taking: old, counts: counts)
             return
         }
-        var catalogue = try bytes.map { (bytes) throws(Damage) in try Catalogue(bytes) } ?? .empty
-        var schema = catalogue.schemaRef == .none ? Schema() : try Schema(encoded: try store.read(catalogue.schemaRef))
+        var catalogue = try naming("the catalogue") { () throws(Damage) in try bytes.map { (bytes) throws(Damage) in try Catalogue(bytes) } ?? .empty }
+        let schemaRef = catalogue.schemaRef
+        var schema = schemaRef == .none ? Schema() : try naming("the schema") { () throws(Damage) in try Schema(encoded: try store.read(schemaRef)) }
         guard schema.types.count == catalogue.types.count else { throw Damage("schema and catalogue disagree") }
         catalogue.takeIndexes(&schema, store)
         self.init(store, catalogue: catalogue, schema: schema, taking: old, counts: counts)

@@ -80,6 +80,7 @@ final class RawColumn: Sendable {
     private func askOwner() throws(Damage) {
         switch owner {
         case let extents as FileExtents: try extents.checkIntact()
+        case let salvage as Salvage: try salvage.checkIntact()
         case let transaction as StoreTransaction: try transaction.base.checkIntact()
         default: break
         }

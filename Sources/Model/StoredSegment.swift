@@ -104,7 +104,12 @@ final class StoredSegment: StoredRows {
     /// The column without what the delta says of it: what the segment's header alone vouches for.
     func sealedColumn(_ index: Int) throws(Damage) -> RawColumn { try overlay[index] == nil ? rawColumn(index) : openRaw(index, nil) }
 
-    private func openRaw(_ index: Int, _ delta: Patch?) throws(Damage) -> RawColumn {
+    /// As the chunk has it, with what the delta says, whatever is wrong with its patches; nil: there is no chunk.
+    func rawColumn(_ index: Int, patched: Bool) throws(Damage) -> RawColumn? {
+        header.entries.contains { $0.columnID == type.columns[index].id } ? try openRaw(index, overlay[index], patched: patched) : nil
+    }
+
+    private func openRaw(_ index: Int, _ delta: Patch?, patched: Bool = true) throws(Damage) -> RawColumn {
         let column = type.columns[index]
         let place = index < header.entries.count && header.entries[index].columnID == column.id
             ? index : header.entries.firstIndex { $0.columnID == column.id }
@@ -116,7 +121,7 @@ final class StoredSegment: StoredRows {
                                     sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys)) { (reference) throws(Damage) in
             try self.presence(reference, of: place)
         }
-        var patch = try entry.patch.map { (ref) throws(Damage) in try Patch(try source.store.read(ref), type: column.type, rowCount: rowCount) }
+        var patch = try (patched ? entry.patch : nil).map { (ref) throws(Damage) in try Patch(try source.store.read(ref), type: column.type, rowCount: rowCount) }
         if let delta { patch = patch?.overlaid(by: delta) ?? delta }
         return RawColumn(type: column.type, rowCount: rowCount, chunk: chunk, patch: patch, zone: delta == nil ? entry.zone : nil,
                          owner: entry.packed != nil ? headerOwner : source.store)

@@ -1,20 +1,6 @@
 import FirnBytes
 import FirnStore
 
-/// One thing found wrong with a file, and what it belongs to.
-package struct Defect: Sendable, CustomStringConvertible {
-    /// The type, column and rows, as far as they are known.
-    package var subject: String
-    package var damage: Damage
-
-    package init(subject: String, damage: Damage) {
-        self.subject = subject
-        self.damage = damage
-    }
-
-    package var description: String { "\(subject): \(damage.what) (byte \(damage.offset))" }
-}
-
 extension DatabaseSnapshot {
     /// Reads every extent of this version, so that every hash is checked; `full` also decodes every value and checks what values must
     /// obey: counts, ascending row ids, order within sets and maps, links that lead to rows, unique keys. Returns what is wrong.
@@ -24,9 +10,16 @@ extension DatabaseSnapshot {
 }
 
 extension SnapshotCore {
-    func verify(full: Bool, progress: (_ rows: Int) -> Void) -> [Defect] {
-        let verifier = Verifier(core: self, full: full)
+    func verify(full: Bool, progress: (_ rows: Int) -> Void = { _ in }) -> [Defect] {
+        var seen: Set<ExtentRef> = []
+        return verify(full: full, passing: &seen, progress: progress)
+    }
+
+    /// `seen`: headers of segments that were looked at with all that they lead to.
+    func verify(full: Bool, passing seen: inout Set<ExtentRef>, progress: (_ rows: Int) -> Void) -> [Defect] {
+        let verifier = Verifier(core: self, full: full, seen: seen)
         for type in schema.types.indices { verifier.check(type, progress) }
+        seen = verifier.seen
         return verifier.defects
     }
 }
@@ -34,83 +27,139 @@ extension SnapshotCore {
 private final class Verifier {
     let core: SnapshotCore
     let full: Bool
+    var seen: Set<ExtentRef>
     var defects: [Defect] = []
+    private var schema = TypeSchema("", columns: [])
 
-    init(core: SnapshotCore, full: Bool) {
-        self.core = core
-        self.full = full
+    /// What is being looked at.
+    private struct Place {
+        var part: String
+        var rows: ClosedRange<Int64>?
     }
 
-    func attempt<R>(_ subject: String, _ body: () throws(Damage) -> R) -> R? {
+    init(core: SnapshotCore, full: Bool, seen: Set<ExtentRef>) {
+        self.core = core
+        self.full = full
+        self.seen = seen
+    }
+
+    private func note(_ place: Place, _ column: Int?, _ damage: Damage) {
+        defects.append(Defect(type: schema.name, column: column.map { schema.columns[$0].name }, rows: place.rows, part: place.part, damage))
+    }
+
+    /// `base`: where the extent lies that is read; what is wrong within it is told by its place in the file.
+    private func attempt<R>(_ place: Place, _ column: Int? = nil, base: UInt64 = 0, _ body: () throws(Damage) -> R) -> R? {
         do throws(Damage) { return try body() } catch {
-            defects.append(Defect(subject: subject, damage: error))
+            note(place, column, error.offset < base ? error.shifted(by: base) : error)
             return nil
         }
     }
 
     func check(_ type: Int, _ progress: (Int) -> Void) {
-        let state = core.catalogue.types[type], schema = core.schema.types[type]
+        schema = core.schema.types[type]
+        let state = core.catalogue.types[type], before = defects.count
+        let all: ClosedRange<Int64>? = state.nextRowID > 0 ? 0...state.nextRowID - 1 : nil
         var live = 0
         var last: Int64 = -1
+        checkDelta(type, all)
         // A directory that cannot be read is one defect, not one for each of the segments it is said to list.
-        if state.segmentCount > 0, state.inner == nil, attempt("\(schema.name), directory", { () throws(Damage) in try core.store.read(state.directory) }) == nil { return }
+        if state.segmentCount > 0, state.inner == nil, attempt(Place(part: "directory", rows: all), nil, { () throws(Damage) in try core.store.read(state.directory) }) == nil { return }
         for index in 0..<state.segmentCount {
-            let subject = "\(schema.name), segment \(index)"
-            guard let entry = attempt(subject, { () throws(Damage) in try core.directoryEntry(type: type, index: index) }) else { continue }
-            if entry.firstRowID <= last { defects.append(Defect(subject: subject, damage: Damage("row ids do not ascend from the segment before"))) }
+            var place = Place(part: "segment \(index)")
+            let entry = attempt(place, base: state.directory.offset) { () throws(Damage) in try core.directoryEntry(type: type, index: index) }
+            guard let entry else { continue }
+            place.rows = entry.firstRowID...entry.lastRowID
+            if entry.firstRowID <= last { note(place, nil, Damage("row ids do not ascend from the segment before", at: Int(clamping: state.directory.offset))) }
             last = entry.lastRowID
-            guard let segment = attempt(subject, { () throws(Damage) in try core.segment(type: type, index: index) }) else { continue }
+            // What another version has too, and says nothing new of, was looked at there.
+            if !entry.header.isNone, !state.touches(index), seen.contains(entry.header) {
+                live += entry.rowCount - entry.deletedCount
+                progress(entry.rowCount)
+                continue
+            }
+            guard let segment = open(type, index, entry, place) else { continue }
             live += segment.liveCount
-            for column in schema.columns.indices { check(segment, schema, column, subject) }
+            for column in schema.columns.indices { check(segment, column, place) }
+            if !entry.header.isNone { seen.insert(entry.header) }
             progress(segment.rowCount)
         }
         defects += core.verifyIndexes(type, full: full)
         // From the file, whatever versions took over in memory.
-        if state.deltaRows > 0, let tail = attempt("\(schema.name), delta", { () throws(Damage) in try DeltaSegment(core, type: type) }) {
-            live += tail.rowCount
-            for column in schema.columns.indices { checkValues(tail.values(column), schema.columns[column], "\(schema.name).\(schema.columns[column].name), delta") }
+        let tail = Place(part: "delta", rows: last + 1 < state.nextRowID ? last + 1...state.nextRowID - 1 : all)
+        if state.deltaRows > 0, let rows = attempt(tail, nil, base: state.delta.offset, { () throws(Damage) in try DeltaSegment(core, type: type) }) {
+            live += rows.rowCount
+            for column in schema.columns.indices { checkValues(rows.values(column), column, tail) { try? rows.rowID(at: $0) } }
         }
-        if live != state.liveRows, defects.isEmpty {
-            defects.append(Defect(subject: schema.name, damage: Damage("\(live) rows are there, the catalogue says \(state.liveRows)")))
+        if live != state.liveRows, defects.count == before {
+            note(Place(part: "catalogue", rows: all), nil, Damage("\(live) rows are there, the catalogue says \(state.liveRows)"))
         }
     }
 
-    private func check(_ segment: StoredSegment, _ schema: TypeSchema, _ column: Int, _ place: String) {
-        let subject = "\(schema.name).\(schema.columns[column].name), \(place.drop { $0 != "," }.dropFirst(2))"
-        guard let raw = attempt(subject, { () throws(Damage) in try segment.rawColumn(column) }), full else { return }
-        guard let all = attempt(subject, { () throws(Damage) in try segment.allRows(column) }) else { return }
-        checkValues(all, schema.columns[column], subject)
+    /// The delta's nodes, each by itself: what a damaged one says of which rows is lost.
+    private func checkDelta(_ type: Int, _ all: ClosedRange<Int64>?) {
+        let state = core.catalogue.types[type]
+        TreeReader(root: state.delta, source: core.store).verify { from, before, damage in
+            let low = from.flatMap(Int64.init(treeKey:)) ?? 0, high = before.flatMap(Int64.init(treeKey:)).map { $0 - 1 } ?? state.nextRowID - 1
+            note(Place(part: "delta", rows: max(low, 0)...max(low, high, 0)), nil, damage)
+        }
+    }
+
+    /// A segment with what the delta says of it; where the delta is damaged, as it is without.
+    private func open(_ type: Int, _ index: Int, _ entry: DirectoryEntry, _ place: Place) -> StoredSegment? {
+        let whole = attempt(place, base: entry.header.offset) { () throws(Damage) in try core.segment(type: type, index: index) }
+        if let whole { return whole }
+        guard core.catalogue.types[type].touches(index), let (bytes, owner) = try? core.header(type: type, entry), let header = try? SegmentHeader(bytes) else { return nil }
+        return try? StoredSegment.open(core, schema: schema, entry: entry, header: header, bytes: bytes, owner: owner, changes: [])
+    }
+
+    private func check(_ segment: StoredSegment, _ column: Int, _ place: Place) {
         let stored = segment.layout.entries.first { $0.columnID == schema.columns[column].id }
+        let base = stored?.chunk?.offset ?? segment.headerRef.offset
+        guard let raw = attempt(place, column, base: base, { () throws(Damage) in try segment.rawColumn(column) }), full else { return }
+        guard let all = attempt(place, column, base: base, { () throws(Damage) in try segment.allRows(column) }) else { return }
+        checkValues(all, column, place) { try? segment.rowID(at: $0) }
         if segment.live == nil, raw.patch == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
-            defects.append(Defect(subject: subject, damage: Damage("values do not have the hash that was taken when they were written")))
+            note(place, column, Damage("values do not have the hash that was taken when they were written", at: Int(clamping: base)))
         }
         if raw.patch == nil, let zone = raw.zone, !zone.covers(all.zone) {
-            defects.append(Defect(subject: subject, damage: Damage("values outside their zone")))
+            note(place, column, Damage("values outside their zone", at: Int(clamping: segment.headerRef.offset)))
         }
     }
 
-    private func checkValues(_ column: Column, _ schema: ColumnSchema, _ subject: String) {
-        func fault(_ what: String, _ row: Int) { defects.append(Defect(subject: "\(subject), row \(row)", damage: Damage(what))) }
-        if !schema.type.isOptional, schema.type.kind != .any, schema.type.kind != .link, schema.type.kind != .embedded, column.nullCount > 0 {
-            fault("a null in a column that has none", 0)
+    private func checkValues(_ values: Column, _ column: Int, _ place: Place, _ rowID: (Int) -> Int64?) {
+        func fault(_ what: String, _ row: Int) {
+            note(Place(part: place.part, rows: rowID(row).map { $0...$0 } ?? place.rows), column, Damage(what))
         }
-        if schema.type.collection == .set || schema.type.collection == .map {
-            for row in 0..<column.count {
-                let keys = column.children[0]
-                for i in column.offsets[row]..<column.offsets[row + 1] where i > column.offsets[row] {
+        let type = schema.columns[column].type
+        if !type.isOptional, type.kind != .any, type.kind != .link, type.kind != .embedded, values.nullCount > 0 {
+            fault("a null in a column that has none", (0..<values.count).first { !values.isPresent($0) } ?? 0)
+        }
+        if type.collection == .set || type.collection == .map {
+            for row in 0..<values.count {
+                let keys = values.children[0]
+                for i in values.offsets[row]..<values.offsets[row + 1] where i > values.offsets[row] {
                     if Value.order(keys.value(at: i - 1), keys.value(at: i)) >= 0 {
-                        fault("a \(schema.type.collection) out of order", row)
+                        fault("a \(type.collection) out of order", row)
                         break
                     }
                 }
             }
         }
-        guard let target = schema.type.target, let index = core.schema.types.firstIndex(where: { $0.name == target }) else { return }
-        let links = schema.type.isCollection ? column.children[column.children.count - 1] : column
+        guard let target = type.target, let index = core.schema.types.firstIndex(where: { $0.name == target }) else { return }
+        let links = type.isCollection ? values.children[values.children.count - 1] : values
         let end = core.catalogue.types[index].nextRowID
-        for row in 0..<links.count where links.isPresent(row) && (links.words[row] < 0 || links.words[row] >= end) {
-            return fault("a link to a row that was never there", row)
+        for place in 0..<links.count where links.isPresent(place) && (links.words[place] < 0 || links.words[place] >= end) {
+            // An element stands in the row whose elements end behind it.
+            return fault("a link to a row that was never there", type.isCollection ? (values.offsets.firstIndex { $0 > place } ?? 1) - 1 : place)
         }
+    }
+}
+
+extension Int64 {
+    /// A row id as the delta's keys have it; what stands in a damaged node may be anything.
+    init?(treeKey key: [UInt8]) {
+        guard key.count >= 8 else { return nil }
+        self.init(exactly: key.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
     }
 }
 

@@ -28,7 +28,7 @@ struct RootSearch {
 
         func root() throws(Damage) -> Root {
             do throws(Damage) { return try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: offset) } } catch {
-                throw error.shifted(by: offset)
+                throw error.shifted(by: offset).naming("the root at \(offset)")
             }
         }
     }
@@ -76,7 +76,8 @@ struct RootSearch {
         do throws(Damage) {
             try check(first, newest: true, size: size, cipher)
             // The other slot holds the version before, if there is one; if it is not whole, a commit was cut short, or it is damaged.
-            return (first, nil, first.version > 0 && whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher)
+            if first.version == 0 { return (first, nil, empty(size), cipher) }
+            return (first, nil, whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher)
         } catch {
             // What was durable before its root was written cannot have been torn by a crash: it is damaged, and an older version is no answer.
             guard whole.count == 2, first.listsExtents else { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
@@ -85,6 +86,12 @@ struct RootSearch {
             } catch { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
             return (whole[1], first, error, cipher)
         }
+    }
+
+    /// What is wrong with a file that has no version: what lies in it may be the beginning of its first commit, or the rest of a file that had many.
+    private func empty(_ size: UInt64) -> Damage? {
+        guard size > UInt64(Root.slotBytes), (try? file.firstConflict(in: Store.writerLock..<Store.writerLock + 1)) ?? nil == nil else { return nil }
+        return Damage("no root of a commit is whole: the first one was interrupted, or the file is damaged", at: Root.slotBytes)
     }
 
     /// Opens the roots of an encrypted file; those that the key does not open are not whole.
@@ -114,20 +121,25 @@ struct RootSearch {
     }
 
     private func check(_ root: Root, newest: Bool, size: UInt64, _ cipher: ExtentCipher?) throws(Damage) {
-        guard root.version > 0 else { return }
+        guard root.version > 0 else {
+            if size < UInt64(Root.slotBytes) { throw Damage("the file is cut short", at: Int(clamping: size)) }
+            return
+        }
         if root.isAlone {
             if size < root.fileLength { throw Damage("the file is cut short", at: Int(clamping: size)) }
             return
         }
         if newest, size < root.end * 64 { throw Damage("the file is cut short", at: Int(clamping: size)) }
-        let record = try withExtent(root.record, size, cipher) { (bytes) throws(Damage) in
-            do throws(Damage) { return try CommitRecord(bytes) } catch { throw error.shifted(by: root.record.offset) }
+        let record = try naming("the commit record of version \(root.version)") { () throws(Damage) in
+            try withExtent(root.record, size, cipher) { (bytes) throws(Damage) in
+                do throws(Damage) { return try CommitRecord(bytes) } catch { throw error.shifted(by: root.record.offset) }
+            }
         }
         guard record.version == root.version, record.catalogue == root.catalogue, record.end == root.end, record.oldestKept == root.oldestKept else {
             throw Damage("root and commit record disagree", at: Int(clamping: root.record.offset))
         }
         if newest, root.listsExtents {
-            for ref in record.listed { try withExtent(ref, size, cipher) { _ in } }
+            try naming("an extent that version \(root.version) wrote") { () throws(Damage) in for ref in record.listed { try withExtent(ref, size, cipher) { _ in } } }
         }
     }
 

@@ -9,7 +9,7 @@ package final class Salvage: ExtentSource, Sendable {
         package enum Origin: Hashable, Sendable {
             /// A root that is whole, or what is left of one.
             case root(isWhole: Bool)
-            /// A commit record, reached from a root or found lying about.
+            /// A commit record (or a tag), reached from a root or found lying about.
             case record(isReached: Bool)
             /// Where a file of one commit has its catalogue: no hash is known of it.
             case place
@@ -25,36 +25,60 @@ package final class Salvage: ExtentSource, Sendable {
     package let length: UInt64
     private let mapping: Mapping
     private let verified: VerifiedExtents
+    /// Of an encrypted file: its cipher, and what was opened with it.
+    private let cipher: ExtentCipher?
+    private let held: HeldExtents?
 
-    package init(path: String) throws(FirnError) {
+    /// Errors `.encrypted`, `.wrongKey` and `.notEncrypted` as when a store is opened.
+    package init(path: String, key: EncryptionKey? = nil) throws(FirnError) {
         let file = try File(path: path, .read)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
         self.path = path
         length = try file.size()
         mapping = try Mapping(file)
         verified = try VerifiedExtents(for: file)
-        let first = (try? file.read(count: Root.slotBytes, at: 0)) ?? []
-        for offset in [UInt64(0), 4096] {
-            let slot = offset == 0 ? first : (try? file.read(count: Root.slotBytes, at: offset)) ?? []
-            if let root = slot.withUnsafeBytes({ try? Root(slot: $0, at: offset) }), root.seal != nil {
-                throw FirnError(.encrypted, "the file is encrypted, and only plain ones can be recovered", at: .init(file: path), advice: "keep a copy, and open it with its key")
-            }
+        let slots = Salvage.slots(mapping, length)
+        do throws(FirnError) { cipher = try Salvage.cipher(of: slots, key) } catch {
+            throw FirnError(error.code, error.message, at: .init(file: path), advice: error.advice)
         }
+        held = cipher.map { HeldExtents(OpenedExtents($0)) }
+    }
+
+    /// The cipher of an encrypted file; nil: it is not encrypted. One root that the key opens is enough, whole or not: what opens is vouched for by its tag.
+    private static func cipher(of slots: [Slot], _ key: EncryptionKey?) throws(FirnError) -> ExtentCipher? {
+        let whole = slots.compactMap(\.whole), isSealed = whole.contains { $0.seal != nil }
+        // What is left of a root that is not whole may say anything: it is asked only where no other is there.
+        guard isSealed || (whole.isEmpty && key != nil && slots.contains { $0.torn?.seal != nil }) else {
+            guard key == nil || whole.isEmpty else { throw FirnError(.notEncrypted, "the file is not encrypted, and a key was given", advice: "recover it without the key") }
+            return nil
+        }
+        guard let key else { throw FirnError(.encrypted, "the file is encrypted", advice: "give the key that it was written with") }
+        for root in whole + slots.compactMap({ $0.whole == nil ? $0.torn : nil }) {
+            guard let seal = root.seal else { continue }
+            let cipher = try ExtentCipher(key, salt: seal.salt, identity: root.identity)
+            if (try? root.unsealed(cipher)) != nil { return cipher }
+        }
+        guard isSealed else { throw FirnError(.damaged, "nothing can be recovered: no root is left of the encrypted file, or the key is not its own") }
+        throw FirnError(.wrongKey, "the key is not the one that the file was encrypted with")
     }
 
     /// The bytes, if they hash right.
     package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
-        let bytes = try readUnverified(ref)
-        if !verified.contains(ref) {
+        var bytes = try place(ref)
+        if let held {
+            bytes = try held.read(ref, bytes)
+        } else if !verified.contains(ref) {
             guard ref.hash.vouches(for: bytes) else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
             verified.insert(ref)
         }
-        if mapping.isBroken { throw Damage("the file was cut short while it was open", at: Int(clamping: length)) }
+        try checkIntact()
         return bytes
     }
 
-    /// What lies there, whatever it hashes to.
-    package func readUnverified(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+    /// What lies there, whatever it hashes to. Of an encrypted file only what its tag vouches for.
+    package func readUnverified(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { cipher == nil ? try place(ref) : try read(ref) }
+
+    private func place(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         let limit = min(length, UInt64(mapping.reach))
         guard ref.offset >= Root.aloneOffset, ref.length <= limit, ref.offset <= limit - ref.length else {
             throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
@@ -72,30 +96,57 @@ package final class Salvage: ExtentSource, Sendable {
 
     // MARK: Leads
 
-    /// What the roots lead to, newest first, whether they are whole or not; then what the records lead to that these name.
-    package func leads() -> [Lead] {
-        var leads: [Lead] = [], records: [ExtentRef] = []
-        for offset in [UInt64(0)] + (1...Root.mostSecondSlot).map({ $0 * 4096 }) where offset + UInt64(Root.length) <= length {
-            let slot = mapping.bytes(at: Int(offset), count: Int(min(UInt64(Root.slotBytes), length - offset)))
-            let whole = try? Root(slot: slot, at: offset)
-            if let root = whole ?? Root(torn: slot, at: offset), root.version > 0 {
-                leads.append(Lead(version: root.version, time: root.time, catalogue: root.catalogue, origin: .root(isWhole: whole != nil)))
-                records.append(root.record)
+    /// A place where a root may be.
+    private struct Slot {
+        var whole: Root?
+        /// What it says, as far as that can be read.
+        var torn: Root?
+    }
+
+    private static func slots(_ mapping: Mapping, _ length: UInt64) -> [Slot] {
+        ([UInt64(0)] + (1...Root.mostSecondSlot).map { $0 * 4096 }).filter { $0 + UInt64(Root.length) <= length }.map { offset in
+            let bytes = mapping.bytes(at: Int(offset), count: Int(min(UInt64(Root.slotBytes), length - offset)))
+            return Slot(whole: try? Root(slot: bytes, at: offset), torn: Root(torn: bytes, at: offset))
+        }
+    }
+
+    /// What the roots lead to, newest first, whether they are whole or not; then what the records lead to that these name, and tags. And the versions of the tags.
+    package func leads() -> (leads: [Lead], tags: [String: UInt64]) {
+        var leads: [Lead] = [], records: [ExtentRef] = [], histories: Set<ExtentRef> = [], tags: [String: UInt64] = [:]
+        for slot in Salvage.slots(mapping, length) {
+            guard var root = slot.whole ?? slot.torn else { continue }
+            if let cipher {
+                guard let opened = try? root.unsealed(cipher) else { continue }
+                root = opened
             }
+            guard root.version > 0, !root.catalogue.isNone else { continue }
+            leads.append(Lead(version: root.version, time: root.time, catalogue: root.catalogue, origin: .root(isWhole: slot.whole != nil)))
+            records.append(root.record)
         }
         for start in records {
             var ref = start, left = 4096
             while left > 0, !ref.isNone, let bytes = try? read(ref), let record = try? CommitRecord(bytes) {
                 leads.append(Lead(version: record.version, time: record.time, catalogue: record.catalogue, origin: .record(isReached: true)))
+                if !record.history.isNone, histories.insert(record.history).inserted, let bytes = try? read(record.history), let kept = try? KeptHistory(bytes, version: record.version) {
+                    for tag in kept.tags {
+                        leads.append(Lead(version: tag.version, time: tag.time, catalogue: tag.catalogue, origin: .record(isReached: true)))
+                        if tags[tag.name] == nil { tags[tag.name] = tag.version }
+                    }
+                }
                 ref = record.previous
                 left -= 1
             }
         }
-        return Salvage.sorted(leads)
+        return (Salvage.sorted(leads), tags)
     }
+
+    /// `Damage` if the file was cut short while it was read.
+    package func checkIntact() throws(Damage) { if mapping.isBroken { throw Damage("the file was cut short while it was open", at: Int(clamping: length)) } }
 
     /// What commit records lead to that lie anywhere in the file, newest first; at last the place of a lone catalogue.
     package func strayLeads() -> [Lead] {
+        // What is sealed looks like nothing.
+        guard cipher == nil else { return [] }
         var leads: [Lead] = []
         var offset = UInt64(Root.slotBytes)
         while offset + 152 <= length {
@@ -116,20 +167,25 @@ package final class Salvage: ExtentSource, Sendable {
         return leads
     }
 
-    /// Newest first; each once.
+    /// Newest first; each once. Versions may have a catalogue in common.
     private static func sorted(_ leads: [Lead]) -> [Lead] {
-        var seen: Set<ExtentRef> = []
-        return leads.filter { !$0.catalogue.isNone }.sorted { $0.version > $1.version }.filter { seen.insert($0.catalogue).inserted }
+        var seen: [UInt64: Set<ExtentRef>] = [:]
+        return leads.filter { !$0.catalogue.isNone }.sorted { $0.version > $1.version }.filter { seen[$0.version, default: []].insert($0.catalogue).inserted }
     }
 }
 
 extension Root {
-    /// What a slot says whose hash does not hold: to be believed as far as what it leads to does.
+    /// What a slot says whose hash does not hold: to be believed as far as what it leads to does, and of an encrypted file as far as its tag does.
     init?(torn slot: UnsafeRawBufferPointer, at offset: UInt64) {
-        var reader = ByteReader(slot, at: 32)
-        guard let version: UInt64 = try? reader.read(), version > 0, version <= ExtentRef.maximumVersion, let end: UInt64 = try? reader.read(),
+        var reader = ByteReader(slot, at: 12)
+        guard let length: UInt32 = try? reader.read(), let readers: UInt64 = try? reader.read(), let writers: UInt64 = try? reader.read(),
+              let version: UInt64 = try? reader.read(), version > 0, version <= ExtentRef.maximumVersion, let end: UInt64 = try? reader.read(),
               let oldest: UInt64 = try? reader.read(), let time: Int64 = try? reader.read(), let flags: UInt64 = try? reader.read(), let identity = try? reader.readHash(),
-              let record = try? ExtentRef(from: &reader), let catalogue = try? ExtentRef(from: &reader), !catalogue.isNone else { return nil }
+              let record = try? ExtentRef(from: &reader), let catalogue = try? ExtentRef(from: &reader) else { return nil }
         self.init(version: version, end: end, oldestKept: oldest, time: time, listsExtents: flags & 1 == 1, identity: identity, record: record, catalogue: catalogue)
+        if catalogue.isNone || length >= UInt32(RootSeal.rootLength) { seal = try? RootSeal(slot: slot) }
+        readerFeatures = readers
+        writerFeatures = writers
+        if catalogue.isNone, seal == nil { return nil }
     }
 }

@@ -87,6 +87,7 @@ extension Store {
         lock.withLock {
             pending = nil
             durableVersion = version
+            seen.max(version, ordering: .relaxed)
         }
     }
 

@@ -43,7 +43,7 @@ extension Store {
         do throws(Damage) {
             let bytes = try snapshot.read(ref)
             do throws(Damage) { return try KeptHistory(bytes, version: snapshot.version) } catch { throw error.shifted(by: ref.offset) }
-        } catch { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
+        } catch { throw FirnError.damaged(path, what: error.naming("the list of tags").what, byte: error.offset) }
     }
 }
 

@@ -17,6 +17,12 @@ package struct SpaceReport: Hashable, Sendable {
 }
 
 extension Store {
+    /// The newest version where it does not hold and the one before is read: to be looked at, not to be believed. Nil: it holds, or a later one has come.
+    package func passedOver() throws(FirnError) -> StoreSnapshot? {
+        guard let refused, try newestRoot().version < refused.version else { return nil }
+        return try snapshot(pinning: refused)
+    }
+
     package func spaceReport() throws(FirnError) -> SpaceReport {
         let newest = try snapshot()
         defer { newest.release() }
@@ -51,7 +57,7 @@ extension Store {
         if newest.version > 0, !newest.root.isAlone {
             let slot = try file.read(count: Root.slotBytes, at: other)
             do throws(Damage) { _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: other).unsealed(cipher) } } catch {
-                if fellBack == nil, newest.version > 1 || slot != Root.vacantSlot { note(error.shifted(by: other)) }
+                if fellBack == nil, newest.version > 1 || slot != Root.vacantSlot { note(error.shifted(by: other).naming("the root at \(other)")) }
             }
             if try file.size() < newest.root.end * 64 { note(Damage("the file is cut short", at: Int(clamping: try file.size()))) }
         }
@@ -59,8 +65,9 @@ extension Store {
             var isNewest = true
             var damages: [Damage] = []
             try walkRecords(from: newest) { (record, ref) throws(FirnError) in
-                for each in [ref] + (isNewest ? record.listed : []) {
-                    do throws(Damage) { _ = try newest.readVerifying(each) } catch { damages.append(error) }
+                do throws(Damage) { _ = try newest.readVerifying(ref) } catch { damages.append(error.naming("the commit record of version \(record.version)")) }
+                for each in isNewest ? record.listed : [] {
+                    do throws(Damage) { _ = try newest.readVerifying(each) } catch { damages.append(error.naming("an extent that version \(record.version) wrote")) }
                 }
                 isNewest = false
                 return true
@@ -80,9 +87,9 @@ extension Store {
     /// The list of tags, and that the catalogue of each tagged version is there.
     private func verifyTags(_ ref: ExtentRef, _ newest: StoreSnapshot, _ space: SpaceState, _ note: (Damage) -> Void) throws(FirnError) {
         guard !ref.isNone else { return }
-        do throws(Damage) { _ = try newest.readVerifying(ref) } catch { return note(error) }
+        do throws(Damage) { _ = try newest.readVerifying(ref) } catch { return note(error.naming("the list of tags")) }
         for tag in try readHistory(ref, newest).tags {
-            do throws(Damage) { _ = try newest.readVerifying(tag.catalogue) } catch { note(error) }
+            do throws(Damage) { _ = try newest.readVerifying(tag.catalogue) } catch { note(error.naming("the catalogue of tag '\(tag.name)'")) }
             if space.free.map.overlaps(UnitRange(start: tag.catalogue.units.lowerBound, end: tag.catalogue.units.upperBound)) {
                 note(Damage("tag '\(tag.name)' is of a version whose space is free", at: Int(clamping: tag.catalogue.offset)))
             }

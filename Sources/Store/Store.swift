@@ -32,8 +32,10 @@ package final class Store: @unchecked Sendable {
     package var isEncrypted: Bool { opened != nil }
     /// Where the slot is that is not at 0. Changes once at most: when a file is committed alone.
     let secondOffset: Atomic<UInt64>
+    /// The newest version whose root was seen in the file: an older one is no answer any more.
+    let seen: Atomic<UInt64>
     /// The root that was refused at opening; seen again, it is refused again.
-    private let refused: Root?
+    let refused: Root?
 
     // Guarded by `lock`.
     let lock = Lock()
@@ -106,6 +108,7 @@ package final class Store: @unchecked Sendable {
         self.isBeyondWriting = isBeyondWriting
         opened = cipher.map(OpenedExtents.init)
         identity = root.identity
+        seen = Atomic(root.version)
         secondOffset = Atomic(root.secondOffset)
         verified = try VerifiedExtents(for: file)
         mapping = reading == .mapped ? Mapping.watched(file) : nil
@@ -131,12 +134,15 @@ package final class Store: @unchecked Sendable {
                 guard let root, root.identity == identity, root != refused else { continue }
                 if newest == nil || root.version > newest!.version { newest = root }
             }
-            if let newest {
+            // A root is gone, or was just being written when it was read.
+            if let newest, newest.version >= seen.load(ordering: .relaxed) {
                 try Store.checkFeatures(newest, path)
+                seen.max(newest.version, ordering: .relaxed)
                 return newest
             }
         }
-        throw FirnError.damaged(path, what: "both roots are damaged", byte: 0)
+        let last = seen.load(ordering: .relaxed)
+        throw FirnError.damaged(path, what: last == 0 ? "both roots are damaged" : "the root of version \(last) was there, and is damaged", byte: 0)
     }
 
     static func checkFeatures(_ root: Root, _ path: String) throws(FirnError) {

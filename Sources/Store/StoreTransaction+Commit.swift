@@ -40,6 +40,9 @@ extension Store {
             guard base.root.writerFeatures & ~Store.knownWriterFeatures == 0 else {
                 throw beyondWriting
             }
+            if pending == nil, replacement == nil, case let size = try file.size(), size < base.root.fileLength {
+                throw FirnError.damaged(path, what: "the file was cut short while it was open", byte: size)
+            }
             guard base.version < ExtentRef.maximumVersion else { throw FirnError(.unsupported, "no version numbers are left", at: .init(file: path)) }
             if space?.version != base.version {
                 space = nil

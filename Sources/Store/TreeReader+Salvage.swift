@@ -4,10 +4,17 @@ extension TreeReader {
     /// Every entry that is left of a tree with damaged nodes, ascending; `lost` hears which keys went with what (an open end: nil).
     /// Children of a damaged inner node are reached through what is left of it.
     package func salvage(_ salvage: Salvage, lost: (_ from: [UInt8]?, _ before: [UInt8]?, Damage) -> Void, _ body: (_ key: [UInt8], _ value: UnsafeRawBufferPointer) -> Void) {
+        walk(salvage, lost, body)
+    }
+
+    /// Reads every node and value; `lost` hears which keys are behind what is damaged (an open end: nil).
+    package func verify(lost: (_ from: [UInt8]?, _ before: [UInt8]?, Damage) -> Void) { walk(nil, lost) { _, _ in } }
+
+    private func walk(_ salvage: Salvage?, _ lost: ([UInt8]?, [UInt8]?, Damage) -> Void, _ body: ([UInt8], UnsafeRawBufferPointer) -> Void) {
         guard !root.isNone else { return }
         withoutActuallyEscaping(lost) { lost in
             withoutActuallyEscaping(body) { body in
-                var walk = TreeSalvage(source: salvage, lost: lost, body: body)
+                var walk = TreeSalvage(source: source, salvage: salvage, lost: lost, body: body)
                 walk.visit(root, level: nil, from: nil, before: nil)
             }
         }
@@ -15,15 +22,18 @@ extension TreeReader {
 }
 
 private struct TreeSalvage {
-    let source: Salvage
+    let source: any ExtentSource
+    /// Gives the bytes of damaged inner nodes; nil: what is behind those is lost.
+    let salvage: Salvage?
     let lost: ([UInt8]?, [UInt8]?, Damage) -> Void
     let body: ([UInt8], UnsafeRawBufferPointer) -> Void
     /// Each node once: what leads in circles is not a tree.
     var seen: Set<UInt64> = []
     var last: [UInt8]?
 
-    init(source: Salvage, lost: @escaping ([UInt8]?, [UInt8]?, Damage) -> Void, body: @escaping ([UInt8], UnsafeRawBufferPointer) -> Void) {
+    init(source: any ExtentSource, salvage: Salvage?, lost: @escaping ([UInt8]?, [UInt8]?, Damage) -> Void, body: @escaping ([UInt8], UnsafeRawBufferPointer) -> Void) {
         self.source = source
+        self.salvage = salvage
         self.lost = lost
         self.body = body
     }
@@ -35,7 +45,8 @@ private struct TreeSalvage {
             let bytes: UnsafeRawBufferPointer
             do throws(Damage) { bytes = try source.read(ref) } catch {
                 isWhole = false
-                bytes = try source.readUnverified(ref)
+                guard let salvage else { throw error }
+                bytes = try salvage.readUnverified(ref)
                 // What a damaged leaf says is worth nothing; an inner node says where others are, and these have hashes.
                 guard level != 0, let node = try? TreeNodeView(bytes, level: level), node.level > 0 else { throw error }
             }

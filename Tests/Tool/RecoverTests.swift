@@ -58,4 +58,69 @@ import Testing
         let none = try scratch.firn("recover", "bad.firn", "none.firn")
         #expect(none.code == 4 && !FileManager.default.fileExists(atPath: scratch.file("none.firn").path), "\(none.code) \(none.errors)")
     }
+
+    @Test func `T6 the damaged original is never replaced, by whatever name it goes`() throws {
+        let (scratch, whole) = try sample()
+        try FileManager.default.createSymbolicLink(atPath: scratch.file("other.firn").path, withDestinationPath: scratch.file("a.firn").path)
+        try FileManager.default.linkItem(at: scratch.file("a.firn"), to: scratch.file("hard.firn"))
+        for name in ["a.firn", "./a.firn", "other.firn", "hard.firn"] {
+            let run = try scratch.firn("recover", "a.firn", name, "--force")
+            #expect(run.code == 2 && run.errors.contains("the same file") && run.errors.contains("another name"), "\(name): \(run.code) \(run.errors)")
+        }
+        #expect(try Data(contentsOf: scratch.file("a.firn")) == whole)
+    }
+
+    @Test func `T6 T13 an encrypted file is recovered, compacted and converted with its key, as it was at a version`() throws {
+        let scratch = try Scratch()
+        try Data(0..<64).write(to: scratch.file("k1"))
+        try scratch.write("a.csv", "id,name\n" + (0..<3000).map { "\($0),marmalade \($0 % 97)\n" }.joined())
+        #expect(try scratch.firn("convert", "a.csv", "a.firn", "--new-key-file", "k1", "-q").code == 0)
+        #expect(try scratch.firn("tag", "--key-file", "k1", "a.firn", "first").code == 0)
+        #expect(try scratch.firn("index", "--key-file", "k1", "a.firn", "a.name").code == 0)
+        let whole = try Data(contentsOf: scratch.file("a.firn"))
+        #expect(try scratch.firn("recover", "a.firn", "b.firn").code == 4)
+        // Far behind: what the last commit wrote.
+        var damaged = 0
+        for place in stride(from: 200, to: whole.count, by: whole.count / 25) {
+            var bytes = whole
+            bytes[place] ^= 8
+            try bytes.write(to: scratch.file("bad.firn"))
+            let run = try scratch.firn("recover", "--key-file", "k1", "bad.firn", "b.firn", "--force")
+            #expect(!run.isCrash && [0, 1, 4].contains(run.code), "byte \(place): \(run.code) \(run.errors)")
+            if run.code != 4 {
+                #expect(try Data(contentsOf: scratch.file("b.firn")).range(of: Data("marmalade".utf8)) == nil, "byte \(place)")
+                #expect(try scratch.firn("verify", "--full", "--key-file", "k1", "b.firn").code == 0, "byte \(place)")
+            }
+            for words in [["compact", "bad.firn@first", "c.firn"], ["convert", "bad.firn@first", "c.csv"]] {
+                let run = try FirnRun(words + ["--key-file", "k1", "--force", "-q"], in: scratch.folder)
+                #expect(!run.isCrash && [0, 4].contains(run.code), "\(words) with byte \(place): \(run.code) \(run.errors)")
+                if run.code == 0, words[0] == "convert" { #expect(try scratch.read("c.csv") == scratch.read("a.csv"), "byte \(place)") }
+                if run.code == 4 { damaged += 1 }
+            }
+        }
+        #expect(damaged > 0)
+        let plain = try scratch.firn("recover", "--key-file", "k1", "--plain", "a.firn@first", "plain.firn")
+        #expect(plain.code == 0 && plain.out.contains("3,000 rows"), "\(plain.out)\(plain.errors)")
+        #expect(try scratch.firn("verify", "plain.firn").code == 0)
+        #expect(try scratch.firn("recover", "--key-file", "k1", "a.firn@nothing", "none.firn").code != 0)
+        #expect(try scratch.firn("recover", "--key-file", "k1", "a.firn:a", "none.firn").code == 2)
+    }
+
+    @Test func `T6 what verify and recover say of a damaged column is data too: type, column, rows, and the version that stands in`() throws {
+        let (scratch, whole) = try sample()
+        var seen = 0
+        for place in stride(from: whole.count / 8, to: whole.count, by: whole.count / 6) {
+            var bytes = whole
+            bytes[place] ^= 4
+            try bytes.write(to: scratch.file("bad.firn"))
+            let run = try scratch.firn("verify", "--json", "bad.firn")
+            let object = try #require(try JSONSerialization.jsonObject(with: Data(run.out.utf8)) as? [String: Any])
+            for defect in object["defects"] as? [[String: Any]] ?? [] where defect["column"] != nil {
+                seen += 1
+                #expect(defect["type"] as? String == "a" && ["id", "name", "x"].contains(defect["column"] as? String ?? "") && defect["lastRow"] as? Int ?? 0 > defect["firstRow"] as? Int ?? 0
+                    && (defect["part"] as? String ?? "").hasPrefix("segment") && defect["byte"] as? Int ?? 0 > 0, "\(defect)")
+            }
+        }
+        #expect(seen > 0)
+    }
 }

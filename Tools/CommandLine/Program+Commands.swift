@@ -290,7 +290,12 @@ extension Command {
 
     static let verify = Command(
         "verify", operands: "FILE...", count: 1...Int.max, "checks that files are intact",
-        detail: "Quickly by default: headers, structure and hashes. With --full every value is decoded, and indexes, order and links are checked.",
+        detail: """
+            Quickly by default: headers, structure and hashes. With --full every value is decoded, and indexes, order and links are checked. \
+            Every version that can be read is looked at; FILE@5 and FILE@TAG look at that one alone.
+
+            Each defect is told with its type, column, part (segment, delta, index, directory), rows by row id, and byte; what belongs to no type is told as structure, by name.
+            """,
         examples: [
             .init("firn verify people.firn", "structure and hashes"),
             .init("firn verify --full *.firn", "everything"),
@@ -305,15 +310,18 @@ extension Command {
         "recover", operands: "FILE OUT", count: 2...2, "saves what is intact of a damaged file into a new one, and tells what is lost",
         detail: """
             Reads the newest version that can be read, through whatever still leads to it: damaged or missing roots, catalogues, directories and headers are passed by where what \
-            they lead to hashes right. What does not is left out, and told: type, column, rows and byte. Lost values in rows that are otherwise whole become null. Row ids stay.
+            they lead to hashes right. What does not is told: type, column, rows and byte. Where an older version in the file still has the rows or values, those are taken, \
+            and told with that version; other lost values become null in rows that are otherwise whole. Row ids stay. FILE@5 and FILE@TAG get out that version.
 
-            FILE is only read. OUT is written beside its place and renamed when complete; if nothing can be recovered it is not made, and the exit code is 4.
+            FILE is only read, and OUT must be another file. OUT is written beside its place and renamed when complete; if nothing can be recovered it is not made, and the exit \
+            code is 4. Of an encrypted file one root has to be left, and OUT is encrypted with its key unless --plain or --new-key-file say otherwise.
             """,
         examples: [
             .init("firn recover people.firn saved.firn", "all that is left"),
             .init("firn recover --json people.firn saved.firn", "with a report for programs"),
+            .init("firn recover --key-file key people.firn saved.firn", "of an encrypted file"),
         ],
-        flags: [.profile, .force, .json],
+        flags: [.profile, .newKeyFile, .plain, .force, .json],
         exit: "0 nothing is lost, 1 something is, 4 nothing can be recovered")
 
     static let help = Command(

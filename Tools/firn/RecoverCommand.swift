@@ -12,14 +12,20 @@ struct RecoverCommand {
     private static let listed = 50
 
     func run() throws(FirnError) -> ExitCode {
-        let source = arguments.operands[0], target = arguments.operands[1]
+        let source = Address(arguments.operands[0]), target = arguments.operands[1]
+        guard source.type == nil else { throw FirnError(.usage, "a file is recovered as a whole, not one of its types", advice: "leave ':\(source.type!)' out") }
         guard target != "-", Paths.kind(target) != .other else { throw FirnError(.usage, "what is recovered is a .firn file, which cannot be a pipe", advice: "name a file") }
+        // What is lost in the copy may still be had of the original, by hand or by a later version of this program.
+        guard !Paths.isSame(source.path, target) else {
+            throw FirnError(.usage, "FILE and OUT are the same file, and the damaged original would be gone", advice: "recover to another name, look at what came out, and rename it then")
+        }
+        let keys = try KeyRing(arguments), encryption = try CopyEncryption(arguments)
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
         let effort = WritingOptions(arguments, threads: try session.threads()).effort
         let recovery: Recovery
         do throws(FirnError) {
-            recovery = try recover(source, to: target, effort, progress)
+            recovery = try keys.trying { (key) throws(FirnError) in try recover(source, key, to: target, encryption, effort, progress) }
         } catch {
             var told = error
             // Nothing helps a file of which nothing is left.
@@ -28,16 +34,17 @@ struct RecoverCommand {
             throw told
         }
         display.end()
-        if arguments.has("json") { try session.out.write(json(recovery, source, target).object + "\n") } else { try print(recovery, target) }
+        if arguments.has("json") { try session.out.write(json(recovery, arguments.operands[0], target).object + "\n") } else { try print(recovery, target) }
         return recovery.losses.isEmpty ? .done : .no
     }
 
-    private func recover(_ source: String, to target: String, _ effort: WritingOptions.Effort, _ progress: Progress) throws(FirnError) -> Recovery {
-        let threads = try session.threads(), force = arguments.has("force"), count = { (rows: Int) in progress.add(rows: rows) }
+    private func recover(_ source: Address, _ key: EncryptionKey?, to target: String, _ encryption: CopyEncryption, _ effort: WritingOptions.Effort,
+                         _ progress: Progress) throws(FirnError) -> Recovery {
+        let from = source.path, version = source.version, force = arguments.has("force"), threads = try session.threads(), count = { (rows: Int) in progress.add(rows: rows) }
         return switch effort {
-        case .fast: try Recovery.run(from: source, to: target, overwrite: force, profile: .fast, threads: threads, progress: count)
-        case .standard: try Recovery.run(from: source, to: target, overwrite: force, profile: .standard, threads: threads, progress: count)
-        case .small: try Recovery.run(from: source, to: target, overwrite: force, profile: .small, threads: threads, progress: count)
+        case .fast: try .run(from: from, version: version, key: key, to: target, encryption: encryption, overwrite: force, profile: .fast, threads: threads, progress: count)
+        case .standard: try .run(from: from, version: version, key: key, to: target, encryption: encryption, overwrite: force, profile: .standard, threads: threads, progress: count)
+        case .small: try .run(from: from, version: version, key: key, to: target, encryption: encryption, overwrite: force, profile: .small, threads: threads, progress: count)
         }
     }
 
@@ -73,6 +80,7 @@ struct RecoverCommand {
                 inner.add("lastRow", Int(rows.upperBound))
             }
             if let count = loss.count { inner.add("rows", count) }
+            if let version = loss.takenFrom { inner.add("takenFromVersion", Int(clamping: version)) }
             inner.add("what", loss.damage.what)
             inner.add("byte", Int(clamping: loss.damage.offset))
             return inner

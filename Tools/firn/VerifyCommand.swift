@@ -24,7 +24,8 @@ struct VerifyCommand {
                 // A file so damaged that it cannot be read: the answer of this command, in detail the error's.
                 if error.code == .damaged {
                     let place = error.place?.byte.map { " (byte \($0))" } ?? ""
-                    try report(operand, "damaged: \(error.message)\(place)", defects: [], isIntact: false, isAnswer: true, seconds: Machine.seconds - started)
+                    let defect = Defect(part: "structure", Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
+                    try report(operand, "damaged: \(error.message)\(place)", defects: [defect], isIntact: false, isAnswer: true, seconds: Machine.seconds - started)
                 } else {
                     guard session.arguments.operands.count > 1 else { throw error }
                     if session.arguments.has("json") {
@@ -42,9 +43,7 @@ struct VerifyCommand {
     private func check(_ operand: String, _ progress: Progress, _ started: Double) throws(FirnError) -> Bool {
         let file = try OpenedFile(stored: operand, keys: try KeyRing(session.arguments), allowsEmpty: true)
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
-        var defects = try database.verifyStructure().map { Defect(subject: "structure", damage: $0) }
-        defects += snapshot.verify(full: isFull) { progress.add(rows: $0) }
-        if snapshot.version == 0, defects.isEmpty { defects.append(Defect(subject: "structure", damage: Damage("no version was ever completed in this file"))) }
+        let defects = try database.verify(snapshot, full: isFull, others: file.address.version == nil) { progress.add(rows: $0) }
         let rows = snapshot.tables.reduce(0) { $0 + $1.rowCount }
         let summary = defects.isEmpty ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
             : "\(Quantity.count(defects.count, "defect")) found"
@@ -67,13 +66,21 @@ struct VerifyCommand {
             line.add("defects", defects.map { defect in
                 var inner = JSONLine()
                 inner.add("subject", defect.subject)
+                if let version = defect.version { inner.add("version", Int(clamping: version)) }
+                if let type = defect.type { inner.add("type", type) }
+                if let column = defect.column { inner.add("column", column) }
+                if let rows = defect.rows {
+                    inner.add("firstRow", Int(rows.lowerBound))
+                    inner.add("lastRow", Int(rows.upperBound))
+                }
+                inner.add("part", defect.part)
                 inner.add("what", defect.damage.what)
                 inner.add("byte", Int(clamping: defect.damage.offset))
                 return inner
             })
             return try session.out.write(line.object + "\n")
         }
-        for defect in defects.prefix(VerifyCommand.listed) { try session.out.write("\(name): \(DisplayWidth.visible(defect.description))\n") }
+        for defect in isAnswer ? [] : defects.prefix(VerifyCommand.listed) { try session.out.write("\(name): \(DisplayWidth.visible(defect.description))\n") }
         if defects.count > VerifyCommand.listed { try session.out.write("\(name): and \(Quantity.count(defects.count - VerifyCommand.listed)) more\n") }
         guard isAnswer || !session.isQuiet else { return }
         let style = session.outStyle

@@ -8,11 +8,12 @@ extension SnapshotCore {
     func verifyIndexes(_ type: Int, full: Bool) -> [Defect] {
         let state = catalogue.types[type], name = schema.types[type].name
         var defects: [Defect] = []
-        if let damage = state.indexDamage { defects.append(Defect(subject: "\(name), indexes", damage: damage)) }
+        if let damage = state.indexDamage { defects.append(Defect(type: name, part: "indexes", damage)) }
         for index in state.indexes {
             guard let column = schema.types[type].columns.firstIndex(where: { $0.id == index.column }) else { continue }
-            let subject = "\(name).\(schema.types[type].columns[column].name), index of \(index.kind.name)"
-            do throws(Damage) { try verify(index, type, column, full: full) } catch { defects.append(Defect(subject: subject, damage: error)) }
+            do throws(Damage) { try verify(index, type, column, full: full) } catch {
+                defects.append(Defect(type: name, column: schema.types[type].columns[column].name, part: "index of \(index.kind.name)", error))
+            }
         }
         return defects
     }

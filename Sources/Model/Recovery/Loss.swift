@@ -10,14 +10,17 @@ package struct Loss: Sendable, CustomStringConvertible {
     package var rows: ClosedRange<Int64>?
     /// How many rows, as far as that is known.
     package var count: Int?
+    /// The older version whose rows or values stand there instead; nil: there is nothing, or what it was is said in words.
+    package var takenFrom: UInt64?
     /// What is wrong, and at which byte of the file.
     package var damage: Damage
 
-    package init(type: String? = nil, column: String? = nil, rows: ClosedRange<Int64>? = nil, count: Int? = nil, _ damage: Damage) {
+    package init(type: String? = nil, column: String? = nil, rows: ClosedRange<Int64>? = nil, count: Int? = nil, takenFrom: UInt64? = nil, _ damage: Damage) {
         self.type = type
         self.column = column
         self.rows = rows
         self.count = count
+        self.takenFrom = takenFrom
         self.damage = damage
     }
 

@@ -19,11 +19,12 @@ package struct Recovery: Sendable {
     package var remarks: [String] = []
 
     /// Writes all of a file that hashes right into a new one, row ids kept; reads the newest version of which that can be said. Values that are
-    /// lost in rows of which others are left become null, their columns optional. Throws `.damaged` if nothing is left, and writes nothing then.
-    package static func run(from path: String, to target: String, overwrite: Bool = false, profile: Profile = .standard, threads: Int = Machine.cores,
-                            progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) -> Recovery {
-        let salvage = try Salvage(path: path)
-        let version = try SalvagedVersion(salvage)
+    /// lost in rows of which others are left become those of an older version, or null, their columns optional. Throws `.damaged` if nothing is left, and writes
+    /// nothing then. `wanted`: another version, by number or tag. `key`: of an encrypted file; what is written is encrypted as `encryption` says.
+    package static func run(from path: String, version wanted: String? = nil, key: EncryptionKey? = nil, to target: String, encryption: CopyEncryption = .same, overwrite: Bool = false,
+                            profile: Profile = .standard, threads: Int = Machine.cores, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) -> Recovery {
+        let salvage = try Salvage(path: path, key: key)
+        let version = try SalvagedVersion(salvage, wanted: wanted)
         defer { version.core.close() }
         var recovery = Recovery(version: version.version, time: version.time, losses: version.losses, remarks: version.remarks)
         let types = version.core.schema.types.indices.map { SalvagedType(version, salvage, type: $0, progress: progress) }
@@ -31,13 +32,17 @@ package struct Recovery: Sendable {
         recovery.remarks += Recovery.indexRemarks(version.core)
 
         var schema = version.core.schema
-        for (index, type) in types.enumerated() { recovery.remarks += Recovery.loosen(&schema.types[index], lost: type.parts.reduce(into: []) { $0.formUnion($1.lost) }) }
+        for (index, type) in types.enumerated() { recovery.remarks += Recovery.loosen(&schema.types[index], lost: type.parts.reduce(into: []) { $0.formUnion($1.lost.union($1.gaps)) }) }
+        for (index, type) in types.enumerated() where !schema.types[index].key.isEmpty && !type.losses.isEmpty && !type.hasDistinctKeys(as: schema.types[index].columns) {
+            recovery.remarks.append("\(schema.types[index].name) has no key any more: rows that are back have the keys of others")
+            schema.types[index].key = []
+        }
         guard recovery.losses.isEmpty || types.contains(where: { !$0.parts.isEmpty }) else {
             let first = recovery.losses[0]
             throw FirnError(.damaged, "nothing can be recovered: no row is left (\(first))", at: .init(file: path, byte: first.damage.offset))
         }
 
-        let database = try Database.create(path: target, overwrite: overwrite, atFirstCommit: true)
+        let database = try Database.create(path: target, overwrite: overwrite, atFirstCommit: true, key: encryption.key(of: key))
         let transaction = try database.begin(threads: threads)
         transaction.profile = profile
         try transaction.adopt(schema)

@@ -10,17 +10,25 @@ final class SalvagedType {
         var tail: (columns: [Column], rowIDs: [Int64])?
         var entry: DirectoryEntry?
         var index = 0
+        /// Columns that have no values any more.
         var lost: Set<Int> = []
+        /// Columns that are taken from elsewhere, and those of them that lack values.
+        var substitutes: [Int: Substitute] = [:]
+        var gaps: Set<Int> = []
+        /// The rows themselves are those of an older version.
+        var older: OlderType?
     }
 
-    let core: SnapshotCore
+    private(set) var core: SnapshotCore
     let salvage: Salvage
-    let type: Int
+    private(set) var type: Int
     let isVouchedFor: Bool
+    /// Versions before this one, newest first.
+    let older: [OlderType]
     private(set) var parts: [Part] = []
     private(set) var losses: [Loss] = []
-    private var schema: TypeSchema { core.schema.types[type] }
-    private var state: Catalogue.TypeState { core.catalogue.types[type] }
+    var schema: TypeSchema { core.schema.types[type] }
+    var state: Catalogue.TypeState { core.catalogue.types[type] }
     private var records: [(rowID: Int64, record: DeltaRecord)] = []
     private var directory: UnsafeRawBufferPointer?
 
@@ -29,8 +37,9 @@ final class SalvagedType {
         self.salvage = salvage
         self.type = type
         isVouchedFor = version.isVouchedFor
-        readDelta()
+        older = version.older.types(core.schema.types[type].id, but: core.catalogue.types[type])
         readDirectory()
+        readDelta()
         var last: Int64 = -1
         for index in 0..<(state.inner != nil || directory != nil ? state.segmentCount : 0) {
             guard let entry = entry(index) else { continue }
@@ -47,8 +56,8 @@ final class SalvagedType {
         readTail(after: last)
     }
 
-    private func lose(_ column: Int?, _ rows: ClosedRange<Int64>?, _ count: Int?, _ damage: Damage) {
-        losses.append(Loss(type: schema.name, column: column.map { schema.columns[$0].name }, rows: rows, count: count, damage))
+    private func lose(_ column: Int?, _ rows: ClosedRange<Int64>?, _ count: Int?, from version: UInt64? = nil, _ damage: Damage) {
+        losses.append(Loss(type: schema.name, column: column.map { schema.columns[$0].name }, rows: rows, count: count, takenFrom: version, damage))
     }
 
     // MARK: Directory
@@ -58,6 +67,12 @@ final class SalvagedType {
         guard state.segmentCount > 0, state.inner == nil else { return }
         do throws(Damage) { directory = try salvage.read(state.directory) } catch {
             directory = try? salvage.readBeginning(state.directory)
+            if directory == nil, let other = older.first(where: { $0.schema == schema && $0.hasDirectory }) {
+                lose(nil, nil, nil, from: other.version, Damage("the directory is damaged (\(error.what)): the rows are those of version \(other.version)", at: Int(clamping: error.offset)))
+                (core, type) = (other.core, other.type)
+                directory = try? salvage.read(state.directory)
+                return
+            }
             let rest = directory.map { ": segments whose headers are whole are taken, of \(min(state.segmentCount, $0.count / DirectoryEntry.size)) of \(state.segmentCount)" }
             lose(nil, nil, nil, Damage("the directory is damaged (\(error.what))\(rest ?? "")", at: Int(clamping: error.offset)))
         }
@@ -86,12 +101,24 @@ final class SalvagedType {
             let segment = try open(entry)
             for column in schema.columns.indices {
                 do throws(Damage) { _ = try values(segment, column) } catch {
-                    part.lost.insert(column)
-                    lose(column, rows, segment.liveCount, error)
+                    if let (substitute, missing, what) = substitute(segment, column) {
+                        part.substitutes[column] = substitute
+                        if missing > 0 { part.gaps.insert(column) }
+                        lose(column, rows, segment.liveCount, from: substitute.version, Damage("\(error.what); \(what)", at: Int(clamping: error.offset)))
+                    } else {
+                        part.lost.insert(column)
+                        lose(column, rows, segment.liveCount, error)
+                    }
                 }
             }
             return schema.columns.isEmpty || part.lost.count < schema.columns.count ? part : nil
         } catch {
+            for version in older {
+                guard let found = try? self.rows(of: version, rows) else { continue }
+                (part.older, part.lost, part.gaps) = (version, found.lost, found.gaps)
+                lose(nil, rows, entry.rowCount - entry.deletedCount, from: version.version, Damage("\(error.what); the rows are those of version \(version.version)", at: Int(clamping: error.offset)))
+                return part
+            }
             lose(nil, rows, entry.rowCount - entry.deletedCount, error)
             return nil
         }
@@ -143,15 +170,27 @@ final class SalvagedType {
 
     private func readDelta() {
         guard !state.delta.isNone else { return }
+        var taken: [(rowID: Int64, record: DeltaRecord)] = []
         TreeReader(root: state.delta, source: salvage).salvage(salvage) { from, before, damage in
             let low = Int64(clamping: Self.number(from) ?? 0), high = Int64(clamping: Self.number(before).map { $0 == 0 ? 0 : $0 - 1 } ?? UInt64(max(state.nextRowID - 1, 0)))
-            lose(nil, low...max(low, high), nil, Damage("changes and new rows are lost, what they replaced is back (\(damage.what))", at: Int(clamping: damage.offset)))
+            var what = "what they replaced is back", source: UInt64?
+            if let (version, found) = olderRecords(low...max(low, high)) {
+                taken += found
+                source = version
+                what = "those of version \(version) are taken"
+            }
+            lose(nil, low...max(low, high), nil, from: source, Damage("changes and new rows are lost, \(what) (\(damage.what))", at: Int(clamping: damage.offset)))
         } _: { key, value in
             guard let rowID = Self.number(key), let id = Int64(exactly: rowID), let record = try? DeltaRecord(value) else {
                 return lose(nil, Self.number(key).flatMap { Int64(exactly: $0) }.map { $0...$0 }, 1, Damage("a delta record cannot be read"))
             }
             records.append((id, record))
         }
+        guard !taken.isEmpty else { return }
+        let known = Set(records.map(\.rowID))
+        var added: Set<Int64> = []
+        records += taken.filter { !known.contains($0.rowID) && added.insert($0.rowID).inserted }
+        records.sort { $0.rowID < $1.rowID }
     }
 
     private static func number(_ key: [UInt8]?) -> UInt64? {
@@ -159,7 +198,7 @@ final class SalvagedType {
         return key.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    private func changes(_ rows: ClosedRange<Int64>) -> [(rowID: Int64, record: DeltaRecord)] {
+    func changes(_ rows: ClosedRange<Int64>) -> [(rowID: Int64, record: DeltaRecord)] {
         var low = 0, high = records.count
         while low < high {
             let middle = (low + high) / 2
@@ -194,14 +233,18 @@ final class SalvagedType {
     /// The live rows of a part, as stored; columns that are lost are null, of the types given.
     func rows(_ part: Part, as columns: [ColumnSchema]) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
         let all: [Column], rowIDs: [Int64]
-        if let tail = part.tail { (all, rowIDs) = tail } else {
+        if let tail = part.tail { (all, rowIDs) = tail } else if let version = part.older {
+            let found = try self.rows(of: version, part.entry!.firstRowID...part.entry!.lastRowID)
+            (all, rowIDs) = (found.columns, found.rowIDs)
+        } else {
             let segment = try open(part.entry!)
             var live: [Int] = []
             for row in 0..<segment.rowCount where segment.isLive(row) { live.append(row) }
             var found: [Column] = []
             for column in columns.indices {
                 if part.lost.contains(column) { found.append(Column(columns[column].type.stored)) } else {
-                    let values = try values(segment, column)
+                    let values: Column
+                    if let other = part.substitutes[column] { values = try self.values(segment, column, of: other).values } else { values = try self.values(segment, column) }
                     found.append(live.count == segment.rowCount ? values : values.gather(live))
                 }
             }
@@ -212,7 +255,10 @@ final class SalvagedType {
         return (all.enumerated().map { index, column in
             var column = column
             column.type = columns[index].type.stored
-            if part.lost.contains(index) { for _ in rowIDs { column.appendNull() } }
+            if part.lost.contains(index) {
+                column = Column(columns[index].type.stored)
+                for _ in rowIDs { column.appendNull() }
+            }
             return column
         }, rowIDs)
     }

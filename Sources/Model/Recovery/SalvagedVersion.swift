@@ -11,9 +11,17 @@ struct SalvagedVersion {
     private(set) var losses: [Loss] = []
     /// What was wrong and did no harm.
     private(set) var remarks: [String] = []
+    /// What there is of versions before it.
+    let older: OlderVersions
 
-    init(_ salvage: Salvage) throws(FirnError) {
-        let leads = salvage.leads()
+    /// `wanted`: a number or a tag; nil: the newest.
+    init(_ salvage: Salvage, wanted: String? = nil) throws(FirnError) {
+        var (leads, tags) = salvage.leads()
+        var all = leads
+        if let wanted {
+            leads.removeAll { $0.version != UInt64(wanted) ?? tags[wanted] }
+            guard !leads.isEmpty else { throw FirnError(.notFound, "nothing leads to a version \(wanted)", at: .init(file: salvage.path)) }
+        }
         var newest = leads.first?.version ?? 0, wrong: Damage?
         func choose(_ leads: [Salvage.Lead], believing: Bool) -> (Salvage.Lead, SnapshotCore)? {
             for lead in leads {
@@ -23,10 +31,11 @@ struct SalvagedVersion {
             return nil
         }
         var found = choose(leads, believing: false), isVouchedFor = true
-        let needsSearch = !leads.contains { $0.origin == .root(isWhole: true) } || found == nil || found!.0.version < newest || SalvagedVersion.lacksRoot(leads)
+        let needsSearch = wanted == nil && (!leads.contains { $0.origin == .root(isWhole: true) } || found == nil || found!.0.version < newest || SalvagedVersion.lacksRoot(leads))
         if needsSearch {
             // A root that is gone may have been the newest: its record is still there, and its catalogue vouches for it.
             let strays = salvage.strayLeads()
+            all += strays.filter { $0.origin != .place }
             let known = found?.0.version ?? 0
             if let better = choose(strays.filter { $0.origin != .place && $0.version > known }, believing: false) { found = better }
             if found == nil, let best = choose(leads.filter { $0.origin != .root(isWhole: false) } + strays + leads, believing: true) {
@@ -41,6 +50,7 @@ struct SalvagedVersion {
         version = lead.version
         time = lead.time
         self.isVouchedFor = isVouchedFor
+        older = OlderVersions(salvage, all.filter { $0.version < lead.version && isVouchedFor })
         if !isVouchedFor { losses.append(Loss(wrong ?? Damage("the schema cannot be vouched for"))) }
         if lead.version < newest {
             losses.append(Loss(Damage("version \(newest) cannot be read (\(wrong?.what ?? "damaged")): version \(lead.version) is", at: Int(clamping: wrong?.offset ?? 0))))
@@ -48,6 +58,7 @@ struct SalvagedVersion {
         switch lead.origin {
         case .root(isWhole: true): break
         case .root(isWhole: false): remarks.append("a root is damaged; what it led to is whole")
+        case .record where wanted != nil: break
         case .record: remarks.append("version \(lead.version) was found by its commit record: no root leads to it")
         case .place: remarks.append("the root is damaged: nothing vouches for what was found")
         }
@@ -57,7 +68,7 @@ struct SalvagedVersion {
     private static func lacksRoot(_ leads: [Salvage.Lead]) -> Bool { leads.contains { $0.origin == .root(isWhole: false) } || !leads.contains { $0.version > 1 } }
 
     /// `believing`: bytes that do not hash right are taken as they are.
-    private static func core(_ salvage: Salvage, _ lead: Salvage.Lead, believing: Bool) throws(Damage) -> SnapshotCore {
+    static func core(_ salvage: Salvage, _ lead: Salvage.Lead, believing: Bool) throws(Damage) -> SnapshotCore {
         func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
             do throws(Damage) { return try salvage.read(ref) } catch {
                 guard believing else { throw error }

@@ -1,0 +1,164 @@
+import FirnBytes
+import FirnKit
+import Foundation
+import Testing
+@testable import FirnModel
+@testable import FirnStore
+
+/// T6: what the newest version has lost is taken from an older one where that has it, and told.
+@Suite struct RecoveryTests {
+    private static let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("a", ColumnType(.int)), ColumnSchema("b", ColumnType(.string))], key: [0])
+    private static let key = EncryptionKey((0..<64).map { UInt8(255 - $0) })!
+
+    private let folder = TemporaryFolder()
+    private var path: String { folder.file("a.firn") }
+    private var saved: String { folder.file("saved.firn") }
+
+    /// Version 1: rows with a = id, b = "b id".
+    private func database(_ rows: Int, key: EncryptionKey? = nil) throws -> Database {
+        let database = try Database.create(path: path, key: key)
+        try commit(database) {
+            try $0.extendSchema([RecoveryTests.type])
+            try $0.bulkWriter("T").append(RandomBatches.batch((0..<rows).map { [.int(Int64($0)), .int(Int64($0)), .string("b \($0)")] }, of: RecoveryTests.type))
+        }
+        return database
+    }
+
+    private func commit(_ database: Database, _ body: (DatabaseTransaction) throws -> Void) throws {
+        let transaction = try database.begin()
+        try body(transaction)
+        try transaction.commit()
+    }
+
+    private func damage(_ offset: UInt64) throws {
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        bytes[Int(offset)] ^= 0x40
+        try bytes.write(to: URL(filePath: path))
+    }
+
+    private func rows(_ path: String, key: EncryptionKey? = nil) throws -> [Int64: [Value]] {
+        let snapshot = try Database.open(path: path, key: key).snapshot(), table = snapshot.table(named: "T")!
+        #expect(snapshot.verify(full: true).isEmpty)
+        var rows: [Int64: [Value]] = [:]
+        for index in 0..<table.segmentCount {
+            let segment = try table.segment(index)
+            for row in 0..<segment.rowCount where segment.live?[row] ?? true { rows[try segment.rowID(at: row)] = try table.row(segment.rowID(at: row)) }
+        }
+        return rows
+    }
+
+    @Test(arguments: [false, true]) func `T6 a column that is lost comes from the version before, with what the delta knows of it`(isEncrypted: Bool) throws {
+        let key = isEncrypted ? RecoveryTests.key : nil
+        var database: Database? = try database(30_000, key: key)
+        try commit(database!) {
+            for id in 0..<30_000 { try $0.update("T", rowID: Int64(id), column: "a", .int(Int64(truncatingIfNeeded: GoldenRows.mix(id)))) }
+            try $0.flushAll()
+        }
+        try commit(database!) { try $0.update("T", rowID: 5, column: "a", .int(-5)) }
+        let header = try database!.snapshot().core.segment(type: 0, index: 0).header
+        let chunk = try #require(header.entries[1].chunk)
+        database = nil
+        try damage(chunk.offset + chunk.length / 2)
+        let recovery = try Recovery.run(from: path, key: key, to: saved, profile: .fast, threads: 1)
+        #expect(recovery.version == 3 && recovery.losses.count == 1, "\(recovery)")
+        let loss = recovery.losses[0]
+        #expect(loss.type == "T" && loss.column == "a" && loss.rows == 0...29_999 && loss.takenFrom == 1 && loss.damage.what.contains("version 1"), "\(loss)")
+        let rows = try rows(saved, key: key)
+        #expect(rows.count == 30_000 && rows[5] == [.int(5), .int(-5), .string("b 5")] && rows[6] == [.int(6), .int(6), .string("b 6")] && rows[29_999]![1] == .int(29_999))
+        #expect(try Database.open(path: saved, key: key).snapshot().schema["T"]!.key == [0])
+    }
+
+    @Test func `T6 rows that are lost come from the version before, without those that were deleted, and with what was changed since`() throws {
+        var database: Database? = try database(500)
+        try commit(database!) {
+            for id in 0..<500 { try $0.update("T", rowID: Int64(id), column: "a", .int(-1)) }
+            try $0.flushAll()
+        }
+        try commit(database!) {
+            try $0.delete("T", rowID: 3)
+            try $0.update("T", rowID: 4, column: "b", .string("new"))
+            try $0.insert("T", [.int(9000), .int(9), .string("later")])
+        }
+        let header = try database!.snapshot().core.directoryEntry(type: 0, index: 0).header
+        database = nil
+        try damage(header.offset + 30)
+        let recovery = try Recovery.run(from: path, to: saved, profile: .fast, threads: 1)
+        #expect(recovery.losses.count == 1 && recovery.losses[0].takenFrom == 1 && recovery.losses[0].rows == 0...499 && recovery.losses[0].column == nil, "\(recovery.losses)")
+        let rows = try rows(saved)
+        #expect(rows.count == 500 && rows[3] == nil && rows[4] == [.int(4), .int(4), .string("new")] && rows[7] == [.int(7), .int(7), .string("b 7")] && rows[500]?[2] == .string("later"))
+    }
+
+    @Test func `T6 a key that two rows would have is a key no more`() throws {
+        var database: Database? = try database(500)
+        // Row 3 goes, and another comes with its key; all is sealed, so that nothing says of row 3 that it went.
+        try commit(database!) {
+            try $0.delete("T", rowID: 3)
+            for id in 0..<500 where id != 3 { try $0.update("T", rowID: Int64(id), column: "a", .int(-1)) }
+            try $0.flushAll()
+        }
+        try commit(database!) { try $0.insert("T", [.int(3), .int(1), .string("the other")]) }
+        let header = try database!.snapshot().core.directoryEntry(type: 0, index: 0).header
+        database = nil
+        try damage(header.offset + 30)
+        let recovery = try Recovery.run(from: path, to: saved, profile: .fast, threads: 1)
+        #expect(recovery.losses.count == 1 && recovery.losses[0].takenFrom == 1 && recovery.remarks.contains { $0.contains("no key any more") }, "\(recovery)")
+        #expect(try Database.open(path: saved).snapshot().schema["T"]!.key.isEmpty)
+        #expect(try rows(saved).values.filter { $0[0] == .int(3) }.count == 2)
+    }
+
+    @Test func `T6 changes that are lost are those of the version before, where nothing was sealed between`() throws {
+        var database: Database? = try database(30_000)
+        try commit(database!) { for id in stride(from: Int64(0), to: 30_000, by: 50) { try $0.update("T", rowID: id, column: "b", .string("second version of row \(id)")) } }
+        try commit(database!) { for id in stride(from: Int64(0), to: 30_000, by: 100) { try $0.update("T", rowID: id, column: "b", .string("third version of row \(id)")) } }
+        let snapshot = try database!.snapshot(), state = snapshot.core.catalogue.types[0]
+        let node = try TreeNodeView(try snapshot.pinned.read(state.delta), level: nil)
+        #expect(node.level > 0)
+        let leaf = try node.child(0)
+        database = nil
+        try damage(leaf.offset + 20)
+        let recovery = try Recovery.run(from: path, to: saved, profile: .fast, threads: 1)
+        let loss = try #require(recovery.losses.first { $0.takenFrom == 2 }), range = try #require(loss.rows)
+        #expect(recovery.losses.count == 1 && range.lowerBound == 0, "\(recovery.losses)")
+        let rows = try rows(saved)
+        for id in stride(from: Int64(0), to: 30_000, by: 50) {
+            let isThird = id % 100 == 0 && !range.contains(id)
+            #expect(rows[id]?[2] == .string("\(isThird ? "third" : "second") version of row \(id)"), "row \(id)")
+        }
+    }
+
+    @Test func `T6 T13 an encrypted file is recovered with its key alone`() throws {
+        _ = try database(500, key: RecoveryTests.key)
+        func code(_ key: EncryptionKey?) -> FirnError.Code? {
+            do { _ = try Recovery.run(from: path, key: key, to: saved, threads: 1) } catch let error as FirnError { return error.code } catch {}
+            return nil
+        }
+        #expect(code(nil) == .encrypted && code(EncryptionKey([UInt8](repeating: 1, count: 64))) == .wrongKey && !FileManager.default.fileExists(atPath: saved))
+        let whole = try Data(contentsOf: URL(filePath: path))
+        // A root whose own hash is gone is opened by the key; without any there is no way.
+        var bytes = whole
+        bytes[4096 + 310] ^= 1
+        bytes.replaceSubrange(0..<512, with: Data(count: 512))
+        try bytes.write(to: URL(filePath: path))
+        let recovery = try Recovery.run(from: path, key: RecoveryTests.key, to: saved, threads: 1)
+        #expect(recovery.losses.isEmpty && recovery.version == 1)
+        #expect(try rows(saved, key: RecoveryTests.key).count == 500)
+        bytes.replaceSubrange(4096..<4608, with: Data(count: 512))
+        try bytes.write(to: URL(filePath: path))
+        try FileManager.default.removeItem(atPath: saved)
+        let last = code(RecoveryTests.key)
+        #expect(last != nil && !FileManager.default.fileExists(atPath: saved))
+    }
+
+    @Test func `T6 an older version is recovered by number or tag`() throws {
+        var database: Database? = try database(100)
+        try database!.tag("first", database!.snapshot())
+        try commit(database!) { for id in 0..<50 { try $0.delete("T", rowID: Int64(id)) } }
+        database = nil
+        for (wanted, count) in [("1", 100), ("first", 100)] {
+            let recovery = try Recovery.run(from: path, version: wanted, to: saved, overwrite: true, threads: 1)
+            #expect(recovery.losses.isEmpty && recovery.version == 1)
+            #expect(try rows(saved).count == count)
+        }
+        #expect(throws: FirnError.self) { try Recovery.run(from: path, version: "none", to: saved, overwrite: true, threads: 1) }
+    }
+}

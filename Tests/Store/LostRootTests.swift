@@ -1,0 +1,59 @@
+import FirnBytes
+import Foundation
+import Testing
+@testable import FirnStore
+
+/// T6: a root that goes while the file is open.
+@Suite struct LostRootTests {
+    @Test func `T6 a store does not go back to the version before when the newest root goes, and writes nothing over it`() throws {
+        let scratch = Scratch(), path = scratch("a")
+        let store = try Store.create(path: path, overwrite: false)
+        for version in 1...3 {
+            let transaction = try store.begin()
+            try transaction.commit(catalogue: try transaction.write(pattern(version, 300)))
+        }
+        let other = try Store.open(path: path, writable: true)
+        // Version 3 has the slot at 4096.
+        let handle = try FileHandle(forWritingTo: URL(filePath: path))
+        try handle.seek(toOffset: 4096)
+        try handle.write(contentsOf: Data(count: 512))
+        try handle.close()
+        for store in [store, other] {
+            for attempt in 0..<2 {
+                do {
+                    if attempt == 0 { _ = try store.begin() } else { _ = try store.snapshot() }
+                    Issue.record("the version before is taken without a word")
+                } catch { #expect(error.code == .damaged && error.message.contains("version 3"), "\(error)") }
+            }
+        }
+        #expect(try Store.open(path: path, writable: false).fellBack != nil)
+    }
+
+    @Test func `T6 a file that was cut short while it was open is not written`() throws {
+        let scratch = Scratch(), path = scratch("a")
+        let store = try Store.create(path: path, overwrite: false)
+        let transaction = try store.begin()
+        try transaction.commit(catalogue: try transaction.write(pattern(1, 20_000)))
+        truncate(path, 12_000)
+        do {
+            _ = try store.begin()
+            Issue.record("a file that was cut short is written")
+        } catch { #expect(error.code == .damaged, "\(error)") }
+    }
+
+    @Test func `T6 what is left of a file behind its first root is not taken for a new one`() throws {
+        let scratch = Scratch(), path = scratch("a")
+        let store = try Store.create(path: path, overwrite: false)
+        #expect(try Store.open(path: path, writable: false).fellBack == nil)
+        let first = try store.begin()
+        #expect(try Store.open(path: path, writable: false).fellBack == nil)
+        try first.commit(catalogue: try first.write(pattern(1, 20_000)))
+        #expect(try Store.open(path: path, writable: false).fellBack == nil)
+        for length in [4200, 3000, 513] {
+            truncate(path, off_t(length))
+            #expect(try Store.open(path: path, writable: false).fellBack != nil, "\(length) bytes")
+        }
+        truncate(path, 500)
+        #expect(throws: FirnError.self) { try Store.open(path: path, writable: false) }
+    }
+}
