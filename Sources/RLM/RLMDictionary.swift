@@ -79,5 +79,5 @@ protocol AnyDictionary {
 }
 
 extension RLMDictionary: AnyDictionary {
-    var untypedEntries: [String: Any?] { Dictionary(uniqueKeysWithValues: base.asKeyValueSequence().map { ($0.key, $0.value.content) }) }
+    var untypedEntries: [String: Any?] { Dictionary(base.asKeyValueSequence().map { ($0.key, $0.value.content) }) { $1 } }
 }

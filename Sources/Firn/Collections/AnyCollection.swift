@@ -54,7 +54,7 @@ func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -
     return elements.map { element in
         // A frozen object stands for the live one.
         if let object = element._object, let core = object._core, core === cell.core || core.isFrozen && core.file === cell.core.file, cell.type.kind == .link {
-            guard cell.core.sameAccess(object._access!)?.place(of: object._rowID) != nil else {
+            guard cell.core.sameAccess(object._access!)?.holds(object._rowID) ?? false else {
                 preconditionFailure("Adding a deleted or invalidated object to a Realm is not permitted")
             }
             return .link(object._rowID)

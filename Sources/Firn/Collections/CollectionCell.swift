@@ -58,7 +58,7 @@ final class CollectionCell {
     }
 
     /// The object that the collection belongs to is there.
-    var isValid: Bool { !access.isRetired && access.place(of: rowID) != nil }
+    var isValid: Bool { access.holds(rowID) }
 
     /// As `isValid`, for those who ask often.
     private var isStillValid: Bool {

@@ -96,7 +96,7 @@ final class LinkingSource: _CollectionSource {
     }
 
     override var core: RealmCore? { owner }
-    override var isInvalidated: Bool { access.isRetired || target.place(of: rowID) == nil }
+    override var isInvalidated: Bool { access.isRetired || !target.holds(rowID) }
 
     private func evaluate() {
         let core = access.core

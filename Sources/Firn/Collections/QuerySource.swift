@@ -85,7 +85,10 @@ final class QuerySource: _CollectionSource {
 
     override func value(_ index: Int) -> Value {
         evaluate()
-        return shape.target != nil ? .link(chosen()[index]) : values[index]
+        guard shape.target != nil else { return values[index] }
+        // Of a damaged file it may be known how many there are, and not which.
+        let rows = chosen()
+        return index < rows.count ? .link(rows[index]) : .null
     }
 
     override func rowIDs() -> [Int64] {

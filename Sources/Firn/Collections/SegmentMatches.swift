@@ -43,7 +43,7 @@ struct SegmentMatches {
         current = found.compactMap { $0 }
         count = current.reduce(0) { $0 + $1.count }
         // Those before a transaction serve the versions after it.
-        if isSettled { kept = Dictionary(uniqueKeysWithValues: zip(keys, current)) }
+        if isSettled { kept = Dictionary(zip(keys, current)) { $1 } }
     }
 
     /// The ids of the rows that the last evaluation chose, ascending.

@@ -89,7 +89,7 @@ extension AnyRealmValue {
         switch self {
         case .object(let object): object.withoutClass
         case .list(let list): Array(list).map(\.content)
-        case .dictionary(let map): Dictionary(uniqueKeysWithValues: map.asKeyValueSequence().map { ($0.key, $0.value.content) })
+        case .dictionary(let map): Dictionary(map.asKeyValueSequence().map { ($0.key, $0.value.content) }) { $1 }
         default: swiftValue(of: Value(self))
         }
     }

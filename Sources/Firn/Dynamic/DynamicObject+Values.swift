@@ -47,7 +47,7 @@ extension RealmCore {
         switch value {
         case .link(let rowID) where type.kind != .any: return type.target.flatMap { dynamicAccess($0)?.object(rowID) }
         case .list(let values) where type.isCollection, .set(let values) where type.isCollection: return values.map { untyped($0, type.element) }
-        case .map(let entries) where type.isCollection: return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, untyped($0.value, type.element)) })
+        case .map(let entries) where type.isCollection: return Dictionary(entries.map { ($0.key, untyped($0.value, type.element)) }) { $1 }
         default: return type.kind == .any ? AnyRealmValue(value, in: self) : swiftValue(of: value)
         }
     }

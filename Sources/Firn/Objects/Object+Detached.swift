@@ -56,5 +56,5 @@ protocol _AnyMap: AnyObject {
 }
 
 extension Map: _AnyMap {
-    var _untypedEntries: [String: Any?] { Dictionary(uniqueKeysWithValues: zip(keys, values).map { ($0._name, $1._untypedElement) }) }
+    var _untypedEntries: [String: Any?] { Dictionary(zip(keys, values).map { ($0._name, $1._untypedElement) }) { $1 } }
 }

@@ -80,7 +80,7 @@ extension RealmCore {
     /// The stored form of a link to an object, which is added first if it is not managed.
     func link(_ object: ObjectBase) -> Value {
         if object._core === self {
-            guard object._access!.place(of: object._rowID) != nil else {
+            guard object._access!.holds(object._rowID) else {
                 preconditionFailure("Adding a deleted or invalidated object to a Realm is not permitted")
             }
             return .link(object._rowID)

@@ -58,7 +58,7 @@ extension RealmCore {
 
 extension TypeAccess {
     /// Without the check of the place: `isInvalidated` may be asked anywhere.
-    func rowIsGone(_ rowID: Int64) -> Bool { place(of: rowID) == nil }
+    func rowIsGone(_ rowID: Int64) -> Bool { !holds(rowID) }
 }
 
 extension ObjectBase: CustomStringConvertible {

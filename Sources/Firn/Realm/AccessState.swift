@@ -141,9 +141,10 @@ extension ObjectBase {
     }
 
     private final func findRow(_ access: TypeAccess) {
-        guard !access.isRetired, let place = access.place(of: _rowID) else {
-            preconditionFailure("Object has been deleted or invalidated.")
-        }
+        let found = access.isRetired ? nil : access.place(of: _rowID)
+        guard found != nil || access.holds(_rowID) else { preconditionFailure("Object has been deleted or invalidated.") }
+        // Of a damaged file: it stands nowhere.
+        let place = found ?? (-1, 0)
         _segment = Int32(truncatingIfNeeded: place.segment)
         _position = Int32(truncatingIfNeeded: place.position)
         _generation = access.state.pointee.generation

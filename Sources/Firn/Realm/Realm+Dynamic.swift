@@ -109,8 +109,12 @@ extension ObjectBase {
 extension _CollectionSource {
     /// An element of a collection of dynamic objects.
     func dynamicObject(_ index: Int) -> DynamicObject {
-        guard let access = elementAccess, case .link(let rowID) = value(index), let object = access.object(rowID) as? DynamicObject else { return DynamicObject() }
-        return object
+        let access = elementAccess
+        if let access, case .link(let rowID) = value(index), let object = access.object(rowID) as? DynamicObject { return object }
+        // Of a damaged file, where it cannot be found: one that holds nothing.
+        let nothing = DynamicObject()
+        nothing.contents = access.map { DynamicContents($0.type) }
+        return nothing
     }
 }
 

@@ -111,7 +111,7 @@ public struct Realm: Equatable {
         core.confinement.check()
         core.requireTransaction("delete objects")
         precondition(object._core === core, object._core == nil ? "Can only delete an object from the Realm it belongs to: this one is not managed." : "Can only delete an object from the Realm it belongs to.")
-        guard let access = object._access, access.place(of: object._rowID) != nil else { preconditionFailure("Object has been deleted or invalidated.") }
+        guard let access = object._access, access.holds(object._rowID) else { preconditionFailure("Object has been deleted or invalidated.") }
         core.delete([object._rowID], access)
     }
 
@@ -186,6 +186,11 @@ public struct Realm: Equatable {
     /// The live realm of this thread with the same file.
     public func thaw() -> Realm { core.isFrozen ? Realm(core.thawed()) : self }
 
-    /// What was found wrong with the file while it was read. Properties that could not be read gave zeros; nothing is written from then on.
+    /// What was found wrong with the file while it was read. Properties that could not be read gave zeros, or nil, and collections nothing; nothing is written from
+    /// then on. Of a frozen realm: what was found while that one was read.
     public var damage: FirnError? { core.damage }
+
+    /// What was wrong with a commit when this program opened the file: it was interrupted by a crash, or is damaged. If it was the last one, the version before
+    /// it is read and written on; `firn recover` gets out what is left of it. Nil: nothing.
+    public var interruptedCommit: FirnError? { core.file.database.fallback.map { .damaged(core.file.path, what: $0.what, byte: $0.offset) } }
 }

@@ -8,7 +8,7 @@ extension Realm {
         core.confinement.check()
         core.requireTransaction("delete objects")
         precondition(object._core === core, object._core == nil ? "Can only delete an object from the Realm it belongs to: this one is not managed." : "Can only delete an object from the Realm it belongs to.")
-        guard let access = object._access, access.place(of: object._rowID) != nil else { preconditionFailure("Object has been deleted or invalidated.") }
+        guard let access = object._access, access.holds(object._rowID) else { preconditionFailure("Object has been deleted or invalidated.") }
         core.deleteCascading(Row(access.name, object._rowID))
     }
 

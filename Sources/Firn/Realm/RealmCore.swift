@@ -1,6 +1,7 @@
 import FirnBytes
 import FirnModel
 import Foundation
+import Synchronization
 
 /// An open realm: a version of a file, the transaction under way if there is one, and what was read. `Realm` values refer to it.
 final class RealmCore {
@@ -38,7 +39,9 @@ final class RealmCore {
     /// The entry of it that was used last.
     @exclusivity(unchecked) private var lastUsed: (objectClass: ObjectIdentifier, access: TypeAccess)?
     /// What was wrong with the file when it was read: reads give zeros from then on, and nothing is written.
-    private(set) var damage: FirnError?
+    var damage: FirnError? { noted.withLock { $0 } }
+    /// Any thread reads what is frozen.
+    private let noted: Mutex<FirnError?> = Mutex(nil)
     /// Collections with changes that are not in their tables yet.
     var changedCells: [ObjectIdentifier: CollectionCell] = [:]
     /// Who wants to know of changes, and what tells of those that others make.
@@ -494,5 +497,5 @@ final class RealmCore {
     /// The rows of a type at the version that is read.
     func storedTable(_ access: TypeAccess) throws(Damage) -> StoredTable? { snapshot.table(named: access.name) }
 
-    func note(_ error: FirnError) { if damage == nil { damage = error } }
+    func note(_ error: FirnError) { noted.withLock { if $0 == nil { $0 = error } } }
 }

@@ -144,12 +144,19 @@ final class TypeAccess {
         core.reading(nil) { () throws(Damage) in try rows.place(of: rowID) }
     }
 
+    /// Whether there is such an object. Where the file is damaged and it cannot be found, nobody knows that it is not: it reads as zeros.
+    func holds(_ rowID: Int64) -> Bool { !isRetired && (place(of: rowID) != nil || core.damage != nil) }
+
     func isKey(_ column: Int) -> Bool { type.key.contains(column) }
 
     // MARK: Reading
 
+    /// What reading an object gives whose place cannot be found; why is noted already.
+    private static let lost = Damage("an object cannot be found")
+
     func word(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Int64? {
         let segment = Int(segment), position = Int(position)
+        guard segment >= 0 else { throw TypeAccess.lost }
         if let frozen { return try frozen.word(segment, position, column, rows) }
         if let workingRows {
             let held = try workingRows.lend { (rows) throws(Damage) -> Int64?? in
@@ -166,6 +173,7 @@ final class TypeAccess {
 
     func real(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Double? {
         let segment = Int(segment), position = Int(position)
+        guard segment >= 0 else { throw TypeAccess.lost }
         if let frozen { return try frozen.real(segment, position, column, rows) }
         if let workingRows {
             let held = try workingRows.lend { (rows) throws(Damage) -> Double?? in
@@ -182,6 +190,7 @@ final class TypeAccess {
 
     func value(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Value {
         let segment = Int(segment), position = Int(position)
+        guard segment >= 0 else { throw TypeAccess.lost }
         if let frozen { return try frozen.value(segment, position, column, rows) }
         if let workingRows {
             let held = try workingRows.lend { (rows) throws(Damage) -> Value? in

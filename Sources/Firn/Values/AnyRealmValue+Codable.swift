@@ -71,7 +71,7 @@ extension AnyRealmValue: Codable {
         case .list(let x):
             var container = encoder.unkeyedContainer()
             for element in x { try container.encode(element) }
-        case .dictionary(let x): try encode(Dictionary(uniqueKeysWithValues: x.asKeyValueSequence().map { ($0.key, $0.value) }), to: encoder)
+        case .dictionary(let x): try encode(Dictionary(x.asKeyValueSequence().map { ($0.key, $0.value) }) { $1 }, to: encoder)
         case .object:
             throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: "an object of a realm is encoded as one of its class, not as a value of any type"))
         }
