@@ -30,6 +30,10 @@ let rooms = [
 let house: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
 let kernel: [SwiftSetting] = house + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
+/// For `Tools/sanitize` and `Tools/fuzz/run`: what C leaves undefined ends the program.
+let checks = Context.environment["FIRN_CHECKED"] == nil ? [] : ["-fsanitize=undefined", "-fno-sanitize=vptr,function", "-fno-sanitize-recover=undefined"]
+let checkedC: [CSetting] = checks.isEmpty ? [] : [.unsafeFlags(checks)], checkedCXX: [CXXSetting] = checks.isEmpty ? [] : [.unsafeFlags(checks)]
+
 let libraries: [Target] = [
     .systemLibrary(name: "CZstd", path: "Sources/CLibraries/CZstd", pkgConfig: "libzstd",
                    providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]),
@@ -41,14 +45,14 @@ let libraries: [Target] = [
                    providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
     // C++ behind a C header; no pkg-config, whose -D flag SwiftPM refuses.
     .target(name: "CSimdJSON", path: "Sources/CLibraries/CSimdJSON",
-            cxxSettings: [.unsafeFlags(["-O3"], .when(configuration: .debug))], linkerSettings: [.linkedLibrary("simdjson")]),
+            cxxSettings: [.unsafeFlags(["-O3"], .when(configuration: .debug))] + checkedCXX, linkerSettings: [.linkedLibrary("simdjson")]),
     // SQLite's functions come through a table: from the library linked here into the command, or from the SQLite that loads the extension.
-    .target(name: "CSQLite", path: "Sources/CLibraries/CSQLite"),
-    .target(name: "CSQLiteLibrary", path: "Sources/CLibraries/CSQLiteLibrary",
+    .target(name: "CSQLite", path: "Sources/CLibraries/CSQLite", cSettings: checkedC),
+    .target(name: "CSQLiteLibrary", path: "Sources/CLibraries/CSQLiteLibrary", cSettings: checkedC,
             linkerSettings: [.linkedLibrary(":libsqlite3.a", .when(platforms: [.linux])), .linkedLibrary("m", .when(platforms: [.linux])), .linkedLibrary("sqlite3", .when(platforms: [.macOS]))]),
     // OpenSSL's libcrypto is loaded when an encrypted file is met: see its header.
-    .target(name: "CCrypto", path: "Sources/CLibraries/CCrypto", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
-    .target(name: "CDecimal", path: "Sources/CLibraries/CDecimal", linkerSettings: [.linkedLibrary("bidgcc000"), .linkedLibrary("m", .when(platforms: [.linux]))]),
+    .target(name: "CCrypto", path: "Sources/CLibraries/CCrypto", cSettings: checkedC, linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
+    .target(name: "CDecimal", path: "Sources/CLibraries/CDecimal", cSettings: checkedC, linkerSettings: [.linkedLibrary("bidgcc000"), .linkedLibrary("m", .when(platforms: [.linux]))]),
 ]
 
 let tools: [Target] = [

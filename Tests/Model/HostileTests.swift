@@ -128,6 +128,13 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
         return (try Data(contentsOf: URL(filePath: path)), try database.store.snapshot().catalogue)
     }
 
+    /// Of this thread: what has to end soon has to do so on a busy machine too.
+    private static var processorSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
     @Test(arguments: 1...12 as ClosedRange<UInt64>)
     func `a file whose author knows the hashes gets an error or its own data, never a trap`(seed: UInt64) throws {
         let folder = TemporaryFolder()
@@ -161,10 +168,10 @@ private func readColumn(_ segment: any Segment, _ index: Int, _ table: StoredTab
                 }
             }
             if traces { FileHandle.standardError.write(Data("seed \(seed) case \(number): \(changed.map { "\($0.place)=\(source.bytes[$0.place])" })\n".utf8)) }
-            let started = DispatchTime.now().uptimeNanoseconds
+            let started = HostileTests.processorSeconds
             readEverything(source, catalogue)
-            let seconds = Double(DispatchTime.now().uptimeNanoseconds - started) / 1e9
-            #expect(seconds < 5, "seed \(seed), case \(number) takes \(seconds) s: \(changed.map(\.place))")
+            let seconds = HostileTests.processorSeconds - started
+            #expect(seconds < 5, "seed \(seed), case \(number) takes \(seconds) s of processor: \(changed.map(\.place))")
             for (place, before) in changed.reversed() { source.bytes[place] = before }
         }
         source.bytes.copyBytes(from: image)

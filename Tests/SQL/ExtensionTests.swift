@@ -31,6 +31,10 @@ import Testing
         process.executableURL = URL(filePath: shell)
         process.arguments = [":memory:", ".load \(library.dropLast(".so".count))"] + statements
         process.currentDirectoryURL = URL(filePath: folder.path)
+        // An extension with a sanitizer wants its functions of the program; `Tools/sanitize` says where they are.
+        var environment = ProcessInfo.processInfo.environment
+        if let functions = environment["FIRN_SHELL_PRELOAD"] { environment["LD_PRELOAD"] = functions }
+        process.environment = environment
         let out = folder.file("out"), errors = folder.file("errors")
         for path in [out, errors] { _ = FileManager.default.createFile(atPath: path, contents: nil) }
         process.standardOutput = FileHandle(forWritingAtPath: out)

@@ -48,9 +48,11 @@ struct Transcript {
     static func run(_ command: String, in scratch: Scratch) throws -> String {
         let process = Process(), out = scratch.file("out.txt"), tools = FirnRun.binary.deletingLastPathComponent()
         process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", command]
         process.currentDirectoryURL = scratch.folder
         var environment = ProcessInfo.processInfo.environment
+        // As in FirnSQLTests.ExtensionTests.
+        let functions = command.hasPrefix("sqlite3 ") ? environment["FIRN_SHELL_PRELOAD"].map { "LD_PRELOAD='\($0)' " } : nil
+        process.arguments = ["-c", (functions ?? "") + command]
         environment["PATH"] = tools.path + ":" + (environment["PATH"] ?? "/usr/bin:/bin")
         environment["SWIFT_BACKTRACE"] = "enable=no"
         process.environment = environment
