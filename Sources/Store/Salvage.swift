@@ -120,6 +120,15 @@ package final class Salvage: ExtentSource, Sendable {
                 root = opened
             }
             guard root.version > 0, !root.catalogue.isNone else { continue }
+            // What is left of a root may have another number than it had: its record knows, and where there is none it is the first.
+            if slot.whole == nil, cipher == nil {
+                if root.record.isNone {
+                    root.version = 1
+                } else if let bytes = try? read(root.record), let record = try? CommitRecord(bytes), record.catalogue == root.catalogue {
+                    root.version = record.version
+                    root.time = record.time
+                }
+            }
             leads.append(Lead(version: root.version, time: root.time, catalogue: root.catalogue, origin: .root(isWhole: slot.whole != nil)))
             records.append(root.record)
         }

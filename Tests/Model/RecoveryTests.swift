@@ -161,4 +161,14 @@ import Testing
         }
         #expect(throws: FirnError.self) { try Recovery.run(from: path, version: "none", to: saved, overwrite: true, threads: 1) }
     }
+
+    @Test func `T6 a damaged number in a root is not taken for the version of what is recovered`() throws {
+        let transaction = try Database.create(path: path, atFirstCommit: true).begin()
+        try transaction.extendSchema([RecoveryTests.type])
+        try transaction.bulkWriter("T").append(RandomBatches.batch((0..<20).map { [.int(Int64($0)), .int(1), .string("b")] }, of: RecoveryTests.type))
+        try transaction.commit()
+        try damage(33)
+        let recovery = try Recovery.run(from: path, to: saved, profile: .fast, threads: 1)
+        #expect(recovery.version == 1 && recovery.losses.isEmpty, "\(recovery)")
+    }
 }
