@@ -17,7 +17,7 @@ extension JSONDocument {
         if let fault = tokens.fault { throw refusal(fault.offset, fault.message) }
         let text = tokens.bytesForTree(bytes)
 
-        let tokener = json_tokener_new_ex(512)!
+        guard let tokener = LibraryFaults.refuses(.parser) ? nil : json_tokener_new_ex(512) else { throw FirnError(.inputOutput, "no memory for a JSON parser", at: .init(file: file)) }
         defer { json_tokener_free(tokener) }
         json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8)
         // The byte after the text says that it ends there.

@@ -3,18 +3,16 @@ import FirnBytes
 
 /// One simdjson parser with its buffer: text goes into `reserve`, a tape comes out. One thread at a time.
 final class JSONParser: @unchecked Sendable {
-    private let handle: OpaquePointer
+    /// nil: there was no memory for it, as `reserve` says, without which nothing is parsed.
+    private let handle: OpaquePointer!
 
-    init() {
-        guard let handle = firn_json_create() else { fatalError("no memory for a JSON parser") }
-        self.handle = handle
-    }
+    init() { handle = LibraryFaults.refuses(.parser) ? nil : firn_json_create() }
 
-    deinit { firn_json_destroy(handle) }
+    deinit { if let handle { firn_json_destroy(handle) } }
 
     /// Room for `capacity` bytes of text; the first `keep` bytes stay. Earlier tapes end here.
     func reserve(_ capacity: Int, keeping keep: Int = 0) throws(FirnError) -> UnsafeMutableRawPointer {
-        guard let base = firn_json_buffer(handle, capacity, keep) else {
+        guard let handle, let base = firn_json_buffer(handle, capacity, keep) else {
             throw FirnError(.inputOutput, "no memory for \(capacity) bytes of JSON")
         }
         return UnsafeMutableRawPointer(base)

@@ -5,11 +5,14 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
     @usableFromInline package var what: String
     /// Offset in bytes within the structure that was read (within the file once the store has placed it).
     @usableFromInline package var offset: UInt64
+    /// Nothing is known against the bytes: it was the machine that could not read or unpack them, and may be able to later.
+    @usableFromInline package var isUnread: Bool
 
     @inlinable
-    package init(_ what: String, at offset: Int = 0) {
+    package init(_ what: String, at offset: Int = 0, isUnread: Bool = false) {
         self.what = what
         self.offset = UInt64(clamping: offset)
+        self.isUnread = isUnread
     }
 
     /// The same fault, seen from a structure that begins `base` bytes earlier.
@@ -26,7 +29,7 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
         return named
     }
 
-    @usableFromInline package var description: String { "damaged: \(what) (byte \(offset))" }
+    @usableFromInline package var description: String { "\(isUnread ? "unread" : "damaged"): \(what) (byte \(offset))" }
 }
 
 /// Runs `body`; what it finds damaged is told with the name of the structure.

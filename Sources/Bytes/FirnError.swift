@@ -76,6 +76,11 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
                   advice: "run 'firn verify \(file)' to see what is intact")
     }
 
+    /// What a fault in the bytes of the named file is to users: damage, or an error of the machine's.
+    package init(_ damage: Damage, in file: String) {
+        self = damage.isUnread ? FirnError(.inputOutput, damage.what, at: Place(file: file, byte: damage.offset)) : .damaged(file, what: damage.what, byte: damage.offset)
+    }
+
     public var description: String {
         (place.map { "\($0): " } ?? "") + message
     }

@@ -78,8 +78,3 @@ extension DifferenceOptions {
         }
     }
 }
-
-extension FirnError {
-    /// Damage met while reading the named table.
-    init(_ damage: Damage, in name: String) { self = .damaged(name, what: damage.what, byte: damage.offset) }
-}

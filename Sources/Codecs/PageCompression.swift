@@ -2,45 +2,74 @@ import CZstd
 import FirnBytes
 import Synchronization
 
+/// Where zstd could not compress, for want of memory. What it was given is there all the same, in frames that are not compressed; but whoever writes
+/// them down looks here, and does not.
+package enum CompressionFailures {
+    private static let noted = Atomic<Int>(0)
+
+    /// How many there were in this process.
+    package static var count: Int { noted.load(ordering: .relaxed) }
+
+    static func note() { noted.add(1, ordering: .relaxed) }
+}
+
 /// Compresses pages with one context, one level and at most one dictionary: zstd frames without magic number, content size,
 /// dictionary id or checksum (two bytes of header instead of nine and more; sizes and hashes are kept outside).
 final class PageCompressor {
-    private let context: OpaquePointer
+    /// nil: there was no memory for it.
+    private let context: OpaquePointer?
 
     init(level: Int, dictionary: UnsafeRawBufferPointer? = nil) {
-        guard let context = ZSTD_createCCtx() else { fatalError("zstd: no memory for a compression context") }
-        self.context = context
+        guard let context = LibraryFaults.refuses(.compressionContext) ? nil : ZSTD_createCCtx() else {
+            context = nil
+            CompressionFailures.note()
+            return
+        }
+        func set(_ parameter: ZSTD_cParameter, _ value: Int32) {
+            let result = ZSTD_CCtx_setParameter(context, parameter, value)
+            precondition(ZSTD_isError(result) == 0, "zstd refused a parameter: \(String(cString: ZSTD_getErrorName(result)))")
+        }
         set(ZSTD_c_compressionLevel, Int32(level))
         set(ZSTD_c_contentSizeFlag, 0)
         set(ZSTD_c_dictIDFlag, 0)
         set(ZSTD_c_experimentalParam2, 1) // ZSTD_c_format = magicless
         if let dictionary, dictionary.count > 0 {
-            Self.check(ZSTD_CCtx_loadDictionary(context, dictionary.baseAddress, dictionary.count))
+            guard !LibraryFaults.refuses(.compressionDictionary), ZSTD_isError(ZSTD_CCtx_loadDictionary(context, dictionary.baseAddress, dictionary.count)) == 0 else {
+                ZSTD_freeCCtx(context)
+                self.context = nil
+                CompressionFailures.note()
+                return
+            }
         }
+        self.context = context
     }
 
     deinit { ZSTD_freeCCtx(context) }
 
-    private func set(_ parameter: ZSTD_cParameter, _ value: Int32) {
-        Self.check(ZSTD_CCtx_setParameter(context, parameter, value))
-    }
-
-    private static func check(_ result: Int) {
-        precondition(ZSTD_isError(result) == 0, "zstd refused a parameter: \(String(cString: ZSTD_getErrorName(result)))")
-    }
-
     /// One frame, appended to `out`. Returns its size.
     @discardableResult
     func compress(_ source: UnsafeRawBufferPointer, into out: inout [UInt8]) -> Int {
-        let bound = ZSTD_compressBound(source.count)
-        let context = context
+        let bound = ZSTD_compressBound(source.count), before = out.count
         let frame = [UInt8](unsafeUninitializedCapacity: bound) { buffer, count in
+            guard let context, !LibraryFaults.refuses(.compress) else { return }
             let result = ZSTD_compress2(context, buffer.baseAddress, bound, source.baseAddress, source.count)
-            Self.check(result)
-            count = result
+            if ZSTD_isError(result) == 0 { count = result } else { ZSTD_CCtx_reset(context, ZSTD_reset_session_only) }
         }
-        out.append(contentsOf: frame)
-        return frame.count
+        if frame.isEmpty { appendUncompressed(source, to: &out) } else { out.append(contentsOf: frame) }
+        return out.count - before
+    }
+
+    /// A frame that any zstd unpacks, made without it (RFC 8878): no flags, a window of 128 KiB, blocks of bytes as they are.
+    private func appendUncompressed(_ source: UnsafeRawBufferPointer, to out: inout [UInt8]) {
+        CompressionFailures.note()
+        out += [0, 7 << 3]
+        var start = 0
+        repeat {
+            let count = min(source.count - start, 128 << 10), isLast = start + count == source.count, header = count << 3 | (isLast ? 1 : 0)
+            out += [UInt8(truncatingIfNeeded: header), UInt8(truncatingIfNeeded: header >> 8), UInt8(truncatingIfNeeded: header >> 16)]
+            out.append(contentsOf: source[start..<start + count])
+            start += count
+        } while start < source.count
     }
 }
 
@@ -49,7 +78,12 @@ final class PageDictionary: @unchecked Sendable {
     fileprivate let digested: OpaquePointer
 
     init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
-        guard let digested = ZSTD_createDDict(bytes.baseAddress, bytes.count) else { throw Damage("text dictionary is not one") }
+        if LibraryFaults.refuses(.decompressionDictionary) { throw PageDecompressor.noMemory }
+        guard let digested = ZSTD_createDDict(bytes.baseAddress, bytes.count) else {
+            // Bytes that do not claim to be more than text are one always.
+            let claims = bytes.count >= 8 && UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == UInt32(ZSTD_MAGIC_DICTIONARY)
+            throw claims ? Damage("text dictionary is not one") : PageDecompressor.noMemory
+        }
         self.digested = digested
     }
 
@@ -61,9 +95,12 @@ enum PageDecompressor {
     private struct Contexts: @unchecked Sendable { var idle: [OpaquePointer] = [] }
     private static let pool = Mutex(Contexts())
 
-    private static func borrow() -> OpaquePointer {
+    static let noMemory = Damage("there is no memory to unpack compressed text", isUnread: true)
+
+    private static func borrow() throws(Damage) -> OpaquePointer {
+        if LibraryFaults.refuses(.decompressionContext) { throw noMemory }
         if let context = pool.withLock({ $0.idle.popLast() }) { return context }
-        guard let context = ZSTD_createDCtx() else { fatalError("zstd: no memory for a decompression context") }
+        guard let context = ZSTD_createDCtx() else { throw noMemory }
         let result = ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam1, 1) // ZSTD_d_format = magicless
         precondition(ZSTD_isError(result) == 0, "zstd does not know frames without magic numbers")
         return context
@@ -80,14 +117,17 @@ enum PageDecompressor {
 
     /// The bytes of one frame into `room`; how many they are.
     static func inflate(_ frame: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, dictionary: PageDictionary?) throws(Damage) -> Int {
-        let context = borrow()
+        let context = try borrow()
+        defer { giveBack(context) }
+        if LibraryFaults.refuses(.decompress) { throw noMemory }
         let result = if let dictionary {
             ZSTD_decompress_usingDDict(context, room.baseAddress, room.count, frame.baseAddress, frame.count, dictionary.digested)
         } else {
             ZSTD_decompressDCtx(context, room.baseAddress, room.count, frame.baseAddress, frame.count)
         }
-        giveBack(context)
-        guard ZSTD_isError(result) == 0 else { throw Damage("compressed text does not unpack") }
+        guard ZSTD_isError(result) == 0 else {
+            throw ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? noMemory : Damage("compressed text does not unpack")
+        }
         return result
     }
 
@@ -110,7 +150,7 @@ enum PageDecompressor {
                 }
             }
             if let found = failure {
-                if room == size { throw found }
+                if room == size || found.isUnread { throw found }
                 failure = nil
                 room = min(size, room &* 8)
                 continue

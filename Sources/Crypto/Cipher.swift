@@ -43,6 +43,14 @@ package final class Cipher: Sendable {
         return out
     }
 
+    /// What users are told where `seal` gives nil.
+    package static let noMemory = FirnError(.inputOutput, "OpenSSL could not encrypt: there is no memory for it")
+
+    #if DEBUG
+    /// For the test that repeated nonces are found.
+    let nonces: Mutex<(@Sendable () -> [UInt8])?> = Mutex(nil)
+    #endif
+
     /// Random bytes from the system: a multiple of 8.
     package static func random(_ count: Int) -> [UInt8] {
         var writer = ByteWriter(reserving: count)
@@ -51,41 +59,46 @@ package final class Cipher: Sendable {
     }
 
     /// Fills `out`, which is as much longer as a nonce, with a new nonce and the sealed bytes. The tag stands for these bytes and for `bound`, which is
-    /// not stored: only who knows both, and the key, can open it.
-    package func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128 {
-        seal(bytes, bound: bound, nonce: Cipher.random(Cipher.nonceCount), into: out)
+    /// not stored: only who knows both, and the key, can open it. nil: there is no memory for it.
+    package func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128? {
+        #if DEBUG
+        if let nonce = nonces.withLock({ $0 })?() { return seal(bytes, bound: bound, nonce: nonce, into: out) }
+        #endif
+        return seal(bytes, bound: bound, nonce: Cipher.random(Cipher.nonceCount), into: out)
     }
 
-    func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], nonce: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128 {
+    func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], nonce: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128? {
         precondition(nonce.count == Cipher.nonceCount && out.count == bytes.count + Cipher.nonceCount && UInt64(bytes.count) <= Cipher.mostBytes,
                      "sealing takes a place that is as much longer as a nonce")
         out.copyBytes(from: nonce)
         var tag: (UInt64, UInt64) = (0, 0)
-        let done = withState { state in
+        let done = withState(.seal) { state in
             withUnsafeMutableBytes(of: &tag) { tag in
                 firn_cipher_seal(state, nonce, bound, bound.count, start(bytes), bytes.count, start(out) + Cipher.nonceCount, tag.baseAddress!.assumingMemoryBound(to: UInt8.self))
             }
         }
         // It refuses nothing; it may run out of memory.
-        precondition(done == 1, "OpenSSL could not seal: is there memory left?")
+        guard done == 1 else { return nil }
         return Hash128(low: UInt64(littleEndian: tag.0), high: UInt64(littleEndian: tag.1))
     }
 
-    /// Opens what `seal` wrote, into a place as much shorter as a nonce. False if anything differs: the bytes, `bound`, the tag or the key. What stands
-    /// in `out` means nothing then.
-    package func open(_ sealed: UnsafeRawBufferPointer, bound: [UInt8], tag: Hash128, into out: UnsafeMutableRawBufferPointer) -> Bool {
-        guard sealed.count >= Cipher.nonceCount, out.count == sealed.count - Cipher.nonceCount else { return false }
+    /// What came of opening: `differs` if anything does, the bytes, `bound`, the tag or the key; `noMemory` if that was not found out.
+    package enum Opening { case opened, differs, noMemory }
+
+    /// Opens what `seal` wrote, into a place as much shorter as a nonce. What stands in `out` means nothing unless it is `opened`.
+    package func open(_ sealed: UnsafeRawBufferPointer, bound: [UInt8], tag: Hash128, into out: UnsafeMutableRawBufferPointer) -> Opening {
+        guard sealed.count >= Cipher.nonceCount, out.count == sealed.count - Cipher.nonceCount else { return .differs }
         var words = (tag.low.littleEndian, tag.high.littleEndian)
-        let isGenuine = withState { state in
+        let code = withState(.open) { state in
             withUnsafeMutableBytes(of: &words) { tag in
                 firn_cipher_open(state, start(sealed), bound, bound.count, start(sealed) + Cipher.nonceCount, out.count, start(out), tag.baseAddress!.assumingMemoryBound(to: UInt8.self))
             }
-        } == 1
+        }
         #if DEBUG || FIRN_FUZZ
         // For attacks by those who have the key: what was deciphered is taken for genuine, as hashes are.
-        if Hash128.believesAnything { return true }
+        if Hash128.believesAnything { return .opened }
         #endif
-        return isGenuine
+        return code == 1 ? .opened : code == 0 ? .differs : .noMemory
     }
 
     private func start(_ bytes: UnsafeRawBufferPointer) -> UnsafePointer<UInt8> {
@@ -99,12 +112,14 @@ package final class Cipher: Sendable {
     /// Where no bytes are.
     nonisolated(unsafe) private static let nothing = UnsafePointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
-    private func withState(_ body: (OpaquePointer) -> Int32) -> Int32 {
+    /// -1 if there is no memory for a state.
+    private func withState(_ call: LibraryCall, _ body: (OpaquePointer) -> Int32) -> Int32 {
+        if LibraryFaults.refuses(call) { return -1 }
         let state: State
         if let waiting = idle.withLock({ $0.popLast() }) {
             state = waiting
         } else {
-            guard let new = firn_cipher_new(key) else { preconditionFailure("OpenSSL has no room for a cipher: is there memory left?") }
+            guard !LibraryFaults.refuses(.cipherContext), let new = firn_cipher_new(key) else { return -1 }
             state = State(pointer: new)
         }
         defer { idle.withLock { $0.append(state) } }

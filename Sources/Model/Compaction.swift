@@ -91,7 +91,7 @@ extension SnapshotCore {
             let writer = try transaction.bulkWriter(schema.types[type].name)
             for index in 0..<count {
                 let rows: (columns: [Column], rowIDs: [Int64])
-                do throws(Damage) { rows = try storedRows(type: type, segment: index) } catch { throw .damaged(source, what: error.what, byte: error.offset) }
+                do throws(Damage) { rows = try storedRows(type: type, segment: index) } catch { throw FirnError(error, in: source) }
                 try writer.append(stored: rows.columns, rowIDs: rows.rowIDs)
                 progress(rows.rowIDs.count)
             }

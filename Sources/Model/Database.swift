@@ -107,7 +107,7 @@ package final class Database: Sendable {
     }
 
     /// An error of the file's contents, as users see it.
-    func failure(_ damage: Damage) -> FirnError { .damaged(path, what: damage.what, byte: damage.offset) }
+    func failure(_ damage: Damage) -> FirnError { FirnError(damage, in: path) }
 }
 
 /// Bytes of a file that its newest version does not use.

@@ -27,7 +27,7 @@ extension StoredTable: RowTable {
     package func storedValue(_ rowID: Int64, _ column: Int) throws(FirnError) -> Value {
         do throws(Damage) {
             if let place = try place(of: rowID) { return try rows(place.segment).storedColumn(column).value(at: place.position) }
-        } catch { throw .damaged(path, what: error.what, byte: error.offset) }
+        } catch { throw FirnError(error, in: path) }
         throw FirnError(.notFound, "no row \(rowID)")
     }
 

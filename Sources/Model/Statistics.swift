@@ -36,7 +36,7 @@ package struct TypeStatistics: Sendable {
 extension DatabaseSnapshot {
     /// Measures every type. Reads all headers and the beginnings of all chunks.
     package func statistics() throws(FirnError) -> [TypeStatistics] {
-        do throws(Damage) { return try core.statistics() } catch { throw .damaged(path, what: error.what, byte: error.offset) }
+        do throws(Damage) { return try core.statistics() } catch { throw FirnError(error, in: path) }
     }
 }
 

@@ -140,7 +140,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     /// Rows that the bulk writer still holds are written, so that they can be read; what was written is seen.
     func settleBulk() {
         if let writer, writer.isPending {
-            do throws(FirnError) { try writer.finish() } catch { failure = Damage("rows cannot be written: \(error.message)") }
+            do throws(FirnError) { try writer.finish() } catch { failure = Damage("rows cannot be written: \(error.message)", isUnread: error.code != .damaged) }
         }
         if seen != mark.structures { keepUp() }
     }

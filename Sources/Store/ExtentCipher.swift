@@ -6,7 +6,7 @@ final class ExtentCipher: Sendable {
     /// Random, fixed at creation.
     let salt: [UInt8]
     private let identity: Hash128
-    private let cipher: Cipher
+    let cipher: Cipher
     /// How much longer an extent is than what it holds.
     static let overhead = Cipher.nonceCount
     private static let tag: UInt32 = 0x3154_5845       // "EXT1"
@@ -29,36 +29,45 @@ final class ExtentCipher: Sendable {
     }
 
     /// Seals an extent; `out` is `overhead` bytes longer. Returns its reference, whose hash is the tag.
-    func seal(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, birth: UInt64, into out: UnsafeMutableRawBufferPointer) -> ExtentRef {
+    func seal(_ bytes: UnsafeRawBufferPointer, at offset: UInt64, birth: UInt64, into out: UnsafeMutableRawBufferPointer) throws(FirnError) -> ExtentRef {
         let length = UInt64(out.count)
-        return ExtentRef(offset: offset, length: length, birth: birth, hash: cipher.seal(bytes, bound: bound(offset, length, birth), into: out))
+        guard let tag = cipher.seal(bytes, bound: bound(offset, length, birth), into: out) else { throw Cipher.noMemory }
+        return ExtentRef(offset: offset, length: length, birth: birth, hash: tag)
     }
 
     /// What an extent holds, in memory of its own.
     func open(_ sealed: UnsafeRawBufferPointer, _ ref: ExtentRef) throws(Damage) -> OpenedExtent {
         guard sealed.count >= ExtentCipher.overhead else { throw Damage("an encrypted extent has no room for its nonce", at: Int(clamping: ref.offset)) }
         let opened = OpenedExtent(count: sealed.count - ExtentCipher.overhead)
-        guard cipher.open(sealed, bound: bound(ref.offset, ref.length, ref.birth), tag: ref.hash, into: opened.place) else {
-            throw Damage("stored bytes are not those that were encrypted", at: Int(clamping: ref.offset))
+        switch cipher.open(sealed, bound: bound(ref.offset, ref.length, ref.birth), tag: ref.hash, into: opened.place) {
+        case .opened: return opened
+        case .differs: throw Damage("stored bytes are not those that were encrypted", at: Int(clamping: ref.offset))
+        case .noMemory: throw ExtentCipher.noMemory.shifted(by: ref.offset)
         }
-        return opened
     }
+
+    private static let noMemory = Damage("OpenSSL could not decrypt: there is no memory for it", isUnread: true)
 
     // MARK: Roots
 
     /// `bytes` behind a new nonce, and the tag that stands for them and for `bound`.
-    func seal(root bytes: [UInt8], bound: [UInt8]) -> [UInt8] {
+    func seal(root bytes: [UInt8], bound: [UInt8]) throws(FirnError) -> [UInt8] {
         var out = [UInt8](repeating: 0, count: bytes.count + ExtentCipher.overhead)
-        let tag = bytes.withUnsafeBytes { bytes in out.withUnsafeMutableBytes { cipher.seal(bytes, bound: bound, into: $0) } }
+        guard let tag = bytes.withUnsafeBytes({ bytes in out.withUnsafeMutableBytes { cipher.seal(bytes, bound: bound, into: $0) } }) else { throw Cipher.noMemory }
         var writer = ByteWriter(reserving: out.count + Cipher.tagCount)
         writer.append(contentsOf: out)
         writer.append(tag)
         return writer.bytes
     }
 
-    func open(root sealed: [UInt8], bound: [UInt8], tag: Hash128) -> [UInt8]? {
+    /// nil if it is not what was sealed with this key.
+    func open(root sealed: [UInt8], bound: [UInt8], tag: Hash128) throws(Damage) -> [UInt8]? {
         var out = [UInt8](repeating: 0, count: sealed.count - ExtentCipher.overhead)
-        return sealed.withUnsafeBytes { sealed in out.withUnsafeMutableBytes { cipher.open(sealed, bound: bound, tag: tag, into: $0) } } ? out : nil
+        switch sealed.withUnsafeBytes({ sealed in out.withUnsafeMutableBytes { cipher.open(sealed, bound: bound, tag: tag, into: $0) } }) {
+        case .opened: return out
+        case .differs: return nil
+        case .noMemory: throw ExtentCipher.noMemory
+        }
     }
 }
 

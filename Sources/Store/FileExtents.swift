@@ -115,7 +115,7 @@ extension File {
         do throws(Damage) {
             let count: Int
             do throws(FirnError) { count = try read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<Int(ref.length)]), at: ref.offset) } catch {
-                throw Damage(error.message, at: Int(clamping: ref.offset))
+                throw Damage(error.message, at: Int(clamping: ref.offset), isUnread: true)
             }
             let read = UnsafeRawBufferPointer(rebasing: bytes[..<Int(ref.length)])
             guard count == read.count else { throw Damage("the file was cut short while it was open", at: Int(clamping: ref.offset)) }

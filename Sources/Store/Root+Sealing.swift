@@ -28,14 +28,14 @@ struct RootSeal: Equatable {
         tag = try reader.readHash()
     }
 
-    fileprivate func open(_ cipher: ExtentCipher) -> [UInt8]? { cipher.salt == salt ? cipher.open(root: sealed, bound: bound, tag: tag) : nil }
+    fileprivate func open(_ cipher: ExtentCipher) throws(Damage) -> [UInt8]? { cipher.salt == salt ? try cipher.open(root: sealed, bound: bound, tag: tag) : nil }
 }
 
 extension Root {
     var isEncrypted: Bool { readerFeatures & ReaderFeature.encryption.bit != 0 }
 
     /// The bytes of its slot in an encrypted file. Each call takes another nonce.
-    func encoded(sealing cipher: ExtentCipher?) -> [UInt8] {
+    func encoded(sealing cipher: ExtentCipher?) throws(FirnError) -> [UInt8] {
         guard let cipher else { return encoded() }
         precondition(isEncrypted && secondSlot == 0, "the root of an encrypted file says that it is one")
         var inner = ByteWriter(reserving: 72)
@@ -50,7 +50,7 @@ extension Root {
         open.encodeFields(length: RootSeal.rootLength, to: &writer)
         writer.append(contentsOf: cipher.salt)
         let bound = writer.bytes
-        writer.append(contentsOf: cipher.seal(root: inner.bytes, bound: bound))
+        writer.append(contentsOf: try cipher.seal(root: inner.bytes, bound: bound))
         writer.append(Hash128(of: writer.bytes))
         writer.pad(to: Root.slotBytes)
         return writer.bytes
@@ -62,7 +62,7 @@ extension Root {
             guard cipher == nil else { throw Damage("a root that is not encrypted, in an encrypted file") }
             return self
         }
-        guard let cipher, let bytes = seal.open(cipher) else { throw Damage("the root cannot be opened with this key") }
+        guard let cipher, let bytes = try seal.open(cipher) else { throw Damage("the root cannot be opened with this key") }
         var root = self
         root.seal = nil
         try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in

@@ -79,11 +79,13 @@ struct RootSearch {
             if first.version == 0 { return (first, nil, empty(size), cipher) }
             return (first, nil, whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher)
         } catch {
+            // Nothing is known against the newest version: an older one is no answer.
+            if error.isUnread { throw FirnError(error, in: path) }
             // What was durable before its root was written cannot have been torn by a crash: it is damaged, and an older version is no answer.
-            guard whole.count == 2, first.listsExtents else { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
+            guard whole.count == 2, first.listsExtents else { throw FirnError(error, in: path) }
             do throws(Damage) {
                 try check(whole[1], newest: false, size: size, cipher)
-            } catch { throw FirnError.damaged(path, what: error.what, byte: error.offset) }
+            } catch { throw FirnError(error, in: path) }
             return (whole[1], first, error, cipher)
         }
     }
@@ -111,7 +113,10 @@ struct RootSearch {
             do throws(Damage) {
                 opened.append(try root.unsealed(tried))
                 cipher = tried
-            } catch { fault = error.shifted(by: root.offset(of: root.version)) }
+            } catch {
+                if error.isUnread { throw FirnError(error, in: path) }
+                fault = error.shifted(by: root.offset(of: root.version))
+            }
         }
         guard !opened.isEmpty else {
             throw FirnError(.wrongKey, "the key is not the one that the file was encrypted with", at: .init(file: path))

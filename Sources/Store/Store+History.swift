@@ -35,7 +35,7 @@ extension Store {
                 do throws(Damage) { record = try CommitRecord(bytes) } catch { throw error.shifted(by: ref.offset) }
                 guard record.version == expected else { throw Damage("commit records out of order", at: Int(clamping: ref.offset)) }
             } catch {
-                throw FirnError.damaged(path, what: error.naming("the commit record of version \(expected)").what, byte: error.offset)
+                throw FirnError(error.naming("the commit record of version \(expected)"), in: path)
             }
             let bound = oldest ?? record.oldestRecord
             oldest = bound
@@ -82,7 +82,7 @@ extension Store {
             space.settleQueue()
             return (space, records.reversed(), checkpoint, logBytes, history)
         } catch {
-            throw FirnError.damaged(path, what: error.naming("the state of space").what, byte: error.offset)
+            throw FirnError(error.naming("the state of space"), in: path)
         }
     }
 }

@@ -43,7 +43,7 @@ extension Store {
         do throws(Damage) {
             let bytes = try snapshot.read(ref)
             do throws(Damage) { return try KeptHistory(bytes, version: snapshot.version) } catch { throw error.shifted(by: ref.offset) }
-        } catch { throw FirnError.damaged(path, what: error.naming("the list of tags").what, byte: error.offset) }
+        } catch { throw FirnError(error.naming("the list of tags"), in: path) }
     }
 }
 
@@ -96,7 +96,7 @@ extension StoreTransaction {
     }
 
     /// Before the record is written: the extent that it refers to. (The lock is held.)
-    func writeHistory(_ catalogue: ExtentRef, _ time: Int64) -> (ref: ExtentRef, history: KeptHistory) {
+    func writeHistory(_ catalogue: ExtentRef, _ time: Int64) throws(FirnError) -> (ref: ExtentRef, history: KeptHistory) {
         if !ownTags.isEmpty {
             var changed = history ?? store.kept
             // All that the catalogue leads to lies below the present end.
@@ -108,7 +108,7 @@ extension StoreTransaction {
         if !store.keptRef.isNone { freed.append(store.keptRef) }
         guard !history.isEmpty else { return (.none, history) }
         let bytes = history.encoded()
-        return (put(bytes, at: reserve(bytes.count)), history)
+        return (try put(bytes, at: reserve(bytes.count)), history)
     }
 
     /// The oldest version that stays readable. (The lock is held.)

@@ -81,7 +81,7 @@ package final class Store: @unchecked Sendable {
                         identity: Hash128(low: Machine.random, high: Machine.random), record: .none, catalogue: .none)
         let cipher = try key.map { (key) throws(FirnError) in try ExtentCipher(key, salt: Cipher.random(Cipher.saltCount), identity: root.identity) }
         if cipher != nil { root.readerFeatures |= ReaderFeature.encryption.bit }
-        try replacement.file.write(root.encoded(sealing: cipher), at: 0)
+        try replacement.file.write(try root.encoded(sealing: cipher), at: 0)
         if !atFirstCommit { try replacement.finish() }
         let store = try Store(file: replacement.file, path: path, root: root, refused: nil, fellBack: nil, isWritable: true, reading: .standard, cipher)
         if atFirstCommit { store.replacement = replacement }
@@ -130,9 +130,11 @@ package final class Store: @unchecked Sendable {
             var newest: Root?
             for offset in [0, secondOffset.load(ordering: .relaxed)] {
                 let bytes = try file.read(count: Root.slotBytes, at: offset)
-                let root = bytes.withUnsafeBytes { try? Root(slot: $0, at: offset).unsealed(cipher) }
-                guard let root, root.identity == identity, root != refused else { continue }
-                if newest == nil || root.version > newest!.version { newest = root }
+                do throws(Damage) {
+                    let root = try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: offset).unsealed(cipher) }
+                    guard root.identity == identity, root != refused else { continue }
+                    if newest == nil || root.version > newest!.version { newest = root }
+                } catch { if error.isUnread { throw FirnError(error, in: path) } }
             }
             // A root is gone, or was just being written when it was read.
             if let newest, newest.version >= seen.load(ordering: .relaxed) {

@@ -55,7 +55,7 @@ extension Store {
             let durable = pending?.durable.version ?? base.version
             let protected = min(base.root.oldestKept, durable == 0 ? 0 : durable - 1)
             space!.release(protected: protected, pins: try pins() + (kept.tags + durableTags).map(\.version))
-            if let fault = space!.contradiction { throw FirnError.damaged(path, what: fault.what, byte: fault.offset) }
+            if let fault = space!.contradiction { throw FirnError(fault, in: path) }
             return StoreTransaction(store: self, base: base)
         } catch {
             endWriting()
@@ -149,10 +149,10 @@ extension StoreTransaction {
     /// True if the root is left to a later commit.
     private func publish(catalogue: ExtentRef, _ retention: Retention?, _ ownTime: Int64?, _ forcingCheckpoint: Bool, _ durability: Durability) throws(FirnError) -> Bool {
         // What was read as zeros since the file was cut short must not be written down.
-        do throws(Damage) { try base.checkIntact() } catch { throw FirnError.damaged(store.path, what: error.what, byte: error.offset) }
+        do throws(Damage) { try base.checkIntact() } catch { throw FirnError(error, in: store.path) }
         let time = ownTime ?? max(Machine.wallNanoseconds, base.time)
         let oldestKept = oldestKept(retention ?? history?.retention ?? store.kept.retention ?? .standard, now: time)
-        let (historyRef, newHistory) = writeHistory(catalogue, time)
+        let (historyRef, newHistory) = try writeHistory(catalogue, time)
         let writesCheckpoint = forcingCheckpoint || store.logBytes > max(store.checkpoint.ref.length, Store.minimumLog)
         let checkpointVersion = writesCheckpoint ? version : store.checkpoint.version
 
@@ -160,7 +160,7 @@ extension StoreTransaction {
         let oldestRecord = min(max(oldestKept, 1), max(checkpointVersion, 1), version)
         var records = store.records, previous = base.root.record
         if base.root.isAlone {
-            previous = recordFirstVersion(replacedBy: catalogue)
+            previous = try recordFirstVersion(replacedBy: catalogue)
             records = [(1, previous, base.time)]
         }
         let keptFrom = records.firstIndex { $0.version >= oldestRecord } ?? records.count
@@ -197,10 +197,10 @@ extension StoreTransaction {
         record.holes = holes.ranges
 
         if let checkpointPlace {
-            record.checkpoint = put(store.space!.encoded(version: version, freed: freedRanges), at: checkpointPlace)
+            record.checkpoint = try put(store.space!.encoded(version: version, freed: freedRanges), at: checkpointPlace)
             if singleBarrier { record.listed.append(record.checkpoint) }
         }
-        let recordRef = put(record.encoded(), at: recordPlace)
+        let recordRef = try put(record.encoded(), at: recordPlace)
         var root = Root(version: version, end: record.end, oldestKept: oldestKept, time: time, listsExtents: singleBarrier,
                         identity: store.identity, record: recordRef, catalogue: catalogue)
         root.readerFeatures = base.root.readerFeatures | neededFeatures
@@ -268,7 +268,7 @@ extension StoreTransaction {
     }
 
     /// The record that a file of one commit went without. Its one extent is dead from now on: the commit after this one rewrites the slot before it.
-    private func recordFirstVersion(replacedBy catalogue: ExtentRef) -> ExtentRef {
+    private func recordFirstVersion(replacedBy catalogue: ExtentRef) throws(FirnError) -> ExtentRef {
         precondition(catalogue.birth == version, "the second commit of a file that began alone writes everything anew")
         if !freed.contains(base.catalogue) { freed.append(base.catalogue) }
         let used = base.root.end
@@ -276,7 +276,7 @@ extension StoreTransaction {
             version: 1, time: base.time, oldestKept: base.root.oldestKept, oldestRecord: 1, end: base.root.secondOffset / 64 + 8, checkpointVersion: 0,
             previous: .none, catalogue: base.catalogue, checkpoint: .none, taken: used > 8 ? [UnitRange(start: 8, end: used)] : [])
         let bytes = record.encoded()
-        return put(bytes, at: reserve(bytes.count))
+        return try put(bytes, at: reserve(bytes.count))
     }
 
     /// A place for so many bytes, and for what encryption adds.
@@ -284,24 +284,25 @@ extension StoreTransaction {
         (allocate(ExtentRef.units(of: UInt64(bytes + (store.isEncrypted ? ExtentCipher.overhead : 0)))), bytes)
     }
 
-    func put(_ bytes: [UInt8], at place: (range: UnitRange, bytes: Int)) -> ExtentRef {
+    func put(_ bytes: [UInt8], at place: (range: UnitRange, bytes: Int)) throws(FirnError) -> ExtentRef {
         precondition(bytes.count <= place.bytes, "a record outgrew the room reserved for it")
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: place.bytes, alignment: 16)
         buffer.initializeMemory(as: UInt8.self, repeating: 0)
         buffer.copyBytes(from: bytes)
-        let entry = written(UnsafeRawBufferPointer(buffer), at: place.range, buffer)
+        let entry = try written(UnsafeRawBufferPointer(buffer), at: place.range, buffer)
         written[place.range.start] = entry
         return entry.ref
     }
 
     /// Extents, then the root, then the sync that makes both last.
     private func writeOut(_ root: Root) throws(FirnError) {
+        let slot = try root.encoded(sealing: store.cipher)
         try flush()
         do throws(FirnError) {
             // An extent written on its own does not fill its last unit.
             if try store.file.size() < root.end * 64 { try store.file.truncate(to: root.end * 64) }
             if !root.listsExtents { try store.file.sync() }
-            try store.file.write(root.encoded(sealing: store.cipher), at: root.offset(of: root.version))
+            try store.file.write(slot, at: root.offset(of: root.version))
             if let replacement = store.replacement {
                 // Nobody has seen the file without this commit. An empty version to fall back to would make damage look like an empty file.
                 try store.file.write(Root.vacantSlot, at: root.offset(of: root.version &- 1))

@@ -40,7 +40,7 @@ extension StoreTransaction {
         }
         guard let place else { return nil }
         let bytes: UnsafeRawBufferPointer
-        do throws(Damage) { bytes = try read(ref) } catch { throw FirnError.damaged(store.path, what: error.what, byte: error.offset) }
+        do throws(Damage) { bytes = try read(ref) } catch { throw FirnError(error, in: store.path) }
         lock.withLock { placing = .at(place) }
         defer { lock.withLock { placing = usual } }
         let moved = try write(bytes)

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnCodecs
 import FirnCrypto
 import FirnDisk
 
@@ -51,6 +52,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     private var copies: [ExtentRef: UnsafeRawBufferPointer] = [:]
     private(set) var isOpen = true
     private var broken: FirnError?
+    private let compressionFailures = CompressionFailures.count
     /// Made by the writer to end a group: whose turn it is does not end with it.
     let isLast: Bool
 
@@ -80,7 +82,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         let ref = try lock.withLock { () throws(FirnError) -> ExtentRef in
             precondition(isOpen, "write before commit or cancel")
             guard !store.isInherited else { throw store.file.inherited }
-            if let broken { throw broken }
+            try checkUnbroken()
             let range = allocate(ExtentRef.units(of: UInt64(bytes.count)))
             let ref = ExtentRef(offset: range.start * 64, length: UInt64(bytes.count), birth: version, hash: hash)
             var entry = Written(ref: ref)
@@ -103,11 +105,16 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         let range = try lock.withLock { () throws(FirnError) in
             precondition(isOpen, "write before commit or cancel")
             guard !store.isInherited else { throw store.file.inherited }
-            if let broken { throw broken }
+            try checkUnbroken()
             return allocate(ExtentRef.units(of: UInt64(count)))
         }
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-        var entry = Written(ref: cipher.seal(bytes, at: range.start * 64, birth: version, into: buffer))
+        var entry: Written
+        do throws(FirnError) { entry = Written(ref: try cipher.seal(bytes, at: range.start * 64, birth: version, into: buffer)) } catch {
+            buffer.deallocate()
+            lock.withLock { giveBack(range) }
+            throw error
+        }
         let direct = count >= StoreTransaction.directBytes
         if !direct { entry.buffer = buffer }
         defer { if direct { buffer.deallocate() } }
@@ -131,13 +138,16 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     }
 
     /// An extent of the transaction's own bookkeeping, which are in `buffer`; encrypted, if the file is.
-    func written(_ bytes: UnsafeRawBufferPointer, at range: UnitRange, _ buffer: UnsafeMutableRawBufferPointer) -> Written {
+    func written(_ bytes: UnsafeRawBufferPointer, at range: UnitRange, _ buffer: UnsafeMutableRawBufferPointer) throws(FirnError) -> Written {
         guard let cipher = store.cipher else {
             return Written(ref: ExtentRef(offset: range.start * 64, length: UInt64(bytes.count), birth: version, hash: Hash128(of: bytes)), buffer: buffer)
         }
         let sealed = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + ExtentCipher.overhead, alignment: 16)
         defer { buffer.deallocate() }
-        return Written(ref: cipher.seal(bytes, at: range.start * 64, birth: version, into: sealed), buffer: sealed)
+        do throws(FirnError) { return Written(ref: try cipher.seal(bytes, at: range.start * 64, birth: version, into: sealed), buffer: sealed) } catch {
+            sealed.deallocate()
+            throw error
+        }
     }
 
     package func write(_ bytes: [UInt8]) throws(FirnError) -> ExtentRef {
@@ -271,7 +281,13 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         store.fail(error)
     }
 
-    func checkUnbroken() throws(FirnError) { if let broken { throw broken } }
+    func checkUnbroken() throws(FirnError) {
+        if let broken { throw broken }
+        // Whose pages they were is not known: memory is everybody's.
+        if CompressionFailures.count != compressionFailures {
+            throw FirnError(.inputOutput, "zstd could not compress: there is no memory for it", at: .init(file: store.path))
+        }
+    }
 
     func close() {
         isOpen = false

@@ -121,7 +121,7 @@ package final class TreeWriter {
     }
 
     private func checked<R>(_ body: () throws(Damage) -> R) throws(FirnError) -> R {
-        do throws(Damage) { return try body() } catch { throw FirnError.damaged(transaction.store.path, what: error.what, byte: error.offset) }
+        do throws(Damage) { return try body() } catch { throw FirnError(error, in: transaction.store.path) }
     }
 
     /// The child as a node in memory, which its parent holds from now on.

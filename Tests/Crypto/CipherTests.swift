@@ -9,13 +9,13 @@ import Testing
             out.withUnsafeMutableBytes { out in
                 nonce.map { cipher.seal(bytes, bound: bound, nonce: $0, into: out) } ?? cipher.seal(bytes, bound: bound, into: out)
             }
-        }
+        }!
         return (out, tag)
     }
 
     private func opened(_ cipher: Cipher, _ sealed: [UInt8], bound: [UInt8] = [], tag: Hash128) -> [UInt8]? {
         var out = [UInt8](repeating: 0, count: max(0, sealed.count - Cipher.nonceCount))
-        return sealed.withUnsafeBytes { sealed in out.withUnsafeMutableBytes { cipher.open(sealed, bound: bound, tag: tag, into: $0) } } ? out : nil
+        return sealed.withUnsafeBytes { sealed in out.withUnsafeMutableBytes { cipher.open(sealed, bound: bound, tag: tag, into: $0) } } == .opened ? out : nil
     }
 
     private func hex(_ bytes: some Sequence<UInt8>) -> String { bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() }

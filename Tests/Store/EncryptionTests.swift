@@ -2,7 +2,9 @@ import FirnBytes
 import FirnDisk
 import FirnKit
 import Foundation
+import Synchronization
 import Testing
+@testable import FirnCrypto
 @testable import FirnStore
 
 let testKey = EncryptionKey([UInt8](0..<64))!
@@ -112,6 +114,74 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
             total += bytes.count
         }
         #expect(counts.dropFirst().allSatisfy { abs($0 - total / 256) < total / 2560 }, "\(counts)")
+    }
+
+    /// The test above is worth what its search is: here nonces do come again, and it has to see that.
+    @Test func `T13: nonces that come again are found, whether the source is stuck, short, or was copied with its state`() throws {
+        func repeated(_ source: @escaping @Sendable () -> [UInt8]) throws -> Int {
+            let scratch = Scratch(), recorder = Recorder()
+            let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey, calls: recorder)
+            store.cipher!.cipher.nonces.withLock { $0 = source }
+            var story = Story(seed: 9)
+            for _ in 0..<12 { try story.commit(store) }
+            #expect(try story.holds(store.snapshot()))
+            let all = beginnings(recorder.calls).filter { !$0.allSatisfy { $0 == 0 } }
+            return all.count - Set(all).count
+        }
+        let own = try repeated { Cipher.random(Cipher.nonceCount) }
+        #expect(own == 0)
+        let stuck = try repeated { [UInt8](repeating: 5, count: Cipher.nonceCount) }
+        #expect(stuck > 30)
+        // 16 bits of state, or a generator that begins anew after a while, as in a machine that was copied.
+        let short = try repeated { [UInt8](repeating: 5, count: Cipher.nonceCount - 1) + [UInt8.random(in: 0..<16)] }
+        #expect(short > 10)
+        let numbers = Mutex(0)
+        let copied = try repeated {
+            let number = numbers.withLock { number in
+                number += 1
+                return number % 40
+            }
+            return (0..<Cipher.nonceCount).map { UInt8(truncatingIfNeeded: number &* 31 &+ $0 &* 7) }
+        }
+        #expect(copied > 5)
+    }
+
+    @Test func `T13: an encrypted file that is read with calls tells the same story, and is found wrong where it is`() throws {
+        let scratch = Scratch()
+        var story = Story(seed: 14)
+        let store = try Store.create(path: scratch("a"), overwrite: false, key: testKey)
+        for _ in 0..<4 { try story.commit(store, largest: 100_000) }
+        let copying = try Store.open(path: scratch("a"), writable: true, key: testKey, reading: .copied)
+        #expect(copying.isCopying && copying.isEncrypted)
+        for _ in 0..<8 {
+            try story.commit(copying, largest: 100_000)
+            #expect(try story.holds(copying.snapshot()) && story.holds(store.snapshot()))
+        }
+        let transaction = try copying.begin(), large = pattern(3, 200_000), ref = try transaction.write(large)
+        #expect(try transaction.read(ref).elementsEqual(large))
+        transaction.cancel()
+        #expect(try faults(copying).isEmpty)
+        // Pinned, while others commit.
+        let pinned = try copying.snapshot()
+        for _ in 0..<20 { try story.commit(copying, keep: 2) }
+        #expect(try story.holds(pinned))
+        // One bit, and a file cut short.
+        let snapshot = try copying.snapshot(), refs = try liveExtents(snapshot), image = try bytes(scratch("a"))
+        for ref in refs {
+            var other = image
+            other[Int(ref.offset) + Int(ref.length) / 2] ^= 4
+            try Data(other).write(to: URL(fileURLWithPath: scratch("b")))
+            let damaged = try? Store.open(path: scratch("b"), writable: false, key: testKey, reading: .copied).snapshot()
+            if let damaged, damaged.version == snapshot.version { #expect(throws: Damage.self) { _ = try damaged.read(ref) } }
+        }
+        let last = refs.max { $0.offset < $1.offset }!
+        try Data(image).write(to: URL(fileURLWithPath: scratch("b")))
+        let reader = try Store.open(path: scratch("b"), writable: false, key: testKey, reading: .copied).snapshot()
+        try File(path: scratch("b"), .readWrite).truncate(to: last.offset + 8)
+        #expect(throws: Damage.self) { _ = try reader.read(last) }
+        // The keys are told apart here too.
+        #expect(code { _ = try Store.open(path: scratch("a"), writable: false, reading: .copied) } == .encrypted)
+        #expect(code { _ = try Store.open(path: scratch("a"), writable: false, key: otherKey, reading: .copied) } == .wrongKey)
     }
 
     @Test func `T13: nothing of what was written stands in the file, committed, cancelled or crashed`() throws {

@@ -65,6 +65,27 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, testKey]) func `T4: a read that fails while a file is opened is an error, and no older version stands in`(key: EncryptionKey?) throws {
+        let folder = TemporaryFolder()
+        var story = Story(seed: 6)
+        do {
+            let store = try Store.create(path: folder.file("a"), overwrite: false, key: key)
+            for _ in 0..<5 { try story.commit(store) }
+        }
+        var nth = 0
+        while true {
+            let journal = DiskJournal(of: folder, .init(after: nth, only: "read", code: 5))
+            defer { ScriptedDisk.end(in: folder.path) }
+            do throws(FirnError) {
+                let store = try Store.open(path: folder.file("a"), writable: false, key: key)
+                #expect(try store.latestVersion() == 5 && store.fellBack == nil, "read \(nth)")
+            } catch { #expect(error.code == .inputOutput, "read \(nth): \(error)") }
+            if journal.refusals.isEmpty { break }
+            nth += 1
+        }
+        #expect(nth > 3)
+    }
+
     @Test func `after a failed sync the store refuses to commit until it is opened again`() throws {
         let scratch = Scratch()
         do {

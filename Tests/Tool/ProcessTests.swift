@@ -39,6 +39,57 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         #expect(run.code == 0 && run.number("kills") >= 10, "\(run.lines)")
     }
 
+    /// A key of its own, as digits.
+    private func keyed(_ scratch: Scratch) throws -> [String] {
+        try scratch.write("key", (0..<64).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined())
+        return ["--key-file", scratch.file("key").path]
+    }
+
+    @Test(arguments: [0, 1]) func `T3, T13: writers and readers of an encrypted file are killed, and nothing acknowledged is lost`(copied: Int) throws {
+        let scratch = try Scratch(), kills = count("FIRN_KILLS", 24) / 2
+        let run = try Stress(["kill", scratch.file("a.firn").path, "--kills", String(kills), "--copied", String(copied)] + keyed(scratch))
+        #expect(run.code == 0 && run.number("kills") >= kills && run.number("commits") >= kills / 2, "\(run.lines)")
+        #expect(try scratch.firn("verify", "--full", "a.firn").code == 4)
+        #expect(try scratch.firn("verify", "--full", "a.firn", "--key-file", "key").code == 0)
+        if kills > 500 { print("T3, encrypted, copied \(copied): \(run.lines.joined(separator: ", "))") }
+    }
+
+    @Test(arguments: [0, 1]) func `T9, T13: one process writes an encrypted file while others read it, and who has another key is told`(copied: Int) throws {
+        let scratch = try Scratch(), commits = count("FIRN_CROWD", 60), key = try keyed(scratch)
+        let run = try Stress(["crowd", scratch.file("a.firn").path, "--count", String(commits), "--writers", "1", "--threads", "1", "--copied", String(copied)] + key)
+        #expect(run.code == 0 && run.number("commits") == commits && run.number("elsewhere") > 0, "\(run.lines)")
+        if commits > 1000 { print("T9, encrypted, copied \(copied): \(run.lines.joined(separator: ", "))") }
+        // While one writes: without a key, with another one, and with the right one.
+        let writer = Process()
+        writer.executableURL = FirnRun.binary.deletingLastPathComponent().appending(path: "firn-stress")
+        writer.arguments = ["write", scratch.file("a.firn").path, "--copied", String(copied)] + key
+        writer.standardOutput = FileHandle.nullDevice
+        try writer.run()
+        defer {
+            kill(writer.processIdentifier, SIGKILL)
+            writer.waitUntilExit()
+        }
+        try scratch.write("other", String(repeating: "5a", count: 64))
+        for _ in 0..<3 {
+            for command in ["read", "write"] {
+                let wrong = try Stress([command, scratch.file("a.firn").path, "--count", "1", "--copied", String(copied), "--key-file", scratch.file("other").path])
+                #expect(wrong.code == 1 && wrong.lines.joined().contains("not the one that the file was encrypted with"), "\(wrong.lines)")
+                let missing = try Stress([command, scratch.file("a.firn").path, "--count", "1", "--copied", String(copied)])
+                #expect(missing.code == 1 && missing.lines.joined().contains("the file is encrypted"), "\(missing.lines)")
+            }
+            let right = try Stress(["read", scratch.file("a.firn").path, "--count", "5", "--copied", String(copied)] + key)
+            #expect(right.code == 0 && right.lines.count == 5, "\(right.lines)")
+        }
+        #expect(writer.isRunning, "those with wrong keys have done the writer no harm")
+    }
+
+    @Test func `T13: many commits to an encrypted data set of constant size keep the file within a constant factor`() throws {
+        let scratch = try Scratch(), commits = count("FIRN_SOAK", 300)
+        let run = try Stress(["soak", scratch.file("a.firn").path, "--count", String(commits), "--pins", "2"] + keyed(scratch))
+        #expect(run.code == 0 && run.number("largest") <= 5 * 500_000, "\(run.lines)")
+        if commits > 1000 { print("soak, encrypted: \(run.lines.joined(separator: ", "))") }
+    }
+
     @Test(arguments: [0, 1]) func `T9: readers in threads and processes see whole versions while writers take turns`(copied: Int) throws {
         let scratch = try Scratch(), commits = count("FIRN_CROWD", 60)
         let run = try Stress(["crowd", scratch.file("a.firn").path, "--count", String(commits), "--copied", String(copied)])

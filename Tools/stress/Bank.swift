@@ -9,6 +9,9 @@ enum Bank {
     static let mostEntries = 64
     static let mostText = 400_000
 
+    /// Of all files here; nil: they are not encrypted. Set before anything is opened.
+    nonisolated(unsafe) static var key: EncryptionKey?
+
     private static func column(_ name: String, _ kind: ScalarKind = .int) -> ColumnSchema { ColumnSchema(name, ColumnType(kind)) }
     private static let types = [
         TypeSchema("Account", columns: [column("id"), column("balance"), column("words", .string)], key: [0]),
@@ -18,7 +21,7 @@ enum Bank {
     ]
 
     static func make(_ path: String, keep: Int = 8) throws(FirnError) -> Database {
-        let database = try Database.create(path: path, overwrite: true, keep: keep), transaction = try database.begin()
+        let database = try Database.create(path: path, overwrite: true, keep: keep, key: key), transaction = try database.begin()
         try transaction.extendSchema(types)
         var check: Int64 = 0
         for id in 0..<Int64(accounts) {
@@ -29,6 +32,10 @@ enum Bank {
         try transaction.insert("Ledger", [.int(0), .int(opening * Int64(accounts)), .int(check), .int(0), .int(hash([]))])
         try transaction.commit()
         return database
+    }
+
+    static func open(_ path: String, writable: Bool = false, keep: Int? = nil) throws(FirnError) -> Database {
+        try Database.open(path: path, writable: writable, keep: keep, key: key)
     }
 
     private static func words(_ id: Int64, _ balance: Int64) -> String { "account \(id) holds \(balance)" }

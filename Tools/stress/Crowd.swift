@@ -14,9 +14,9 @@ struct Crowd {
         say("seed \(seed)")
         let database = try Bank.make(path, keep: options["keep", 2])
         var random = Dice(seed), children: [Child] = []
-        for _ in 0..<options["readers", 2] { children.append(try Child(["read", path, "--seed", String(random.next() >> 2)])) }
+        for _ in 0..<options["readers", 2] { children.append(try Child(["read", path, "--seed", String(random.next() >> 2)] + options.shared)) }
         var begun: [Child] = []
-        for _ in 0..<writers { begun.append(try Child(["write", path, "--count", String(commits), "--keep", "2", "--seed", String(random.next() >> 2)])) }
+        for _ in 0..<writers { begun.append(try Child(["write", path, "--count", String(commits), "--keep", "2", "--seed", String(random.next() >> 2)] + options.shared)) }
         let writing = begun
         let shrinks = options["shrink", 0] > 0, reads = Atomic<Int>(0), shrunk = Atomic<Int>(0), left = Atomic<Int>(0), failure = Mutex<FirnError?>(nil)
         // One thread waits for the writers, the others read: some through one database, some through their own.
@@ -28,12 +28,12 @@ struct Crowd {
             }
             if shrinks, index == 1 {
                 while left.load(ordering: .acquiring) == 0 {
-                    _ = try Database.shrink(path: path)
+                    _ = try Database.shrink(path: path, key: Bank.key)
                     shrunk.add(1, ordering: .relaxed)
                 }
                 return
             }
-            let mine = index % 2 == 0 ? database : try Database.open(path: path)
+            let mine = index % 2 == 0 ? database : try Bank.open(path)
             var last: Int64 = 0
             while left.load(ordering: .acquiring) == 0 {
                 let snapshot = try mine.snapshot(), sequence = try Bank.check(snapshot)

@@ -42,7 +42,7 @@ struct ForkCheck {
 
     /// The parent holds a version and the writer's lock.
     private func held(endsBySignal: Bool) throws(FirnError) {
-        var database: Database? = try Database.open(path: path, writable: true)
+        var database: Database? = try Bank.open(path, writable: true)
         var snapshot: DatabaseSnapshot? = try database!.snapshot()
         let version = snapshot!.version
         var transaction: DatabaseTransaction? = try database!.begin()
@@ -57,7 +57,7 @@ struct ForkCheck {
             // Lets go of all of it: the locks are the parent's.
             (transaction, snapshot, database) = (nil, nil, nil)
             do throws(FirnError) {
-                let own = try Database.open(path: path, writable: true)
+                let own = try Bank.open(path, writable: true)
                 guard try Bank.check(try own.snapshot()) == sequence - 1 else { return 6 }
                 guard try own.pinnedVersions().contains(version) else { return 7 }
                 do throws(FirnError) { _ = try own.begin(wait: false) } catch { return error.code == .locked ? 0 : 8 }
@@ -65,7 +65,7 @@ struct ForkCheck {
             } catch { return 10 }
         }
         guard code == 0 else { throw fault("a child that inherits an open file: step \(code)") }
-        let other = try Database.open(path: path, writable: true)
+        let other = try Bank.open(path, writable: true)
         guard try other.pinnedVersions().contains(version) else { throw fault("a child has unpinned the parent's version") }
         do throws(FirnError) {
             _ = try other.begin(wait: false)
@@ -79,7 +79,7 @@ struct ForkCheck {
     private func unnamed(endsBySignal: Bool) throws(FirnError) {
         let target = path + ".new"
         unlink(target)
-        var database: Database? = try Database.create(path: target, atFirstCommit: true)
+        var database: Database? = try Database.create(path: target, atFirstCommit: true, key: Bank.key)
         var transaction: DatabaseTransaction? = try database!.begin()
         try transaction!.extendSchema([TypeSchema("Row", columns: [ColumnSchema("n", ColumnType(.int))])])
         try transaction!.insert("Row", [.int(7)])
@@ -91,7 +91,7 @@ struct ForkCheck {
         }
         guard code == (endsBySignal ? 130 : 0) else { throw fault("a child of who makes a file: step \(code)") }
         _ = try transaction!.commit()
-        let made = try Database.open(path: target).snapshot(), value: Value?
+        let made = try Bank.open(target).snapshot(), value: Value?
         do throws(Damage) { value = try made.table(named: "Row")?.value(rowID: 0, column: 0) } catch { throw fault(error.what) }
         guard value == .int(7) else { throw fault("a child has removed the parent's file") }
         unlink(target)

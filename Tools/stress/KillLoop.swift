@@ -30,8 +30,8 @@ struct KillLoop {
                 throw FirnError(error.code, "round \(round), seed \(seed): \(error.message)", at: error.place)
             }
         }
-        let faults = try Database.open(path: path).verifyStructure()
-        let rows = try Database.open(path: path).snapshot().verify(full: true)
+        let faults = try Bank.open(path).verifyStructure()
+        let rows = try Bank.open(path).snapshot().verify(full: true)
         guard faults.isEmpty, rows.isEmpty else { throw fault("verify --full finds \(faults.map(\.what) + rows.map(\.description))") }
         say("kills \(kills)")
         say("commits \(acknowledged)")
@@ -42,7 +42,8 @@ struct KillLoop {
     private func fault(_ what: String) -> FirnError { FirnError(.damaged, what, at: .init(file: path)) }
 
     private mutating func play(_ random: inout Dice, from before: Int64, checksAll: Bool) throws(FirnError) -> Int64 {
-        func words(_ what: String) -> [String] { [what, path, "--seed", String(random.next() >> 2)] }
+        let shared = options.shared
+        func words(_ what: String) -> [String] { [what, path, "--seed", String(random.next() >> 2)] + shared }
         var writers: [Child] = [], readers: [Child] = []
         for _ in 0..<(1 + random.below(2)) { writers.append(try Child(words("write"))) }
         for _ in 0..<random.below(3) { readers.append(try Child(words("read"))) }
@@ -73,7 +74,7 @@ struct KillLoop {
             try settle(reader)
         }
 
-        let database = try Database.open(path: path, writable: true, keep: 2)
+        let database = try Bank.open(path, writable: true, keep: 2)
         guard database.fallback == nil || database.fallback!.what.contains("hash") || database.fallback!.what.contains("root") else { throw fault("fell back: \(database.fallback!.what)") }
         // Nobody is there: the lock is free at once, and nothing is pinned.
         let transaction = try database.begin(wait: false)

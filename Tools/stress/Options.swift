@@ -1,14 +1,31 @@
-/// `--name number`, in any order.
+import FirnBytes
+import FirnDisk
+
+/// `--name number`, in any order; `--key-file PATH` too.
 struct Options {
     private var numbers: [String: Int] = [:]
+    private var keyFile: String?
 
     init(_ words: ArraySlice<String>) {
         var words = words
         while let name = words.popFirst() {
-            guard name.hasPrefix("--"), let number = words.popFirst().flatMap({ Int($0) }) else { preconditionFailure("say --name number, not '\(name)'") }
+            if name == "--key-file", let path = words.popFirst() {
+                keyFile = path
+                continue
+            }
+            guard name.hasPrefix("--"), let number = words.popFirst().flatMap({ Int($0) }) else { preconditionFailure("say --name number, or --key-file PATH, not '\(name)'") }
             numbers[String(name.dropFirst(2))] = number
         }
     }
 
     subscript(name: String, standard: Int) -> Int { numbers[name] ?? standard }
+
+    func key() throws(FirnError) -> EncryptionKey? {
+        guard let keyFile else { return nil }
+        guard let key = EncryptionKey(written: try File(path: keyFile, .read).readAll()) else { throw FirnError(.usage, "it holds no key", at: .init(file: keyFile)) }
+        return key
+    }
+
+    /// What the processes that this one starts are told too: how files are read, and the key.
+    var shared: [String] { ["--copied", String(self["copied", 0])] + (keyFile.map { ["--key-file", $0] } ?? []) }
 }

@@ -12,7 +12,7 @@ enum Workers {
     /// Commits, and says `committed N` of each when it is durable.
     static func write(_ path: String, _ options: Options) throws(FirnError) {
         var random = Dice(UInt64(options["seed", 1]))
-        let database = try Database.open(path: path, writable: true, keep: options["keep", 8])
+        let database = try Bank.open(path, writable: true, keep: options["keep", 8])
         var left = options["count", .max], kept: [DatabaseSnapshot] = []
         while left > 0 {
             let transaction = try database.begin()
@@ -34,9 +34,9 @@ enum Workers {
     /// Looks at one newest version after another, and says `read N`; sequence numbers never go back.
     static func read(_ path: String, _ options: Options) throws(FirnError) {
         var random = Dice(UInt64(options["seed", 1]))
-        var database = try Database.open(path: path), last: Int64 = 0, left = options["count", .max]
+        var database = try Bank.open(path), last: Int64 = 0, left = options["count", .max]
         while left > 0 {
-            if random.below(16) == 0 { database = try Database.open(path: path) }
+            if random.below(16) == 0 { database = try Bank.open(path) }
             let snapshot = try database.snapshot()
             let sequence = try Bank.check(snapshot)
             guard sequence >= last else { throw FirnError(.damaged, "sequence \(sequence) after \(last)", at: .init(file: path)) }
@@ -55,11 +55,11 @@ enum Workers {
 
     /// Holds a version until a line comes in, and says `pinned N` and whether it is still what it was.
     static func pin(_ path: String, _ options: Options) throws(FirnError) {
-        let snapshot = try Database.open(path: path).snapshot(), sequence = try Bank.check(snapshot)
+        let snapshot = try Bank.open(path).snapshot(), sequence = try Bank.check(snapshot)
         say("pinned \(snapshot.version)")
         var byte: UInt8 = 0
         _ = Swift.withUnsafeMutableBytes(of: &byte) { readByte($0.baseAddress!) }
-        let again = try Database.open(path: path).snapshot(version: options["anew", 0] > 0 ? snapshot.version : nil)
+        let again = try Bank.open(path).snapshot(version: options["anew", 0] > 0 ? snapshot.version : nil)
         guard try Bank.check(snapshot) == sequence, try Bank.check(again) >= sequence, snapshot.verify(full: true).isEmpty else {
             throw FirnError(.damaged, "a pinned version has changed", at: .init(file: path))
         }
@@ -89,7 +89,7 @@ enum Workers {
             }
             if options["shrink", 0] > 0, step % options["shrink", 0] == options["shrink", 0] - 1 {
                 let sequence = try Bank.check(try database.snapshot())
-                _ = try Database.shrink(path: path)
+                _ = try Database.shrink(path: path, key: Bank.key)
                 guard try Bank.check(try database.snapshot()) == sequence else { throw FirnError(.damaged, "shrinking changed the data", at: .init(file: path)) }
                 for snapshot in held { _ = try Bank.check(snapshot) }
             }
@@ -99,7 +99,7 @@ enum Workers {
         }
         for snapshot in held { _ = try Bank.check(snapshot) }
         held = []
-        if options["shrink", 0] > 0 { say("shrunk \(try Database.shrink(path: path).bytesAfter)") }
+        if options["shrink", 0] > 0 { say("shrunk \(try Database.shrink(path: path, key: Bank.key).bytesAfter)") }
         let faults = try database.verifyStructure()
         guard faults.isEmpty else { throw FirnError(.damaged, "\(faults[0].what)", at: .init(file: path)) }
         _ = try Bank.check(try database.snapshot())

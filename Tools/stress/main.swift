@@ -5,7 +5,7 @@
 //   fork     children that inherit open files
 //   soak     many commits to a data set of constant size --count N --pins N --keep N --shrink every-so-many --seed N
 //   write, read, pin: what the processes of these do, on a file that is there
-// --copied 1: files are read with calls, not mapped.
+// --copied 1: files are read with calls, not mapped. --key-file PATH: the file is encrypted with this key.
 
 import FirnBytes
 import FirnDisk
@@ -29,6 +29,7 @@ guard words.count >= 3 else {
 let options = Options(words[3...])
 if options["copied", 0] > 0 { FileReading.standard = .copied }
 do throws(FirnError) {
+    Bank.key = try options.key()
     switch words[1] {
     case "kill":
         var loop = KillLoop(words[2], options)

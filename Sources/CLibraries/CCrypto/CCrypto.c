@@ -135,12 +135,14 @@ int firn_cipher_seal(firn_cipher *cipher, const uint8_t *nonce, const uint8_t *b
 int firn_cipher_open(firn_cipher *cipher, const uint8_t *nonce, const uint8_t *bound, size_t bound_count, const uint8_t *bytes, size_t count, uint8_t *out, const uint8_t *tag) {
     uint8_t key[32], rest[16];
     int last = 0;
-    int done = count <= most && derive(cipher, nonce, key)
+    if (count > most) return 0;
+    int ready = derive(cipher, nonce, key)
         && lib.EVP_DecryptInit_ex(cipher->gcm, lib.gcm, NULL, key, nonce + 12) == 1
         && update(lib.EVP_DecryptUpdate, cipher->gcm, bound, bound_count, NULL)
         && update(lib.EVP_DecryptUpdate, cipher->gcm, bytes, count, out)
-        && lib.EVP_CIPHER_CTX_ctrl(cipher->gcm, EVP_CTRL_AEAD_SET_TAG, 16, (void *)tag) == 1
-        && lib.EVP_DecryptFinal_ex(cipher->gcm, rest, &last) == 1;
+        && lib.EVP_CIPHER_CTX_ctrl(cipher->gcm, EVP_CTRL_AEAD_SET_TAG, 16, (void *)tag) == 1;
+    // Only here is the tag looked at.
+    int done = ready ? lib.EVP_DecryptFinal_ex(cipher->gcm, rest, &last) == 1 : -1;
     lib.OPENSSL_cleanse(key, sizeof key);
     return done;
 }

@@ -164,7 +164,7 @@ extension RealmCore {
             }
             return found
         } catch {
-            throw FirnError.damaged(file.path, what: error.what, byte: error.offset)
+            throw FirnError(error, in: file.path)
         }
     }
 }

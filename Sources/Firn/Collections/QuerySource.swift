@@ -70,7 +70,7 @@ final class QuerySource: _CollectionSource {
         } catch let error as FirnError {
             core?.note(error)
         } catch let damage as Damage {
-            core?.note(.damaged(core!.file.path, what: damage.what, byte: damage.offset))
+            core?.note(FirnError(damage, in: core!.file.path))
         } catch {
             preconditionFailure("\(error)")
         }
@@ -106,7 +106,7 @@ final class QuerySource: _CollectionSource {
         var found: [Int64] = []
         if let matches {
             do { found = try matches.rowIDs() } catch let damage as Damage {
-                core?.note(.damaged(core!.file.path, what: damage.what, byte: damage.offset))
+                core?.note(FirnError(damage, in: core!.file.path))
             } catch { preconditionFailure("\(error)") }
         }
         rows = found

@@ -99,7 +99,11 @@ extension Realm.Configuration {
         let fresh = path + ".compacting"
         try? Paths.remove(fresh)
         // Tagged versions stay.
-        try Database.compact(try database.versions(upTo: snapshot), retention: try database.retention(), to: fresh)
+        do throws(FirnError) { try Database.compact(try database.versions(upTo: snapshot), retention: try database.retention(), to: fresh) } catch {
+            // Of several versions the first may be there: it must not take the space that was missing.
+            try? Paths.remove(fresh)
+            throw Realm.Error(error)
+        }
         // Within the write lock: who has the file open sees at the next write that it was replaced.
         do throws(FirnError) { try Paths.rename(fresh, to: path) } catch {
             try? Paths.remove(fresh)

@@ -13,7 +13,7 @@ enum SchemaVersion {
         do throws(Damage) {
             guard let row = try table.liveRowIDs().first, case .int(let version) = try table.storedValue(rowID: row, place) else { return 0 }
             return UInt64(clamping: version)
-        } catch { throw .damaged(snapshot.path, what: error.what, byte: error.offset) }
+        } catch { throw FirnError(error, in: snapshot.path) }
     }
 
     static func write(_ version: UInt64, _ transaction: DatabaseTransaction) throws(FirnError) {

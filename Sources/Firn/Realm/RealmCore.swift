@@ -464,7 +464,7 @@ final class RealmCore {
     /// What cannot be read from a damaged file is noted, and read as `missing`: nothing is written from then on.
     func reading<R>(_ missing: @autoclosure () -> R, _ body: () throws(Damage) -> R) -> R {
         do throws(Damage) { return try body() } catch {
-            note(.damaged(file.path, what: error.what, byte: error.offset))
+            note(FirnError(error, in: file.path))
             return missing()
         }
     }

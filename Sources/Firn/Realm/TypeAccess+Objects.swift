@@ -79,7 +79,7 @@ extension TypeAccess {
         core.failing(nil) { () throws(FirnError) in
             if let transaction = core.transaction { return try transaction.find(name, key: [key]) }
             do throws(Damage) { return try core.storedTable(self)?.find(key: [key]) } catch {
-                throw FirnError.damaged(core.file.path, what: error.what, byte: error.offset)
+                throw FirnError(error, in: core.file.path)
             }
         }
     }

@@ -51,7 +51,7 @@ package struct Recovery: Sendable {
             var rows = 0
             for part in type.parts {
                 let (columns, rowIDs): ([Column], [Int64])
-                do throws(Damage) { (columns, rowIDs) = try type.rows(part, as: schema.types[index].columns) } catch { throw .damaged(path, what: error.what, byte: error.offset) }
+                do throws(Damage) { (columns, rowIDs) = try type.rows(part, as: schema.types[index].columns) } catch { throw FirnError(error, in: path) }
                 try writer.append(stored: columns, rowIDs: rowIDs)
                 rows += rowIDs.count
                 progress(rowIDs.count)

@@ -18,7 +18,7 @@ void firn_cipher_free(firn_cipher *cipher);
 /// 1 if done. `out` has `count` bytes, `tag` 16, `nonce` 24. At most 2^36 - 32 bytes.
 int firn_cipher_seal(firn_cipher *cipher, const uint8_t *nonce, const uint8_t *bound, size_t bound_count, const uint8_t *bytes, size_t count, uint8_t *out, uint8_t *tag);
 
-/// 1 if the tag is right; what stands in `out` otherwise means nothing.
+/// 1 if the tag is right, 0 if it is not, -1 if OpenSSL failed before; what stands in `out` unless it is 1 means nothing.
 int firn_cipher_open(firn_cipher *cipher, const uint8_t *nonce, const uint8_t *bound, size_t bound_count, const uint8_t *bytes, size_t count, uint8_t *out, const uint8_t *tag);
 
 /// 1 if done: 32 bytes.

@@ -1,0 +1,38 @@
+// The seam for what C libraries may refuse: memory, above all. Tests make the calls fail (`LibraryFaultTests`); release builds have nothing of it.
+
+#if DEBUG
+import Synchronization
+#endif
+
+/// A call of a C library that fails where there is no memory.
+@usableFromInline
+package enum LibraryCall: String, Sendable, CaseIterable {
+    // zstd
+    case compressionContext, compressionDictionary, compress, decompressionContext, decompressionDictionary, decompress
+    // OpenSSL
+    case cipherContext, seal, open
+    // JSON
+    case parser
+}
+
+@usableFromInline
+package enum LibraryFaults {
+    #if DEBUG
+    private static let isScripted = Atomic<Bool>(false)
+    private static let script: Mutex<(@Sendable (LibraryCall) -> Bool)?> = Mutex(nil)
+
+    /// From here on calls fail of which `refuses` says so, in the whole process: scripts are for processes of their own. nil: no longer.
+    package static func begin(_ refuses: (@Sendable (LibraryCall) -> Bool)?) {
+        script.withLock { $0 = refuses }
+        isScripted.store(refuses != nil, ordering: .releasing)
+    }
+
+    package static func refuses(_ call: LibraryCall) -> Bool {
+        guard isScripted.load(ordering: .acquiring), let script = script.withLock({ $0 }) else { return false }
+        return script(call)
+    }
+    #else
+    @inlinable @inline(__always)
+    package static func refuses(_ call: LibraryCall) -> Bool { false }
+    #endif
+}
