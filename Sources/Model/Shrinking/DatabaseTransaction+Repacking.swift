@@ -64,7 +64,7 @@ extension DatabaseTransaction {
             if index == start, !self.isWorn(entry), index + 1 == entries.count { break }
             let segment = try reading { () throws(Damage) in try current().liveSegment(type: type, index: index) }
             guard segment.birth > held else { break }
-            let bytes = entry.header.length + segment.bytes / UInt64(entry.rowCount) * UInt64(rows)
+            let bytes = entry.header.length + UInt64(Double(segment.bytes) * Double(rows) / Double(entry.rowCount))
             // One full segment at least: half full ones would be written again.
             guard index == start || piece.bytes + bytes <= budget || (live < segmentSize && piece.bytes + bytes <= 2 * budget) else { break }
             piece.segments = start..<index + 1

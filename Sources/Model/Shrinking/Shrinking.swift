@@ -137,7 +137,8 @@ private final class Shrinking {
             let transaction = try begin(), map = try transaction.store.spaceMap(before: first), held = try held(transaction)
             // Free space is in pieces, and not all of them fit.
             let available = (limit > map.end ? limit - map.end : 0) + map.freeBytes * 3 / 4
-            let piece = try transaction.nextPiece(budget: min(available / 2, Shrinking.step), after: held), index = piece == nil ? transaction.staleIndex(after: held) : nil
+            // Of several segments no more than twice the budget is written.
+            let piece = try transaction.nextPiece(budget: min(available * 2 / 5, Shrinking.step), after: held), index = piece == nil ? transaction.staleIndex(after: held) : nil
             guard let bytes = piece?.bytes ?? index?.bytes else { return transaction.cancel() }
             if bytes + bytes / 4 > available {
                 transaction.cancel()
