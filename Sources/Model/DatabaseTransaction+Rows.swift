@@ -24,10 +24,11 @@ extension DatabaseTransaction {
     /// Throws `.schema` unless the value fits its column, embedded objects to their last field. Changes nothing: a value that is refused
     /// must not leave half of its objects behind.
     private func check(_ value: Value, _ column: ColumnSchema) throws(FirnError) {
-        let refusal = FirnError(.schema, "column '\(column.name)' takes \(column.type.name), not \(value)")
+        // Made when it is needed: a value takes long to be printed.
+        func refusal() -> FirnError { FirnError(.schema, "column '\(column.name)' takes \(column.type.name), not \(value)") }
         guard column.type.kind == .embedded, !value.isNull else {
             if column.type.kind == .embedded ? column.type.isOptional : Column(column.type).fits(value) { return }
-            throw refusal
+            throw refusal()
         }
         var element = column
         element.type = column.type.element
@@ -37,7 +38,7 @@ extension DatabaseTransaction {
             for (i, entry) in entries.enumerated() { try check(entry.value, target.columns[try place(of: entry, i, in: target)]) }
         case (.list, .list(let values)): for value in values { try check(value, element) }
         case (.map, .map(let entries)): for entry in entries { try check(entry.value, element) }
-        default: throw refusal
+        default: throw refusal()
         }
     }
 

@@ -1,244 +1,209 @@
 import FirnBytes
 
-enum TreeValue {
-    case inline([UInt8])
-    case extent(ExtentRef)
-
-    /// Bytes in a leaf, its own length included.
-    var bytes: Int {
-        switch self {
-        case .inline(let value): value.count + (value.count < 64 ? 1 : 2)
-        case .extent: 1 + ExtentRef.width
-        }
-    }
-}
-
-enum TreeChild {
-    case ref(ExtentRef)
-    case node(TreeNode)
-}
-
-/// A node in memory, on its way to be changed.
+/// A node in memory, on its way to be changed. Keys and values lie end to end in one piece of memory: a commit of one row changes an entry of a node of a
+/// hundred, and pays for one.
 final class TreeNode {
+    struct Entry {
+        var key: Int32
+        var keyCount: Int32
+        /// Of a leaf, its value or the reference of an extent that holds it; else the child's reference.
+        var value: Int32
+        var valueCount: Int32
+        /// The value is a reference.
+        var isExtent: Bool
+    }
+
     let level: Int
-    private(set) var keys: [[UInt8]] = []
-    private(set) var values: [TreeValue] = []
-    var children: [TreeChild] = []
+    var entries: ContiguousArray<Entry> = []
+    /// Where what entries hold lies; bytes that no entry has any more among them, until it is full.
+    var memory: UnsafeMutableRawPointer
+    private var capacity: Int
+    private var used = 0
+    /// Children in memory, as many as entries (none in leaves); those that are not there lie where their reference says.
+    var nodes: ContiguousArray<TreeNode?> = []
     /// The extent that it was read from, which dies when the node is written anew.
     var origin: ExtentRef?
     var isDirty = false
     /// Bytes of all entries and their offsets, were there no prefix.
-    private var entryBytes = 0
+    var entryBytes = 0
     /// True if the last entry was the last inserted: a split then leaves the left part full.
-    private var grewAtEnd = false
+    var grewAtEnd = false
+
+    var count: Int { entries.count }
 
     init(level: Int) {
         self.level = level
+        capacity = 512
+        memory = .allocate(byteCount: capacity, alignment: 16)
         isDirty = true
     }
 
     init(_ view: TreeNodeView, from ref: ExtentRef) throws(Damage) {
         level = view.level
         origin = ref
-        keys.reserveCapacity(view.count)
+        // A key or two, and a value, more.
+        capacity = view.bytes.count + view.count * view.prefix.count + 512
+        memory = .allocate(byteCount: capacity, alignment: 16)
+        entries.reserveCapacity(view.count + 2)
         for index in 0..<view.count {
-            let key = try view.key(index)
-            if let last = keys.last, !TreeNode.less(last, key) { throw Damage("tree keys out of order", at: 6 + 2 * index) }
-            keys.append(key)
-            entryBytes += keyBytes(key)
+            var (rest, reader) = try view.entry(index)
+            let isExtent: Bool, value: UnsafeRawBufferPointer
             if level == 0 {
-                let (inline, extent) = try view.value(index)
-                let value: TreeValue = inline.map { .inline(Array($0)) } ?? .extent(extent)
-                values.append(value)
-                entryBytes += value.bytes
+                let tagged = try reader.readCount(limit: TreeLimit.nodeBytes * 2)
+                isExtent = tagged & 1 == 1
+                guard !isExtent || tagged == 65 else { throw Damage("tree value of an unknown kind", at: reader.position) }
+                value = try reader.read(count: tagged >> 1)
             } else {
-                children.append(.ref(try view.child(index)))
-                entryBytes += ExtentRef.width
+                isExtent = true
+                value = try reader.read(count: ExtentRef.width)
             }
+            // Entries of a hostile node may lie over each other, and so come to more than it has.
+            need(view.prefix.count + rest.count + value.count)
+            if isExtent {
+                var check = ByteReader(value)
+                _ = try ExtentRef(from: &check)
+            }
+            let entry = add(view.prefix, rest, value, isExtent: isExtent)
+            entries.append(entry)
+            entryBytes += bytes(of: entry)
+            if index > 0, compare(key(index - 1), key(index)) >= 0 { throw Damage("tree keys out of order", at: 6 + 2 * index) }
+        }
+        if level > 0 { nodes = ContiguousArray(repeating: nil, count: view.count) }
+    }
+
+    deinit { memory.deallocate() }
+
+    // MARK: Memory
+
+    /// Sees to it that so many bytes have room, and leaves behind what no entry has any more.
+    func need(_ more: Int) {
+        if used + more <= capacity { return }
+        let live = entries.reduce(0) { $0 + Int($1.keyCount + $1.valueCount) }
+        let old = memory
+        capacity = 2 * (live + more)
+        memory = .allocate(byteCount: capacity, alignment: 16)
+        used = 0
+        for index in entries.indices {
+            let entry = entries[index]
+            entries[index].key = put(UnsafeRawBufferPointer(start: old + Int(entry.key), count: Int(entry.keyCount)))
+            entries[index].value = put(UnsafeRawBufferPointer(start: old + Int(entry.value), count: Int(entry.valueCount)))
+        }
+        old.deallocate()
+    }
+
+    func put(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+        let at = used
+        if bytes.count > 0 { (memory + at).copyMemory(from: bytes.baseAddress!, byteCount: bytes.count) }
+        used += bytes.count
+        return Int32(at)
+    }
+
+    /// There is room.
+    func add(_ prefix: UnsafeRawBufferPointer, _ rest: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isExtent: Bool) -> Entry {
+        let key = put(prefix)
+        _ = put(rest)
+        return Entry(key: key, keyCount: Int32(prefix.count + rest.count), value: put(value), valueCount: Int32(value.count), isExtent: isExtent)
+    }
+
+    /// An entry for bytes from elsewhere.
+    func make(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isExtent: Bool) -> Entry {
+        need(key.count + value.count)
+        return add(UnsafeRawBufferPointer(start: nil, count: 0), key, value, isExtent: isExtent)
+    }
+
+    func make(_ key: UnsafeRawBufferPointer, _ value: TreeValue) -> Entry {
+        switch value {
+        case .inline(let bytes): bytes.withUnsafeBytes { make(key, $0, isExtent: false) }
+        case .extent(let ref): TreeNode.withBytes(of: ref) { make(key, $0, isExtent: true) }
         }
     }
 
-    static func less(_ one: [UInt8], _ other: [UInt8]) -> Bool {
-        one.withUnsafeBytes { one in other.withUnsafeBytes { compare(one, $0) < 0 } }
+    static func withBytes<R>(of ref: ExtentRef, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+        var writer = ByteWriter(reserving: ExtentRef.width)
+        ref.encode(to: &writer)
+        return writer.bytes.withUnsafeBytes(body)
     }
 
-    private func keyBytes(_ key: [UInt8]) -> Int { key.count + (key.count < 128 ? 3 : 4) }
+    // MARK: Asking
 
-    private var prefix: Int {
-        guard let first = keys.first, let last = keys.last else { return 0 }
+    /// Valid until the node changes.
+    func key(_ index: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: memory + Int(entries[index].key), count: Int(entries[index].keyCount))
+    }
+
+    func valueBytes(_ entry: Entry) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory + Int(entry.value), count: Int(entry.valueCount)) }
+
+    private func ref(_ index: Int) -> ExtentRef {
+        var reader = ByteReader(valueBytes(entries[index]))
+        guard let ref = try? ExtentRef(from: &reader) else { preconditionFailure("a reference has 32 bytes") }
+        return ref
+    }
+
+    func value(_ index: Int) -> TreeValue { entries[index].isExtent ? .extent(ref(index)) : .inline(Array(valueBytes(entries[index]))) }
+
+    /// Where a large value lies.
+    func extent(_ index: Int) -> ExtentRef? { entries[index].isExtent ? ref(index) : nil }
+
+    func child(_ index: Int) -> TreeChild { nodes[index].map(TreeChild.node) ?? .ref(ref(index)) }
+
+    func loaded(_ index: Int) -> TreeNode? { nodes[index] }
+
+    /// The children that are in memory.
+    var loadedChildren: [TreeNode] { nodes.compactMap { $0 } }
+
+    /// Whether entry `index` has this key.
+    func has(_ key: [UInt8], at index: Int) -> Bool { index < count && key.withUnsafeBytes { compare(self.key(index), $0) == 0 } }
+
+    /// Whether the key is smaller than all here.
+    func isBelow(_ key: [UInt8]) -> Bool { key.withUnsafeBytes { compare($0, self.key(0)) < 0 } }
+
+    private func bytes(ofKey count: Int) -> Int { count + (count < 128 ? 3 : 4) }
+
+    /// What the entry takes, offset and lengths included.
+    func bytes(of entry: Entry) -> Int {
+        bytes(ofKey: Int(entry.keyCount)) + Int(entry.valueCount) + (level > 0 ? 0 : entry.isExtent || entry.valueCount < 64 ? 1 : 2)
+    }
+
+    static func shared(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
         var length = 0
-        let limit = min(first.count, last.count)
-        while length < limit, first[length] == last[length] { length += 1 }
+        let limit = min(one.count, other.count)
+        while length < limit, one[length] == other[length] { length += 1 }
         return length
     }
+
+    var prefix: Int { count == 0 ? 0 : TreeNode.shared(key(0), key(count - 1)) }
 
     /// An upper bound of the bytes it takes in the file.
     var bytes: Int {
         let prefix = prefix
-        return 6 + entryBytes + prefix - prefix * keys.count
+        return 6 + entryBytes + prefix - prefix * count
+    }
+
+    /// What `bytes` would be after `append`: the shared prefix may be shorter than either's.
+    func bytes(with other: TreeNode) -> Int {
+        let prefix = TreeNode.shared(key(0), other.key(other.count - 1))
+        return 6 + entryBytes + other.entryBytes + prefix - prefix * (count + other.count)
     }
 
     func rank(_ key: [UInt8], inclusive: Bool = false) -> Int {
         key.withUnsafeBytes { key in
-            var low = 0, high = keys.count
+            var low = 0, high = count
             while low < high {
                 let middle = (low &+ high) >> 1
-                let order = keys[middle].withUnsafeBytes { compare($0, key) }
+                let order = compare(self.key(middle), key)
                 if order < 0 || (inclusive && order == 0) { low = middle &+ 1 } else { high = middle }
             }
             return low
         }
     }
+}
 
-    func loaded(_ index: Int) -> TreeNode? {
-        if case .node(let node) = children[index] { return node }
-        return nil
-    }
+enum TreeValue {
+    case inline([UInt8])
+    case extent(ExtentRef)
+}
 
-    func insert(_ index: Int, _ key: [UInt8], _ value: TreeValue) {
-        grewAtEnd = index == keys.count
-        keys.insert(key, at: index)
-        values.insert(value, at: index)
-        entryBytes += keyBytes(key) + value.bytes
-    }
-
-    func replace(_ index: Int, _ value: TreeValue) {
-        entryBytes += value.bytes - values[index].bytes
-        values[index] = value
-    }
-
-    func replaceKey(_ index: Int, _ key: [UInt8]) {
-        entryBytes += keyBytes(key) - keyBytes(keys[index])
-        keys[index] = key
-    }
-
-    func remove(_ index: Int) {
-        entryBytes -= keyBytes(keys[index])
-        keys.remove(at: index)
-        if level == 0 {
-            entryBytes -= values[index].bytes
-            values.remove(at: index)
-        } else {
-            entryBytes -= ExtentRef.width
-            children.remove(at: index)
-            isDirty = true
-        }
-    }
-
-    /// Child `index` came apart: the first piece keeps its separator, the others bring theirs.
-    func replaceChild(_ index: Int, _ pieces: [TreeNode]) {
-        children[index] = .node(pieces[0])
-        var last = pieces[0].keys.last!
-        for (step, piece) in pieces.dropFirst().enumerated() {
-            let key = piece.level == 0 ? TreeNode.separator(last, piece.keys[0]) : piece.keys[0]
-            keys.insert(key, at: index + 1 + step)
-            children.insert(.node(piece), at: index + 1 + step)
-            entryBytes += keyBytes(key) + ExtentRef.width
-            last = piece.keys.last!
-        }
-        grewAtEnd = index + pieces.count == keys.count
-    }
-
-    /// Becomes the parent of `pieces`, which are in order.
-    func take(_ pieces: [TreeNode]) {
-        let key = pieces[0].keys[0]
-        keys = [key]
-        children = [.node(pieces[0])]
-        entryBytes = keyBytes(key) + ExtentRef.width
-        replaceChild(0, pieces)
-    }
-
-    /// What `bytes` would be after `append`: the shared prefix may be shorter than either's.
-    func bytes(with other: TreeNode) -> Int {
-        let first = keys[0], last = other.keys.last!
-        var prefix = 0
-        while prefix < min(first.count, last.count), first[prefix] == last[prefix] { prefix += 1 }
-        return 6 + entryBytes + other.entryBytes + prefix - prefix * (keys.count + other.keys.count)
-    }
-
-    /// Adds all entries of the node to the right.
-    func append(_ other: TreeNode) {
-        keys += other.keys
-        values += other.values
-        children += other.children
-        entryBytes += other.entryBytes
-        isDirty = true
-    }
-
-    /// The shortest key that is greater than `left` and not greater than `right`. Between leaves only: under an inner node's last separator lie
-    /// keys that are greater than it.
-    private static func separator(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
-        var length = 0
-        while length < left.count, length < right.count, left[length] == right[length] { length += 1 }
-        return Array(right[..<min(length + 1, right.count)])
-    }
-
-    /// Itself, or as many nodes as its entries need.
-    func split() -> [TreeNode] {
-        guard bytes > TreeLimit.nodeBytes else { return [self] }
-        let half = entryBytes / 2
-        var at = 0, sum = 0
-        if grewAtEnd {
-            at = keys.count - 1
-        } else {
-            while at < keys.count - 1, sum < half || at == 0 {
-                sum += keyBytes(keys[at]) + (level == 0 ? values[at].bytes : ExtentRef.width)
-                at += 1
-            }
-        }
-        let right = TreeNode(level: level)
-        for index in at..<keys.count {
-            right.keys.append(keys[index])
-            right.entryBytes += keyBytes(keys[index])
-            if level == 0 {
-                right.values.append(values[index])
-                right.entryBytes += values[index].bytes
-            } else {
-                right.children.append(children[index])
-                right.entryBytes += ExtentRef.width
-            }
-        }
-        let removed = keys.count - at
-        keys.removeLast(removed)
-        if level == 0 { values.removeLast(removed) } else { children.removeLast(removed) }
-        entryBytes -= right.entryBytes
-        grewAtEnd = false
-        isDirty = true
-        return split() + right.split()
-    }
-
-    func encoded() -> [UInt8] {
-        let prefix = prefix
-        var writer = ByteWriter(reserving: TreeLimit.nodeBytes)
-        writer.append(TreeLimit.mark)
-        writer.append(UInt8(level))
-        writer.append(UInt16(keys.count))
-        writer.append(UInt16(prefix))
-        var body = ByteWriter(reserving: TreeLimit.nodeBytes)
-        let base = 6 + 2 * keys.count + prefix
-        for index in 0..<keys.count {
-            writer.append(UInt16(base + body.count))
-            let key = keys[index]
-            body.appendVarint(key.count - prefix)
-            body.bytes.append(contentsOf: key[prefix...])
-            if level == 0 {
-                switch values[index] {
-                case .inline(let value):
-                    body.appendVarint(2 * value.count)
-                    body.append(contentsOf: value)
-                case .extent(let ref):
-                    body.appendVarint(65)
-                    ref.encode(to: &body)
-                }
-            } else if case .ref(let ref) = children[index] {
-                ref.encode(to: &body)
-            } else {
-                preconditionFailure("children are written before their parent")
-            }
-        }
-        if let first = keys.first { writer.bytes.append(contentsOf: first[..<prefix]) }
-        writer.append(contentsOf: body.bytes)
-        precondition(writer.count <= TreeLimit.nodeBytes, "a tree node outgrew its size")
-        return writer.bytes
-    }
+enum TreeChild {
+    case ref(ExtentRef)
+    case node(TreeNode)
 }

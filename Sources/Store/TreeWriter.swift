@@ -33,15 +33,15 @@ package final class TreeWriter {
         var node = try loadedRoot()
         while node.level > 0 {
             let index = max(node.rank(key, inclusive: true) - 1, 0)
-            if case .ref(let ref) = node.children[index] {
+            if case .ref(let ref) = node.child(index) {
                 let rest = TreeReader(root: ref, source: transaction)
                 return try rest.get(key).map { Array($0) }
             }
             node = node.loaded(index)!
         }
         let index = node.rank(key)
-        guard index < node.keys.count, node.keys[index] == key else { return nil }
-        switch node.values[index] {
+        guard node.has(key, at: index) else { return nil }
+        switch node.value(index) {
         case .inline(let bytes): return bytes
         case .extent(let ref): return Array(try transaction.read(ref))
         }
@@ -82,12 +82,12 @@ package final class TreeWriter {
     package func finish() throws(FirnError) -> ExtentRef {
         guard hasChanged, var top = root else { return start }
         try checked { () throws(Damage) in try merge(top) }
-        while top.level > 0, top.children.count == 1 {
+        while top.level > 0, top.count == 1 {
             let only = try checked { () throws(Damage) in try child(top, 0) }
             release(top)
             top = only
         }
-        if top.keys.isEmpty {
+        if top.count == 0 {
             release(top)
             return .none
         }
@@ -111,12 +111,14 @@ package final class TreeWriter {
 
     private func renew(_ node: TreeNode) throws(FirnError) {
         node.isDirty = true
-        for index in node.children.indices { try renew(try checked { () throws(Damage) in try child(node, index) }) }
-        for index in node.values.indices {
-            guard case .extent(let old) = node.values[index] else { continue }
-            let bytes = try checked { () throws(Damage) in try transaction.read(old) }
-            node.replace(index, .extent(try transaction.write(bytes)))
-            transaction.free(old)
+        for index in 0..<node.count {
+            if node.level > 0 {
+                try renew(try checked { () throws(Damage) in try child(node, index) })
+            } else if let old = node.extent(index) {
+                let bytes = try checked { () throws(Damage) in try transaction.read(old) }
+                node.replace(index, .extent(try transaction.write(bytes)))
+                transaction.free(old)
+            }
         }
     }
 
@@ -126,11 +128,11 @@ package final class TreeWriter {
 
     /// The child as a node in memory, which its parent holds from now on.
     private func child(_ node: TreeNode, _ index: Int) throws(Damage) -> TreeNode {
-        switch node.children[index] {
+        switch node.child(index) {
         case .node(let child): return child
         case .ref(let ref):
             let child = try load(ref, level: node.level - 1)
-            node.children[index] = .node(child)
+            node.hold(child, at: index)
             node.isDirty = true
             return child
         }
@@ -140,15 +142,15 @@ package final class TreeWriter {
         node.isDirty = true
         if node.level == 0 {
             let index = node.rank(key)
-            if index < node.keys.count, node.keys[index] == key {
-                if case .extent(let old) = node.values[index] { transaction.free(old) }
+            if node.has(key, at: index) {
+                if let old = node.extent(index) { transaction.free(old) }
                 node.replace(index, value)
             } else {
                 node.insert(index, key, value)
             }
         } else {
             let index = max(node.rank(key, inclusive: true) - 1, 0)
-            if index == 0, TreeNode.less(key, node.keys[0]) { node.replaceKey(0, key) }
+            if index == 0, node.isBelow(key) { node.replaceKey(0, key) }
             let pieces = try put(try child(node, index), key, value)
             if pieces.count > 1 { node.replaceChild(index, pieces) }
         }
@@ -158,15 +160,15 @@ package final class TreeWriter {
     private func delete(_ node: TreeNode, _ key: [UInt8]) throws(Damage) -> Bool {
         if node.level == 0 {
             let index = node.rank(key)
-            guard index < node.keys.count, node.keys[index] == key else { return false }
-            if case .extent(let old) = node.values[index] { transaction.free(old) }
+            guard node.has(key, at: index) else { return false }
+            if let old = node.extent(index) { transaction.free(old) }
             node.remove(index)
             node.isDirty = true
             return true
         }
         let index = max(node.rank(key, inclusive: true) - 1, 0)
         // Reading a path that turns out not to hold the key must not make it dirty: look first.
-        if case .ref(let ref) = node.children[index] {
+        if case .ref(let ref) = node.child(index) {
             guard try TreeReader(root: ref, source: transaction).get(key) != nil else { return false }
         }
         let found = try delete(try child(node, index), key)
@@ -187,30 +189,30 @@ package final class TreeWriter {
     /// Bottom up, melts children that became small into a neighbour, and drops empty ones.
     private func merge(_ node: TreeNode) throws(Damage) {
         guard node.level > 0 else { return }
-        for case .node(let child) in node.children { try merge(child) }
+        for child in node.loadedChildren { try merge(child) }
         var index = 0
-        while index < node.children.count {
+        while index < node.count {
             guard let child = node.loaded(index), child.isDirty else {
                 index += 1
                 continue
             }
-            if child.keys.isEmpty {
+            if child.count == 0 {
                 release(child)
                 node.remove(index)
                 continue
             }
-            guard child.bytes < TreeLimit.nodeBytes / 3, node.children.count > 1 else {
+            guard child.bytes < TreeLimit.nodeBytes / 3, node.count > 1 else {
                 index += 1
                 continue
             }
-            let left = index + 1 < node.children.count ? index : index - 1
+            let left = index + 1 < node.count ? index : index - 1
             let one = try self.child(node, left), other = try self.child(node, left + 1)
-            if other.keys.isEmpty {
+            if other.count == 0 {
                 release(other)
                 node.remove(left + 1)
                 continue
             }
-            if !one.keys.isEmpty, one.bytes(with: other) <= TreeLimit.nodeBytes * 3 / 4 {
+            if one.count > 0, one.bytes(with: other) <= TreeLimit.nodeBytes * 3 / 4 {
                 one.append(other)
                 release(other)
                 node.remove(left + 1)
@@ -232,8 +234,8 @@ package final class TreeWriter {
     private func write(_ node: TreeNode) throws(FirnError) -> ExtentRef {
         if !node.isDirty, let origin = node.origin { return origin }
         if node.level > 0 {
-            for index in 0..<node.children.count {
-                if case .node(let child) = node.children[index] { node.children[index] = .ref(try write(child)) }
+            for index in 0..<node.count {
+                if let child = node.loaded(index) { node.settle(index, try write(child)) }
             }
         }
         release(node)
