@@ -176,27 +176,10 @@ package final class File: Sendable {
 
     // MARK: Asking
 
-    package func size() throws(FirnError) -> UInt64 { UInt64(try status().st_size) }
     package var isRegular: Bool { kind == S_IFREG }
     package var isDirectory: Bool { kind == S_IFDIR }
 
     private var kind: mode_t? { (try? status()).map { $0.st_mode & S_IFMT } }
-
-    /// Which file this is, whatever its names: device and inode.
-    package func identity() throws(FirnError) -> [UInt64] {
-        File.identity(try status())
-    }
-
-    /// Whether a path leads to it: not if the file was renamed, removed or replaced since.
-    package func isAt(_ path: String) -> Bool {
-        var there = stat()
-        guard stat(path, &there) == 0, let here = try? status() else { return false }
-        return File.identity(there) == File.identity(here)
-    }
-
-    private static func identity(_ status: stat) -> [UInt64] {
-        [UInt64(truncatingIfNeeded: status.st_dev), UInt64(truncatingIfNeeded: status.st_ino)]
-    }
 
     func status() throws(FirnError) -> stat {
         try consult(.status, "cannot look at")

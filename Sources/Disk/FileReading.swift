@@ -6,6 +6,8 @@ package enum FileReading: Sendable {
     case mapped
     /// Into memory of the reader's own, extent by extent, as long as it reads the version.
     case copied
+    /// As mapped, and what hashes would say is not asked: for measuring what they cost, and nothing else. No command and no program can choose it.
+    case mappedUnchecked
 
     /// What files are opened with where nothing else is said.
     package static var standard: FileReading {

@@ -65,6 +65,16 @@ struct Catalogue {
     var schemaRef: ExtentRef
     var types: [TypeState]
 
+    /// Whether schema and indexes, which were read from another version, are this one's too: they lie in the same extents.
+    func hasSchema(of other: Catalogue) -> Bool {
+        guard !schemaRef.isNone, schemaRef == other.schemaRef, types.count == other.types.count else { return false }
+        for type in types.indices {
+            guard types[type].directory == other.types[type].directory, types[type].segmentCount == other.types[type].segmentCount,
+                  types[type].inner == nil, other.types[type].inner == nil, other.types[type].indexDamage == nil else { return false }
+        }
+        return true
+    }
+
     var encoded: [UInt8] {
         var out = ByteWriter()
         out.append(Catalogue.version)

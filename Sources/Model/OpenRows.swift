@@ -9,6 +9,8 @@ struct OpenRows: Sendable {
     var version: UInt64
     var catalogue: Catalogue
     var schema: Schema
+    /// As they were read from a file the last time.
+    var read: (catalogue: Catalogue, schema: Schema)
     /// By type and segment.
     var sealed: [Int: any StoredRows]
     /// Keys of `sealed`, oldest first.

@@ -53,6 +53,11 @@ final class SnapshotCore: TableHome {
             return
         }
         var catalogue = try naming("the catalogue") { () throws(Damage) in try bytes.map { (bytes) throws(Damage) in try Catalogue(bytes) } ?? .empty }
+        if let read = old?.read, catalogue.hasSchema(of: read.catalogue) {
+            for (type, state) in read.catalogue.types.enumerated() { catalogue.types[type].indexes = state.indexes }
+            self.init(store, catalogue: catalogue, schema: read.schema, taking: old, counts: counts)
+            return
+        }
         let schemaRef = catalogue.schemaRef
         var schema = schemaRef == .none ? Schema() : try naming("the schema") { () throws(Damage) in try Schema(encoded: try store.read(schemaRef)) }
         guard schema.types.count == catalogue.types.count else { throw Damage("schema and catalogue disagree") }
@@ -69,7 +74,7 @@ final class SnapshotCore: TableHome {
 
     /// What is open now, for a version that comes after.
     func openRows(version: UInt64) -> OpenRows {
-        caches.withLock { OpenRows(version: version, catalogue: catalogue, schema: schema, sealed: $0.rows, order: $0.order, tails: $0.tails, runs: $0.runs) }
+        caches.withLock { OpenRows(version: version, catalogue: catalogue, schema: schema, read: (catalogue, schema), sealed: $0.rows, order: $0.order, tails: $0.tails, runs: $0.runs) }
     }
 
     func directoryEntry(type: Int, index: Int) throws(Damage) -> DirectoryEntry {

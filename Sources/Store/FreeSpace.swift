@@ -62,15 +62,17 @@ struct FreeSpace: Sendable {
 
     /// Takes `size` units from the front of one of the lowest ranges, or else of one that is nearly as small as can be; nil if none is large enough.
     /// Low places first, so that what lives moves down over time and the tail of the file comes free.
-    mutating func take(_ size: UInt64) -> UnitRange? {
-        if let range = map.lowest(fitting: size, among: 64) {
+    /// `within`: only from a range of so many units, for more is to come that should lie behind.
+    mutating func take(_ size: UInt64, within whole: UInt64? = nil) -> UnitRange? {
+        let whole = max(size, whole ?? size)
+        if let range = map.lowest(fitting: whole, among: 64) {
             let taken = UnitRange(start: range.start, end: range.start + size)
             _ = remove(taken)
             return taken
         }
-        var bin = FreeSpace.bin(size)
+        var bin = FreeSpace.bin(whole)
         // Ranges of the size's own bin may be a little too small: look at a few.
-        if let found = takeFromBin(bin, size, tries: 8) { return found }
+        if let found = takeFromBin(bin, size, whole, tries: 8) { return found }
         bin += 1
         while bin < FreeSpace.binCount {
             let word = occupied[bin >> 6] >> UInt64(bin & 63)
@@ -79,13 +81,21 @@ struct FreeSpace: Sendable {
                 continue
             }
             bin += word.trailingZeroBitCount
-            if let found = takeFromBin(bin, size, tries: .max) { return found }
+            if let found = takeFromBin(bin, size, whole, tries: .max) { return found }
             bin += 1
         }
         return nil
     }
 
-    private mutating func takeFromBin(_ bin: Int, _ size: UInt64, tries: Int) -> UnitRange? {
+    /// Takes `size` units that begin at `start`; nil if a free range of so many does not begin there.
+    mutating func take(_ size: UInt64, at start: UInt64) -> UnitRange? {
+        guard let range = map.range(holding: start), range.start == start, range.count >= size else { return nil }
+        let taken = UnitRange(start: start, end: start + size)
+        _ = remove(taken)
+        return taken
+    }
+
+    private mutating func takeFromBin(_ bin: Int, _ size: UInt64, _ whole: UInt64, tries: Int) -> UnitRange? {
         var index = bins[bin].count - 1, left = tries
         while index >= 0 && left > 0 {
             let start = bins[bin][index]
@@ -96,7 +106,7 @@ struct FreeSpace: Sendable {
                 index -= 1
                 continue
             }
-            if range.count >= size {
+            if range.count >= whole {
                 bins[bin].swapAt(index, bins[bin].count - 1)
                 bins[bin].removeLast()
                 binned -= 1

@@ -80,7 +80,11 @@ struct SpaceState: Sendable {
         }
     }
 
-    mutating func allocate(_ size: UInt64) -> UnitRange {
+    /// A place, the one behind `last` if that is free; else, if there is one, where `expected` units have room. What is written together should lie
+    /// together, but never at the price of a longer file.
+    mutating func allocate(_ size: UInt64, behind last: UInt64? = nil, expected: UInt64 = 0) -> UnitRange {
+        if let last, let taken = free.take(size, at: last) { return taken }
+        if expected > size, let taken = free.take(size, within: expected) { return taken }
         if let taken = free.take(size) { return taken }
         let range = UnitRange(start: end, end: end + size)
         end = range.end

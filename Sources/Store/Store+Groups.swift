@@ -30,7 +30,7 @@ extension Store {
     func publishPending() throws(FirnError) {
         // Twice, if the first has the durable version's slot.
         while let newest = lock.withLock({ pending?.newest }) {
-            let last = StoreTransaction(store: self, base: try snapshot(pinning: newest), isLast: true)
+            let last = StoreTransaction(store: self, base: try writersSnapshot(), isLast: true)
             _ = try last.commit(catalogue: newest.catalogue, .everything, forcingCheckpoint: false)
         }
     }

@@ -41,9 +41,9 @@ package final class Store: @unchecked Sendable {
     let lock = Lock()
     /// Nil: extents are copied.
     private var mapping: Mapping?
-    private var pinCounts: [UInt64: Int] = [:]
+    var pinCounts: [UInt64: Pins] = [:]
     /// The medium has no locks (and the store is open for reading): pins are not taken.
-    private var lockless = false
+    var lockless = false
     var isWriting = false
     var hasFailed = false
     /// Why.
@@ -66,6 +66,18 @@ package final class Store: @unchecked Sendable {
     var checkpoint: (version: UInt64, ref: ExtentRef) = (0, .none)
     /// Bytes of the commit records since the checkpoint.
     var logBytes: UInt64 = 0
+    /// How long the file is.
+    var length: UInt64 = 0
+    /// Which file it is.
+    /// The slot of the root that was refused holds it no more.
+    var hasCleared = false
+    var ownIdentity: FileFacts.Identity?
+    /// Units that the last commit wrote, if it was small: the next one looks for as much in one piece.
+    var usualUnits: UInt64 = 0
+    static let mostUsualUnits: UInt64 = 1024
+    /// What is given to those commits that make the file longer, and what they should not write more than.
+    static let spareBytes: UInt64 = 16 << 10
+    static let smallBytes: UInt64 = 24 << 10
     var replacement: Replacement?
 
     // MARK: Creating and opening
@@ -110,8 +122,8 @@ package final class Store: @unchecked Sendable {
         identity = root.identity
         seen = Atomic(root.version)
         secondOffset = Atomic(root.secondOffset)
-        verified = try VerifiedExtents(for: file)
-        mapping = reading == .mapped ? Mapping.watched(file) : nil
+        verified = try VerifiedExtents(for: file, trusting: reading == .mappedUnchecked)
+        mapping = reading == .copied ? nil : Mapping.watched(file)
     }
 
     deinit {
@@ -128,13 +140,25 @@ package final class Store: @unchecked Sendable {
         if !isInherited, let visible = lock.withLock({ pending?.visible }) { return visible }
         for _ in 0..<100 {
             var newest: Root?
-            for offset in [0, secondOffset.load(ordering: .relaxed)] {
-                let bytes = try file.read(count: Root.slotBytes, at: offset)
+            func look(_ bytes: UnsafeRawBufferPointer, _ offset: UInt64) throws(Damage) {
                 do throws(Damage) {
-                    let root = try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: offset).unsealed(cipher) }
-                    guard root.identity == identity, root != refused else { continue }
+                    let root = try Root(slot: bytes, at: offset).unsealed(cipher)
+                    guard root.identity == identity, root != refused else { return }
                     if newest == nil || root.version > newest!.version { newest = root }
-                } catch { if error.isUnread { throw FirnError(error, in: path) } }
+                } catch { if error.isUnread { throw error } }
+            }
+            let second = secondOffset.load(ordering: .relaxed)
+            // One read for both where they stand near each other.
+            let isNear = second == 4096
+            for offset in isNear ? [0] : [0, second] {
+                let count = isNear ? Int(second) + Root.slotBytes : Root.slotBytes
+                let bytes = try file.read(count: count, at: offset)
+                do throws(Damage) {
+                    try bytes.withUnsafeBytesTyped { (bytes) throws(Damage) in
+                        try look(UnsafeRawBufferPointer(rebasing: bytes.prefix(Root.slotBytes)), offset)
+                        if count > Root.slotBytes, bytes.count > Int(second) { try look(UnsafeRawBufferPointer(rebasing: bytes[Int(second)...]), second) }
+                    }
+                } catch { throw FirnError(error, in: path) }
             }
             // A root is gone, or was just being written when it was read.
             if let newest, newest.version >= seen.load(ordering: .relaxed) {
@@ -251,57 +275,4 @@ package final class Store: @unchecked Sendable {
 
     /// Extents are copied, not mapped.
     package var isCopying: Bool { lock.withLock { mapping == nil || lockless } }
-
-    // MARK: Pins
-
-    private func pin(_ version: UInt64) throws(FirnError) {
-        try lock.withLock { () throws(FirnError) in
-            if pinCounts[version] == nil, !lockless {
-                do throws(FirnError) {
-                    guard try file.lock(.shared, at: Store.pinBase + version) else {
-                        throw FirnError(.locked, "version \(version) is locked by another program", at: .init(file: path))
-                    }
-                } catch {
-                    // A medium without locks can be read: whoever writes there has none to look at either.
-                    guard !isWritable, error.code == .inputOutput else { throw error }
-                    lockless = true
-                }
-            }
-            pinCounts[version, default: 0] += 1
-        }
-    }
-
-    func unpin(_ version: UInt64) {
-        // The pin is the parent's, and a thread that is not here may hold the lock.
-        if isInherited { return }
-        lock.withLock {
-            let count = pinCounts[version]! - 1
-            if count > 0 {
-                pinCounts[version] = count
-            } else {
-                pinCounts[version] = nil
-                if !lockless { file.unlock(at: Store.pinBase + version) }
-            }
-        }
-    }
-
-    /// Versions that somebody reads now, in any process, ascending.
-    package func pins() throws(FirnError) -> [UInt64] {
-        guard !isInherited else { throw file.inherited }
-        var pinned = Set(lock.withLock { pinCounts.keys })
-        if lock.withLock({ lockless }) { return pinned.sorted() }
-        var next = Store.pinBase
-        let end = Store.pinBase + (try newestRoot().version) + 1
-        while next < end, let found = try file.firstConflict(in: next..<end) {
-            pinned.insert(found - Store.pinBase)
-            next = found + 1
-        }
-        return pinned.sorted()
-    }
-
-    /// Which processes read which version, as far as the system tells; pins of this very store are not among them.
-    package func pinHolders() throws(FirnError) -> [UInt64: [LockHolder]] {
-        let range = Store.pinBase..<Store.pinBase + (try newestRoot().version) + 1
-        return Dictionary(grouping: file.lockHolders(in: range)) { $0.offset - Store.pinBase }
-    }
 }

@@ -31,17 +31,15 @@ extension Store {
                 throw FirnError(.locked, "the file is being written by another process", at: .init(file: path))
             }
             // Whoever compacts holds the lock until the new file has the name: what is written here after that would be lost.
-            guard replacement != nil || file.isAt(place) else {
-                throw FirnError(.inputOutput, "the file was replaced or removed while it was open", at: .init(file: path), advice: "open the file again")
-            }
+            try lookAtFile()
             if pending?.isFull(waiting: 0) ?? false { try publishPending() }
-            let base = if let newest = pending?.newest { try snapshot(pinning: newest) } else { try snapshot() }
+            let base = try writersSnapshot()
             // Another process may have begun to use what this program does not know, after it opened the file.
             guard base.root.writerFeatures & ~Store.knownWriterFeatures == 0 else {
                 throw beyondWriting
             }
-            if pending == nil, replacement == nil, case let size = try file.size(), size < base.root.fileLength {
-                throw FirnError.damaged(path, what: "the file was cut short while it was open", byte: size)
+            if pending == nil, replacement == nil, length < base.root.fileLength {
+                throw FirnError.damaged(path, what: "the file was cut short while it was open", byte: length)
             }
             guard base.version < ExtentRef.maximumVersion else { throw FirnError(.unsupported, "no version numbers are left", at: .init(file: path)) }
             if space?.version != base.version {
@@ -54,8 +52,9 @@ extension Store {
             // The version that the file is at stays whole until another is durable.
             let durable = pending?.durable.version ?? base.version
             let protected = min(base.root.oldestKept, durable == 0 ? 0 : durable - 1)
-            space!.release(protected: protected, pins: try pins() + (kept.tags + durableTags).map(\.version))
+            space!.release(protected: protected, pins: try pins(newest: base.version) + (kept.tags + durableTags).map(\.version))
             if let fault = space!.contradiction { throw FirnError(fault, in: path) }
+            try clearRefused()
             return StoreTransaction(store: self, base: base)
         } catch {
             endWriting()
@@ -227,7 +226,9 @@ extension StoreTransaction {
             store.logBytes += recordRef.length
         }
         // Slack of a failed writer, or a tail that became free: no version that anybody may read reaches there.
-        if !joins, let size = try? store.file.size(), size > root.end * 64 + max(1 << 20, size / 8) { try? store.file.truncate(to: root.end * 64) }
+        if !joins, store.length > root.end * 64 + max(1 << 20, store.length / 8) { try? store.cut(to: root.end * 64) }
+        // A little more: what grows does so slowly.
+        if !isLast, !writesCheckpoint { store.usualUnits = givenUnits <= Store.mostUsualUnits ? givenUnits + 2 : 0 }
         return joins
     }
 
@@ -235,7 +236,7 @@ extension StoreTransaction {
     private func extend(to root: Root) throws(FirnError) {
         try flush()
         do throws(FirnError) {
-            if try store.file.size() < root.end * 64 { try store.file.truncate(to: root.end * 64) }
+            if store.length < root.end * 64 { try store.cut(to: root.end * 64) }
         } catch {
             fail(error)
             throw error
@@ -300,7 +301,8 @@ extension StoreTransaction {
         try flush()
         do throws(FirnError) {
             // An extent written on its own does not fill its last unit.
-            if try store.file.size() < root.end * 64 { try store.file.truncate(to: root.end * 64) }
+            if store.length < root.end * 64 { try store.cut(to: root.end * 64) }
+            if root.listsExtents, store.length > startLength { try store.spare(besides: givenUnits * 64 + UInt64(Root.slotBytes)) }
             if !root.listsExtents { try store.file.sync() }
             try store.file.write(slot, at: root.offset(of: root.version))
             if let replacement = store.replacement {

@@ -54,7 +54,12 @@ extension StoreTransaction {
     /// A place of so many units. (The lock is held.)
     func place(_ size: UInt64) -> UnitRange {
         switch placing {
-        case .usual: return store.space!.allocate(size)
+        case .usual:
+            // What is written together should lie together.
+            let range = store.space!.allocate(size, behind: lastEnd, expected: expectedUnits)
+            lastEnd = range.end
+            expectedUnits -= min(expectedUnits, range.count)
+            return range
         case .lowest(let barred): return store.space!.allocateLowest(size, avoiding: barred)
         case .at(let range):
             precondition(range.count == size, "one extent goes to a place, and it is of that size")

@@ -29,6 +29,14 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     var taken = RangeMap()
     var holes = RangeMap()
     let baseEnd: UInt64
+    /// How long the file was.
+    let startLength: UInt64
+    /// Behind what was given a place last.
+    var lastEnd: UInt64?
+    /// As many as the commit before took, of which these are still to come.
+    var expectedUnits: UInt64
+    /// Units that were given places in all.
+    private(set) var givenUnits: UInt64 = 0
     var neededFeatures: UInt64 = 0
     /// What `rollBack` comes back to.
     var mark: Mark?
@@ -63,6 +71,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         version = base.version + 1
         held = store.opened.map(HeldExtents.init)
         baseEnd = store.space!.end
+        startLength = store.length
+        expectedUnits = store.usualUnits
     }
 
     deinit {
@@ -91,6 +101,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
                 if bytes.count > 0 { buffer.copyMemory(from: bytes) }
                 entry.buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<bytes.count])
             }
+            if direct { store.reaches(ref.offset + ref.length) }
             try keep(entry)
             return ref
         }
@@ -118,7 +129,10 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         let direct = count >= StoreTransaction.directBytes
         if !direct { entry.buffer = buffer }
         defer { if direct { buffer.deallocate() } }
-        try lock.withLock { () throws(FirnError) in try keep(entry) }
+        try lock.withLock { () throws(FirnError) in
+            if direct { store.reaches(entry.ref.offset + entry.ref.length) }
+            try keep(entry)
+        }
         if direct { try writeDirect(UnsafeRawBufferPointer(buffer), at: entry.ref.offset) }
         return entry.ref
     }
@@ -212,8 +226,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
             for range in holes.ranges { store.space!.takeHole(range) }
             store.space!.end = baseEnd
             for range in taken.ranges { store.space!.giveBack(range) }
-            let length = base.root.fileLength
-            if !store.hasFailed, let size = try? store.file.size(), size > length { try? store.file.truncate(to: length) }
+            let length = max(base.root.fileLength, startLength)
+            if !store.hasFailed, store.length > length { try? store.cut(to: length) }
             close()
         }
     }
@@ -231,6 +245,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     func allocate(_ size: UInt64) -> UnitRange {
         let range = place(size)
+        givenUnits += range.count
         if range.start < baseEnd {
             taken.insert(range)
         } else if holes.overlaps(range) {
@@ -254,6 +269,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     func flush() throws(FirnError) {
         let waiting = written.values.filter { $0.buffer != nil }.sorted { $0.ref.offset < $1.ref.offset }
         var run: [UInt8] = [], start: UInt64 = 0
+        run.reserveCapacity(min(bufferedBytes + 64 * waiting.count, 4 << 20))
+        if let last = waiting.last { store.reaches(last.ref.units.upperBound * 64) }
         do throws(FirnError) {
             for entry in waiting {
                 if !run.isEmpty, start + UInt64(run.count) != entry.ref.offset || run.count > 4 << 20 {

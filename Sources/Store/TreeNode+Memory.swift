@@ -14,18 +14,18 @@ final class TreeNode {
     }
 
     let level: Int
-    var entries: ContiguousArray<Entry> = []
+    @exclusivity(unchecked) var entries: ContiguousArray<Entry> = []
     /// Where what entries hold lies; bytes that no entry has any more among them, until it is full.
-    var memory: UnsafeMutableRawPointer
-    private var capacity: Int
-    private var used = 0
+    @exclusivity(unchecked) var memory: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private var capacity: Int
+    @exclusivity(unchecked) private var used = 0
     /// Children in memory, as many as entries (none in leaves); those that are not there lie where their reference says.
-    var nodes: ContiguousArray<TreeNode?> = []
+    @exclusivity(unchecked) var nodes: ContiguousArray<TreeNode?> = []
     /// The extent that it was read from, which dies when the node is written anew.
     var origin: ExtentRef?
     var isDirty = false
     /// Bytes of all entries and their offsets, were there no prefix.
-    var entryBytes = 0
+    @exclusivity(unchecked) var entryBytes = 0
     /// True if the last entry was the last inserted: a split then leaves the left part full.
     var grewAtEnd = false
 
@@ -123,6 +123,9 @@ final class TreeNode {
         ref.encode(to: &writer)
         return writer.bytes.withUnsafeBytes(body)
     }
+
+    /// For tests: bytes of memory, used or not.
+    var roomInMemory: Int { capacity }
 
     // MARK: Asking
 

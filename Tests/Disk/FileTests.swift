@@ -40,6 +40,7 @@ final class Refusal: DiskCalls, @unchecked Sendable {
         #expect(try file.readAll() == [UInt8](repeating: 0, count: 10) + [1])
         if try file.allocate(offset: 0, length: 5000) { #expect(try file.size() == 5000) }
         #expect(try File(path: scratch("a"), .read).identity() == file.identity())
+        #expect(try FileFacts(path: scratch("a")) == file.facts() && FileFacts(path: scratch("none")) == nil)
     }
 
     @Test func `errors carry the code, the system's words and the path`() {

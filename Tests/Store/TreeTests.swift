@@ -87,6 +87,26 @@ import Testing
         #expect(try store.verify(live: []) { list.append($0.description) } == 0 && list.isEmpty)
     }
 
+    @Test func `values that are replaced over and over leave nothing behind in memory`() throws {
+        let scratch = Scratch(), store = try Store.create(path: scratch("a"), overwrite: false), transaction = try store.begin()
+        let node = TreeNode(level: 0)
+        for key in UInt64(0)..<3 { node.insert(Int(key), TreeKey.bytes(key), .inline(pattern(Int(key), 10))) }
+        for step in 0..<5000 { node.replace(step % 3, .inline(pattern(step, 700 + step % 300))) }
+        #expect(node.roomInMemory <= 4 * 3 * 1008, "\(node.roomInMemory) bytes")
+        for key in 0..<3 {
+            guard case .inline(let value) = node.value(key) else { preconditionFailure("a small value lies in its node") }
+            let step = 4998 + (key + 1) % 3 - 1
+            #expect(value == pattern(step, 700 + step % 300) && node.has(TreeKey.bytes(UInt64(key)), at: key))
+        }
+        // A value that is large lies elsewhere, whichever way it became so.
+        let ref = try transaction.write(pattern(1, 5000))
+        node.replace(1, .extent(ref))
+        #expect(node.extent(1) == ref && node.extent(0) == nil)
+        let bytes = node.encoded(), again = try bytes.withUnsafeBytes { try TreeNode(try TreeNodeView($0), from: ref) }
+        #expect(again.encoded() == bytes && again.extent(1) == ref && bytes.count <= again.bytes)
+        transaction.cancel()
+    }
+
     @Test func `a change copies the path to it and nothing else`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)

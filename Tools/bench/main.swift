@@ -5,6 +5,7 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 do {
     switch arguments.first {
     case "text": TextCodecs.run(Array(arguments.dropFirst()))
+    case "touch": try TouchFigures.run(Array(arguments.dropFirst()))
     case "codecs": try benchCodecs(Array(arguments.dropFirst()))
     case "commits": try CommitFigures.run(Array(arguments.dropFirst()))
     case "objects": try ObjectFigures(Array(arguments.dropFirst())).run()
@@ -19,6 +20,7 @@ do {
         print("usage: firn-bench text FILE… [--profile fast|standard|small]")
         print("       firn-bench open FILE | commit [FOLDER] | rows [FOLDER] | objects [--cpu] [FOLDER [ROWS [FIGURES…]]] | lookups [FOLDER [ROWS]]")
         print("       firn-bench query FILE [--threads N] [--runs N] [--repeat N] [NAME|FILTER|GROUP|AGGREGATES|SORT|LIMIT …]")
+        print("       firn-bench touch FILE all|sums checked|unchecked cached|cold")
         print("       firn-bench commits FOLDER full|grouped|none THREADS COUNT")
         print("       firn-bench codecs [--profile fast|standard|small] FILE.i64|FILE.f64…")
     }
