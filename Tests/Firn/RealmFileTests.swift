@@ -24,6 +24,17 @@ import Testing
         #expect(try Realm(fileURL: place.file("d.firn")).objects(Dog.self).count == 100)
     }
 
+    @Test func `realms in memory are one only where the whole identifier is the same`() throws {
+        func open(_ identifier: String) throws -> Realm { try Realm(configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Dog.self])) }
+        let end = String(repeating: "x", count: 300), place = try Place().file("a").path
+        let one = try open(place + "1" + end), two = try open(place + "2" + end), same = try open(place + "1" + end)
+        // Bytes whose hexadecimal digits run together alike.
+        let three = try open(place + "\u{1}#"), four = try open(place + "\u{12}\u{3}")
+        try one.write { one.create(Dog.self, value: ["name": "a"]) }
+        try three.write { three.create(Dog.self, value: ["name": "b"]) }
+        #expect(same.objects(Dog.self).count == 1 && two.objects(Dog.self).isEmpty && four.objects(Dog.self).isEmpty)
+    }
+
     @Test func `files are told and deleted, but not while they are open`() throws {
         let place = try Place(), configuration = place.configuration()
         #expect(!Realm.fileExists(for: configuration))

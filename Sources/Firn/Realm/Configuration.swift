@@ -85,13 +85,17 @@ extension Realm {
             return try EncryptionKey(checked: encryptionKey)
         }
 
+        /// Of this process alone: the process's number may have been another's, who ended without removing what it had in memory, or be another's in a namespace of its own.
+        private static let processMark = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+
         /// The file behind the realm. One in memory stands in memory-backed storage and is removed with the last realm.
         func place() throws -> (path: String, isTemporary: Bool) {
             if let inMemoryIdentifier {
                 guard !readOnly else { throw Realm.Error(.invalidInput, "a realm in memory cannot be read-only") }
-                let name = inMemoryIdentifier.utf8.map { String($0, radix: 16) }.joined()
+                // Names of files are short, identifiers may be long.
+                let name = Hash128(of: Array(inMemoryIdentifier.utf8))
                 let folder = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-                return ("\(folder)/firn-\(ProcessInfo.processInfo.processIdentifier)-\(name.suffix(180)).firn", true)
+                return ("\(folder)/firn-\(ProcessInfo.processInfo.processIdentifier)-\(Configuration.processMark)-\(name).firn", true)
             }
             guard let fileURL else { throw Realm.Error(.invalidInput, "a configuration needs a fileURL or an inMemoryIdentifier") }
             guard fileURL.isFileURL, !fileURL.path.isEmpty else { throw Realm.Error(.invalidInput, "'\(fileURL)' is no file") }
