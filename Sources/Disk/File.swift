@@ -174,6 +174,15 @@ package final class File: Sendable {
         return memory
     }
 
+    /// Memory for what is read of the file, to be given back with `giveBack`: how much that is the file says, and it may say anything.
+    package func memory(for bytes: Int) throws(FirnError) -> UnsafeMutableRawBufferPointer {
+        try consult(.memory(bytes: bytes), "no memory for what is read")
+        guard let memory = malloc(max(bytes, 1)) else { throw systemError(ENOMEM, "no memory for what is read", path) }
+        return UnsafeMutableRawBufferPointer(start: memory, count: bytes)
+    }
+
+    package static func giveBack(_ memory: UnsafeRawBufferPointer) { free(UnsafeMutableRawPointer(mutating: memory.baseAddress)) }
+
     // MARK: Asking
 
     package var isRegular: Bool { kind == S_IFREG }

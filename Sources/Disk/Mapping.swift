@@ -32,8 +32,10 @@ package final class Mapping: @unchecked Sendable {
 
     /// Reserves at least `minimum` bytes: never less than 64 MiB, nor than twice the file.
     package init(_ file: File, minimum: Int = 0) throws(FirnError) {
-        let size = Int(try file.size())
-        let length = (max(64 << 20, 2 * size, minimum) + 0xFFFF) & ~0xFFFF
+        // A file with holes may say any length: what does not fit in half the address space is not mapped.
+        let size = try file.size(), most = UInt64(Int.max >> 2)
+        guard size <= most, minimum <= most else { throw systemError(ENOMEM, "cannot map", file.path) }
+        let length = (max(64 << 20, 2 * Int(size), minimum) + 0xFFFF) & ~0xFFFF
         try file.consult(.map(length: length), "cannot map")
         guard let memory = mmap(nil, length, PROT_READ, MAP_SHARED, file.descriptor, 0), memory != MAP_FAILED else {
             throw systemError(errno, "cannot map", file.path)

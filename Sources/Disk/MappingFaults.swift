@@ -32,7 +32,7 @@ enum MappingFaults {
         lock.withLock {
             if !isInstalled {
                 isInstalled = true
-                _ = (pageBytes, MappingFaults.count)
+                _ = (pageBytes, table, MappingFaults.count)
                 install()
             }
             guard let slot = (0..<slots).first(where: { table[$0 * 3 + 1].load(ordering: .relaxed) == 0 }) else { return nil }

@@ -112,12 +112,15 @@ package enum Paths {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes a rename, creation or removal in the directory durable.
-    package static func syncDirectory(of path: String) throws(FirnError) {
+    /// Makes a rename, creation or removal in the directory durable. `ifAllowed`: a directory that cannot be opened by this process is left alone.
+    package static func syncDirectory(of path: String, ifAllowed: Bool = false) throws(FirnError) {
         let name = directory(of: path)
         if try consult(.syncDirectory(path: name), at: path, "cannot sync") { return }
         let descriptor = open(name, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw systemError(errno, "cannot open", name) }
+        guard descriptor >= 0 else {
+            if ifAllowed, errno == EACCES || errno == EPERM { return }
+            throw systemError(errno, "cannot open", name)
+        }
         defer { close(descriptor) }
         // Some media cannot sync a directory and say EINVAL: nothing more can be done there.
         if fsync(descriptor) != 0, errno != EINVAL { throw systemError(errno, "cannot sync", name) }

@@ -7,7 +7,8 @@ import Darwin
 #endif
 
 /// Paths to remove if the process is told to stop. The handler may only make async-signal-safe calls, so the registry is a
-/// fixed array of C strings: a slot is a word, written whole.
+/// fixed array of C strings: a slot is a word, written whole. A path that is forgotten may be in the hands of a handler on another thread: memory is given back with the
+/// next that takes the slot, at the earliest.
 enum TemporaryPaths {
     private static let slots = 64
     nonisolated(unsafe) private static let table: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
@@ -15,49 +16,73 @@ enum TemporaryPaths {
         table.initialize(repeating: nil, count: slots)
         return table
     }()
-    private static let lock = Mutex<Bool>(false)
+    private struct Guarded {
+        var isInstalled = false
+        var forgotten = [UnsafeMutablePointer<CChar>?](repeating: nil, count: slots)
+    }
+    private static let lock = Mutex<Guarded>(Guarded())
+    /// Set once, by programs that end with a code of their own.
+    nonisolated(unsafe) private static let endsWithCode: UnsafeMutablePointer<Bool> = {
+        let flag = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
+        flag.initialize(to: false)
+        return flag
+    }()
     /// Paths are those of the process that wrote them down.
     private static let forks = Forks.count
 
     /// Remembers `path`; returns its slot, nil when all are taken (the path then stays behind if the process is stopped).
     static func add(_ path: String) -> Int? {
-        lock.withLock { installed in
+        lock.withLock { guarded in
             let table = table
             guard let slot = (0..<slots).first(where: { table[$0] == nil }) else { return nil }
+            free(guarded.forgotten[slot])
+            guarded.forgotten[slot] = nil
             table[slot] = strdup(path)
-            installHandlers(&installed)
+            installHandlers(&guarded)
             return slot
         }
     }
 
     /// From here on a request to stop ends the process with code 130, temporary files removed.
-    static func handleStops() { lock.withLock { installHandlers(&$0) } }
+    static func handleStops() {
+        endsWithCode.pointee = true
+        lock.withLock { installHandlers(&$0) }
+    }
 
-    private static func installHandlers(_ installed: inout Bool) {
-        guard !installed else { return }
-        installed = true
-        _ = (table, forks)
+    private static func installHandlers(_ guarded: inout Guarded) {
+        guard !guarded.isInstalled else { return }
+        guarded.isInstalled = true
+        _ = (table, forks, endsWithCode)
         for code in [SIGINT, SIGTERM, SIGHUP] { install(code) }
     }
 
     static func forget(_ slot: Int?) {
         guard let slot else { return }
-        lock.withLock { _ in
-            let path = table[slot]
+        lock.withLock { guarded in
+            guarded.forgotten[slot] = table[slot]
             table[slot] = nil
-            free(path)
         }
     }
 
-    /// Whoever asked for a signal to be ignored (nohup) keeps that.
-    private static func install(_ code: Int32) {
-        let before = signal(code) { _ in
+    /// Whoever asked for a signal to be ignored (nohup), or handles it, keeps that: a temporary file may stay behind then, if the process ends by it.
+    static func install(_ code: Int32) {
+        var before = sigaction()
+        guard sigaction(code, nil, &before) == 0 else { return }
+        #if canImport(Glibc)
+        let handler = before.__sigaction_handler.sa_handler
+        #else
+        let handler = before.__sigaction_u.__sa_handler
+        #endif
+        guard unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_DFL, to: Int.self) else { return }
+        _ = signal(code) { code in
             for slot in 0..<TemporaryPaths.slots where Forks.count == TemporaryPaths.forks {
                 if let path = TemporaryPaths.table[slot] { unlink(path) }
             }
-            _exit(130)
+            if TemporaryPaths.endsWithCode.pointee { _exit(130) }
+            // As if nobody had handled it.
+            signal(code, SIG_DFL)
+            raise(code)
         }
-        if let before, unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { signal(code, SIG_IGN) }
     }
 }
 
@@ -89,7 +114,10 @@ package final class Replacement {
         let temporaryPath = place + ".tmp-" + String(UInt32(truncatingIfNeeded: Machine.random), radix: 16)
         let slot = TemporaryPaths.add(temporaryPath)
         do throws(FirnError) {
-            file = try File(path: temporaryPath, .createNew, calls: calls)
+            // What replaces a file is for those whom that was for, from the first byte on.
+            let known = overwrite ? FilePermissions(path: place) : nil
+            file = try File(path: temporaryPath, .createNew, mode: known == nil ? 0o666 : 0o600, calls: calls)
+            known?.give(file)
         } catch {
             TemporaryPaths.forget(slot)
             // The user knows the target, not the name beside it.

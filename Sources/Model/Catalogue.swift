@@ -8,6 +8,8 @@ import FirnStore
 ///     · directory ref 32 · delta ref 32 · touched segments: length u32, one bit a segment (absent: none)
 struct Catalogue {
     static let version: UInt8 = 1
+    /// Readers refuse what would be the next one.
+    static let mostRowIDs: Int64 = 1 << 62
     static let empty = Catalogue(schemaRef: .none, types: [])
 
     struct TypeState {
@@ -113,7 +115,7 @@ struct Catalogue {
             let place = reader.position
             type.nextRowID = try reader.read(Int64.self)
             let rows = try reader.read(UInt64.self)
-            guard type.nextRowID >= 0, type.nextRowID < 1 << 62, rows <= UInt64(type.nextRowID) else { throw Damage("more rows than row ids", at: place) }
+            guard type.nextRowID >= 0, type.nextRowID < Catalogue.mostRowIDs, rows <= UInt64(type.nextRowID) else { throw Damage("more rows than row ids", at: place) }
             type.liveRows = Int(rows)
             type.segmentCount = Int(try reader.read(UInt32.self))
             type.deltaRows = Int(try reader.read(UInt32.self))

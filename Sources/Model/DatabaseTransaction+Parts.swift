@@ -6,6 +6,8 @@ struct KeptPart {
     var states: [Catalogue.TypeState]
     var schemaIsNew: Bool
     var entering: [Int: [IndexEntries]]
+    /// What is known of keys: row ids that are given up are given again, to rows that nothing is known of, and types to others.
+    var keys: [Int: TransactionKeys]
 }
 
 /// A transaction of several parts, one after the other: each is kept or given up by itself, and those that are kept become one version.
@@ -17,7 +19,7 @@ extension DatabaseTransaction {
         try finishBulk()
         for table in tables.values { table.begin() }
         store.setMark()
-        kept = KeptPart(schema: schema, states: states, schemaIsNew: schemaIsNew, entering: entering)
+        kept = KeptPart(schema: schema, states: states, schemaIsNew: schemaIsNew, entering: entering, keys: keys)
     }
 
     /// Gives up what was changed since `keepPart`.
@@ -28,7 +30,7 @@ extension DatabaseTransaction {
         states = kept.states
         schemaIsNew = kept.schemaIsNew
         entering = kept.entering
-        // What is known of keys stays: those are candidates, which are looked at before they count.
+        keys = kept.keys
         bulkWriters = [:]
         tables = tables.filter { $0.key < schema.types.count }
         forgetReadable()

@@ -263,6 +263,9 @@ package final class DatabaseTransaction {
             try finishBulk()
             for type in states.indices { try flush(type) }
             try writeIndexes()
+            if let full = states.firstIndex(where: { $0.nextRowID >= Catalogue.mostRowIDs }) {
+                throw FirnError(.unsupported, "no row ids are left for type '\(schema.types[full].name)'", at: .init(file: database.path))
+            }
             guard states.allSatisfy(\.canBeWritten) else { throw database.failure(Damage("the catalogue counts other rows than there are")) }
             if let alone = try aloneCatalogue() {
                 let version = try store.commitAlone(alone)

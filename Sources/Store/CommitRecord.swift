@@ -89,6 +89,12 @@ extension CommitRecord {
               previous.isNone == (version == 1) else { throw Damage("commit record contradicts itself", at: 8) }
     }
 
+    /// Of a record that is not known to be whole, or to be one: what it says before the lists.
+    init(beginning bytes: UnsafeRawBufferPointer) throws(Damage) {
+        var reader = ByteReader(bytes)
+        try self.init(header: &reader)
+    }
+
     init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
         var reader = ByteReader(bytes)
         try self.init(header: &reader)
@@ -109,6 +115,17 @@ extension CommitRecord {
         }
         // What is there of records that end in zeros is none.
         if reader.remaining >= ExtentRef.width { history = try ExtentRef(from: &reader) }
+    }
+}
+
+extension CommitRecord {
+    /// What one commit wrote does not overlap: however much a hostile record lists, it is read in the time that the file takes.
+    func checkListed(within size: UInt64) throws(Damage) {
+        var left = size
+        for ref in listed {
+            guard ref.length <= left else { throw Damage("the commit record lists more than the file holds") }
+            left -= ref.length
+        }
     }
 }
 

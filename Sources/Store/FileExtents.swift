@@ -8,7 +8,7 @@ package final class FileExtents: ExtentSource, Sendable {
     package let store: Store
     /// Nil: extents are copied.
     private let mapping: Mapping?
-    private let limit: UInt64
+    let limit: UInt64
     /// Of an encrypted file: what was opened through this source.
     private let held: HeldExtents?
 
@@ -28,7 +28,7 @@ package final class FileExtents: ExtentSource, Sendable {
 
     deinit {
         copies.withLock { copies in
-            for copy in copies.values.joined() { copy.bytes.deallocate() }
+            for copy in copies.values.joined() { File.giveBack(copy.bytes) }
         }
     }
 
@@ -51,7 +51,7 @@ package final class FileExtents: ExtentSource, Sendable {
         let bytes = try read(ref)
         guard let mapping else {
             let now = try store.file.copy(ref, isSealed: held != nil)
-            defer { now.deallocate() }
+            defer { File.giveBack(now) }
             try held?.check(ref, now)
             return bytes
         }
@@ -80,7 +80,7 @@ package final class FileExtents: ExtentSource, Sendable {
         if let held {
             if let known = held.known(ref) { return known }
             let sealed = try store.file.copy(ref, isSealed: true)
-            defer { sealed.deallocate() }
+            defer { File.giveBack(sealed) }
             return try held.read(ref, sealed)
         }
         let bytes = try store.file.copy(ref)
@@ -91,7 +91,7 @@ package final class FileExtents: ExtentSource, Sendable {
             return copy
         }
         // Another thread read it at the same time.
-        if first.bytes.baseAddress != bytes.baseAddress { bytes.deallocate() }
+        if first.bytes.baseAddress != bytes.baseAddress { File.giveBack(bytes) }
         return first.bytes
     }
 
@@ -109,20 +109,21 @@ package final class FileExtents: ExtentSource, Sendable {
 }
 
 extension File {
-    /// The bytes of an extent, which hash right (encrypted ones as they are), in memory that the caller deallocates.
+    /// The bytes of an extent, which hash right (encrypted ones as they are), in memory that the caller gives back (`File.giveBack`).
     func copy(_ ref: ExtentRef, isSealed: Bool = false) throws(Damage) -> UnsafeRawBufferPointer {
-        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, Int(ref.length)), alignment: 64)
+        let bytes: UnsafeMutableRawBufferPointer
+        do throws(FirnError) { bytes = try memory(for: Int(ref.length)) } catch { throw Damage(error.message, at: Int(clamping: ref.offset), isUnread: true) }
         do throws(Damage) {
             let count: Int
-            do throws(FirnError) { count = try read(into: UnsafeMutableRawBufferPointer(rebasing: bytes[..<Int(ref.length)]), at: ref.offset) } catch {
+            do throws(FirnError) { count = try read(into: bytes, at: ref.offset) } catch {
                 throw Damage(error.message, at: Int(clamping: ref.offset), isUnread: true)
             }
-            let read = UnsafeRawBufferPointer(rebasing: bytes[..<Int(ref.length)])
+            let read = UnsafeRawBufferPointer(bytes)
             guard count == read.count else { throw Damage("the file was cut short while it was open", at: Int(clamping: ref.offset)) }
             guard isSealed || ref.hash.vouches(for: read) else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
             return read
         } catch {
-            bytes.deallocate()
+            File.giveBack(UnsafeRawBufferPointer(bytes))
             throw error
         }
     }

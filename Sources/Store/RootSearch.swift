@@ -144,6 +144,7 @@ struct RootSearch {
             throw Damage("root and commit record disagree", at: Int(clamping: root.record.offset))
         }
         if newest, root.listsExtents {
+            do throws(Damage) { try record.checkListed(within: size) } catch { throw error.shifted(by: root.record.offset) }
             try naming("an extent that version \(root.version) wrote") { () throws(Damage) in for ref in record.listed { try withExtent(ref, size, cipher) { _ in } } }
         }
     }
@@ -155,7 +156,7 @@ struct RootSearch {
         }
         // What is encrypted is checked when it is opened.
         let bytes = try file.copy(ref, isSealed: cipher != nil)
-        defer { bytes.deallocate() }
+        defer { File.giveBack(bytes) }
         guard let opened = try cipher?.open(bytes, ref) else { return try body(bytes) }
         return try withExtendedLifetime(opened) { () throws(Damage) in try body(opened.bytes) }
     }

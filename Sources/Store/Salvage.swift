@@ -133,8 +133,8 @@ package final class Salvage: ExtentSource, Sendable {
             records.append(root.record)
         }
         for start in records {
-            var ref = start, left = 4096
-            while left > 0, !ref.isNone, let bytes = try? read(ref), let record = try? CommitRecord(bytes) {
+            var ref = start, left = 4096, unread = length
+            while left > 0, !ref.isNone, ref.length <= unread, let bytes = try? read(ref), let record = try? CommitRecord(bytes) {
                 leads.append(Lead(version: record.version, time: record.time, catalogue: record.catalogue, origin: .record(isReached: true)))
                 if !record.history.isNone, histories.insert(record.history).inserted, let bytes = try? read(record.history), let kept = try? KeptHistory(bytes, version: record.version) {
                     for tag in kept.tags {
@@ -142,6 +142,7 @@ package final class Salvage: ExtentSource, Sendable {
                         if tags[tag.name] == nil { tags[tag.name] = tag.version }
                     }
                 }
+                unread -= ref.length
                 ref = record.previous
                 left -= 1
             }
@@ -161,8 +162,8 @@ package final class Salvage: ExtentSource, Sendable {
         while offset + 152 <= length {
             let head = mapping.bytes(at: Int(offset), count: 4)
             if head.loadUnaligned(as: UInt32.self).littleEndian == CommitRecord.tag {
-                let rest = mapping.bytes(at: Int(offset), count: Int(length - offset))
-                if let record = try? CommitRecord(rest), record.version <= ExtentRef.maximumVersion {
+                // What the catalogue hashes to vouches for the lead. Lists, in a hostile file, would go on to the end from everywhere.
+                if let record = try? CommitRecord(beginning: mapping.bytes(at: Int(offset), count: 152)), record.version <= ExtentRef.maximumVersion {
                     leads.append(Lead(version: record.version, time: record.time, catalogue: record.catalogue, origin: .record(isReached: false)))
                 }
             }

@@ -46,8 +46,8 @@ struct SpaceState: Sendable {
 
     /// Frees what nobody can see: every version from `protected` on is kept, and those in `pins` besides.
     mutating func release(protected: UInt64, pins: [UInt64]) {
-        let pins = pins.filter { $0 < protected }.sorted()
-        for pin in blocked.keys where !pins.contains(pin) {
+        let held = Set(pins.filter { $0 < protected }), pins = held.sorted()
+        for pin in blocked.keys where !held.contains(pin) {
             for start in blocked.removeValue(forKey: pin)! { settle(start, pins) }
         }
         while queueHead < queue.count, let dead = pending[queue[queueHead]], dead.death <= protected {

@@ -12,7 +12,7 @@ extension Store {
             waiting += 1
             defer { waiting -= 1 }
             while true {
-                if durableVersion >= version { return false }
+                if durableVersion ?? 0 >= version { return false }
                 if let failure { throw failure }
                 if !isWriting, beginners == 0 || pending?.isFull(waiting: waiting) ?? true {
                     isWriting = true
@@ -89,6 +89,7 @@ extension Store {
             durableVersion = version
             seen.max(version, ordering: .relaxed)
         }
+        tellDurable(version)
     }
 
     /// No commit can be made any more. What readers see stays there, and the file with it; the rest is given up.

@@ -27,10 +27,13 @@ extension Store {
     /// Calls `body` with the records of `snapshot` and the versions before it, newest first, down to the oldest that is there or until it says false.
     /// A file of one commit has no record.
     func walkRecords(from snapshot: StoreSnapshot, _ body: (CommitRecord, ExtentRef) throws(FirnError) -> Bool) throws(FirnError) {
-        var ref = snapshot.root.record, expected = snapshot.version, oldest: UInt64?
+        var ref = snapshot.root.record, expected = snapshot.version, oldest: UInt64?, left = snapshot.extents.limit
         while !ref.isNone, expected > 0 {
             let record: CommitRecord
             do throws(Damage) {
+                // Records do not overlap: those of a hostile file, each as long as all, would be read for ever.
+                guard ref.length <= left else { throw Damage("commit records are longer than the file", at: Int(clamping: ref.offset)) }
+                left -= ref.length
                 let bytes = try snapshot.read(ref)
                 do throws(Damage) { record = try CommitRecord(bytes) } catch { throw error.shifted(by: ref.offset) }
                 guard record.version == expected else { throw Damage("commit records out of order", at: Int(clamping: ref.offset)) }

@@ -66,7 +66,12 @@ extension Store {
             var damages: [Damage] = []
             try walkRecords(from: newest) { (record, ref) throws(FirnError) in
                 do throws(Damage) { _ = try newest.readVerifying(ref) } catch { damages.append(error.naming("the commit record of version \(record.version)")) }
-                for each in isNewest ? record.listed : [] {
+                var listed = isNewest ? record.listed : []
+                do throws(Damage) { try record.checkListed(within: newest.extents.limit) } catch {
+                    damages.append(error.shifted(by: ref.offset).naming("the commit record of version \(record.version)"))
+                    listed = []
+                }
+                for each in listed {
                     do throws(Damage) { _ = try newest.readVerifying(each) } catch { damages.append(error.naming("an extent that version \(record.version) wrote")) }
                 }
                 isNewest = false
@@ -88,8 +93,14 @@ extension Store {
     private func verifyTags(_ ref: ExtentRef, _ newest: StoreSnapshot, _ space: SpaceState, _ note: (Damage) -> Void) throws(FirnError) {
         guard !ref.isNone else { return }
         do throws(Damage) { _ = try newest.readVerifying(ref) } catch { return note(error.naming("the list of tags")) }
+        var seen: Set<ExtentRef> = [], left = newest.extents.limit
         for tag in try readHistory(ref, newest).tags {
-            do throws(Damage) { _ = try newest.readVerifying(tag.catalogue) } catch { note(error.naming("the catalogue of tag '\(tag.name)'")) }
+            if seen.insert(tag.catalogue).inserted {
+                // They do not overlap either.
+                guard tag.catalogue.length <= left else { return note(Damage("the catalogues of tags are longer than the file", at: Int(clamping: ref.offset))) }
+                left -= tag.catalogue.length
+                do throws(Damage) { _ = try newest.readVerifying(tag.catalogue) } catch { note(error.naming("the catalogue of tag '\(tag.name)'")) }
+            }
             if space.free.map.overlaps(UnitRange(start: tag.catalogue.units.lowerBound, end: tag.catalogue.units.upperBound)) {
                 note(Damage("tag '\(tag.name)' is of a version whose space is free", at: Int(clamping: tag.catalogue.offset)))
             }

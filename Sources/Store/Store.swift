@@ -50,8 +50,10 @@ package final class Store: @unchecked Sendable {
     var failure: FirnError?
     /// Versions that the file's root does not know of yet; changed by the writer alone.
     var pending: PendingVersions?
-    /// The newest version that this store made durable.
-    var durableVersion: UInt64 = 0
+    /// The newest version that this store made durable, and the name that leads to it.
+    var durableVersion: UInt64?
+    /// The one of which it says so to others.
+    var toldDurable: UInt64?
     /// Threads that are about to write, and those that wait for what they wrote.
     var beginners = 0
     var waiting = 0
@@ -68,9 +70,9 @@ package final class Store: @unchecked Sendable {
     var logBytes: UInt64 = 0
     /// How long the file is.
     var length: UInt64 = 0
-    /// Which file it is.
     /// The slot of the root that was refused holds it no more.
     var hasCleared = false
+    /// Which file it is.
     var ownIdentity: FileFacts.Identity?
     /// Units that the last commit wrote, if it was small: the next one looks for as much in one piece.
     var usualUnits: UInt64 = 0
@@ -96,7 +98,7 @@ package final class Store: @unchecked Sendable {
         try replacement.file.write(try root.encoded(sealing: cipher), at: 0)
         if !atFirstCommit { try replacement.finish() }
         let store = try Store(file: replacement.file, path: path, root: root, refused: nil, fellBack: nil, isWritable: true, reading: .standard, cipher)
-        if atFirstCommit { store.replacement = replacement }
+        if atFirstCommit { store.replacement = replacement } else { store.published(0) }
         return store
     }
 

@@ -49,6 +49,7 @@ extension StoreTransaction {
             throw error
         }
         store.replacement = nil
+        store.published(version)
         store.secondOffset.store(root.secondOffset, ordering: .relaxed)
         // The next writer begins from the file.
         store.space = nil

@@ -74,42 +74,6 @@ extension Store {
             lock.wakeAll()
         }
     }
-
-    /// Gives the free tail of the file back, if nobody is writing. Returns the bytes given back.
-    @discardableResult
-    package func truncateTail() throws(FirnError) -> UInt64 {
-        guard isWritable, replacement == nil, !isInherited else { return 0 }
-        let mine = lock.withLock { () -> Bool in
-            if isWriting || hasFailed || pending != nil { return false }
-            isWriting = true
-            return true
-        }
-        guard mine else { return 0 }
-        defer { endWriting() }
-        guard try file.lock(.exclusive, at: Store.writerLock) else { return 0 }
-        let size = try file.size(), end = try newestRoot().fileLength
-        guard size > end else { return 0 }
-        try file.truncate(to: end)
-        return size - end
-    }
-}
-
-extension Store {
-    /// Drops the history (all but the two newest versions, and those pinned), gathers the bookkeeping in low places and gives the free tail of the file back.
-    /// Adds versions with the same catalogue. Extents are not moved: whoever knows what refers to them may rewrite the high ones first. Returns the bytes given back.
-    @discardableResult
-    package func shrink() throws(FirnError) -> UInt64 {
-        let before = try file.size()
-        if try newestRoot().isAlone { return try truncateTail() }
-        // The first frees the old records; two more, and no kept version sees them; the next releases them and moves off the tail.
-        for _ in 0..<4 {
-            let transaction = try begin()
-            _ = try transaction.commit(catalogue: transaction.base.catalogue, Retention(versions: 2), forcingCheckpoint: true)
-        }
-        try truncateTail()
-        let after = try file.size()
-        return before > after ? before - after : 0
-    }
 }
 
 extension StoreTransaction {
@@ -192,6 +156,7 @@ extension StoreTransaction {
             released: store.space!.releasedUnsaved.sorted { $0.start < $1.start }, taken: taken.ranges, holes: holes.ranges, freed: freedRanges, history: historyRef)
         let recordPlace = reserve(record.encoded().count + (writesCheckpoint ? 32 : 0) + 48)
         record.end = store.space!.end
+        guard record.end <= ExtentRef.maximumUnit else { throw FirnError(.unsupported, "the file is as long as a file can be", at: .init(file: store.path)) }
         record.taken = taken.ranges
         record.holes = holes.ranges
 
@@ -303,7 +268,9 @@ extension StoreTransaction {
             // An extent written on its own does not fill its last unit.
             if store.length < root.end * 64 { try store.cut(to: root.end * 64) }
             if root.listsExtents, store.length > startLength { try store.spare(besides: givenUnits * 64 + UInt64(Root.slotBytes)) }
-            if !root.listsExtents { try store.file.sync() }
+            // The root that is written over must not be the last whole one: the one that follows it is durable first.
+            let before = store.pending?.durable ?? base.root
+            if store.replacement == nil, !(try store.isKnownDurable(before)) { try store.makeDurable() } else if !root.listsExtents { try store.file.sync() }
             try store.file.write(slot, at: root.offset(of: root.version))
             if let replacement = store.replacement {
                 // Nobody has seen the file without this commit. An empty version to fall back to would make damage look like an empty file.
@@ -311,7 +278,10 @@ extension StoreTransaction {
                 try replacement.finish()
                 store.replacement = nil
             } else {
-                try store.file.sync()
+                do throws(FirnError) { try store.file.sync() } catch {
+                    store.renew(root)
+                    throw error
+                }
             }
         } catch {
             fail(error)

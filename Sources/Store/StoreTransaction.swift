@@ -7,7 +7,7 @@ import FirnDisk
 /// `commit`, it is cancelled. `write`, `read` and `free` may be called from several threads.
 package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     /// Extents at least this long go to the file at once; shorter ones wait in memory, so that neighbours share a call.
-    private static let directBytes = 64 << 10
+    static let directBytes = 64 << 10
     private static let bufferLimit = 1 << 20
 
     /// The version it builds on. Released when the transaction ends.
@@ -20,6 +20,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         var ref: ExtentRef
         /// Bytes not yet in the file.
         var buffer: UnsafeMutableRawBufferPointer?
+        /// `read` gave the buffer out: it lives as long as the transaction.
+        var isGiven = false
     }
 
     // Guarded by `lock`.
@@ -51,8 +53,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     /// The list of tags is written anew even if nothing of it changes.
     var movesHistory = false
     private var bufferedBytes = 0
-    /// Buffers that `read` gave out or that were dropped: they live as long as the transaction.
-    private var retired: [UnsafeMutableRawBufferPointer] = []
+    /// Buffers that `read` gave out, of extents that are in the file since, or dropped: they live as long as the transaction.
+    private(set) var retired: [UnsafeMutableRawBufferPointer] = []
     private var mappings: [Mapping] = []
     /// Of an encrypted file: what it wrote and read again.
     private let held: HeldExtents?
@@ -78,7 +80,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     deinit {
         cancel()
         for buffer in retired { buffer.deallocate() }
-        for copy in copies.values { copy.deallocate() }
+        for copy in copies.values { File.giveBack(copy) }
     }
 
     // MARK: Writing
@@ -109,57 +111,16 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         return ref
     }
 
-    /// The same, encrypted: the place comes first, for the tag stands for it too.
-    private func writeSealed(_ bytes: UnsafeRawBufferPointer, _ cipher: ExtentCipher) throws(FirnError) -> ExtentRef {
-        let count = bytes.count + ExtentCipher.overhead
-        guard UInt64(bytes.count) <= Cipher.mostBytes else { throw FirnError(.unsupported, "an encrypted file holds at most 64 GiB in one piece", at: .init(file: store.path)) }
-        let range = try lock.withLock { () throws(FirnError) in
-            precondition(isOpen, "write before commit or cancel")
-            guard !store.isInherited else { throw store.file.inherited }
-            try checkUnbroken()
-            return allocate(ExtentRef.units(of: UInt64(count)))
-        }
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
-        var entry: Written
-        do throws(FirnError) { entry = Written(ref: try cipher.seal(bytes, at: range.start * 64, birth: version, into: buffer)) } catch {
-            buffer.deallocate()
-            lock.withLock { giveBack(range) }
-            throw error
-        }
-        let direct = count >= StoreTransaction.directBytes
-        if !direct { entry.buffer = buffer }
-        defer { if direct { buffer.deallocate() } }
-        try lock.withLock { () throws(FirnError) in
-            if direct { store.reaches(entry.ref.offset + entry.ref.length) }
-            try keep(entry)
-        }
-        if direct { try writeDirect(UnsafeRawBufferPointer(buffer), at: entry.ref.offset) }
-        return entry.ref
-    }
-
     /// The lock is held.
-    private func keep(_ entry: Written) throws(FirnError) {
+    func keep(_ entry: Written) throws(FirnError) {
         written[entry.ref.offset / 64] = entry
         bufferedBytes += entry.buffer?.count ?? 0
         if bufferedBytes > StoreTransaction.bufferLimit { try flush() }
     }
 
-    private func writeDirect(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FirnError) {
+    func writeDirect(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FirnError) {
         do throws(FirnError) { try store.file.write(bytes, at: offset) } catch {
             lock.withLock { fail(error) }
-            throw error
-        }
-    }
-
-    /// An extent of the transaction's own bookkeeping, which are in `buffer`; encrypted, if the file is.
-    func written(_ bytes: UnsafeRawBufferPointer, at range: UnitRange, _ buffer: UnsafeMutableRawBufferPointer) throws(FirnError) -> Written {
-        guard let cipher = store.cipher else {
-            return Written(ref: ExtentRef(offset: range.start * 64, length: UInt64(bytes.count), birth: version, hash: Hash128(of: bytes)), buffer: buffer)
-        }
-        let sealed = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + ExtentCipher.overhead, alignment: 16)
-        defer { buffer.deallocate() }
-        do throws(FirnError) { return Written(ref: try cipher.seal(bytes, at: range.start * 64, birth: version, into: sealed), buffer: sealed) } catch {
-            sealed.deallocate()
             throw error
         }
     }
@@ -175,7 +136,10 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
             guard let entry = written[ref.offset / 64], entry.ref == ref else {
                 throw Damage("reference to an extent that was never written", at: Int(clamping: ref.offset))
             }
-            if let buffer = entry.buffer { return try opened(ref, UnsafeRawBufferPointer(buffer)) }
+            if let buffer = entry.buffer {
+                if held == nil, !entry.isGiven { written[ref.offset / 64]!.isGiven = true }
+                return try opened(ref, UnsafeRawBufferPointer(buffer))
+            }
             if let copy = copies[ref] { return try opened(ref, copy) }
             if let mapping = mappings.last, UInt64(mapping.reach) >= ref.offset + ref.length { return try opened(ref, mapping.bytes(at: Int(ref.offset), count: Int(ref.length))) }
             guard let mapping = store.mapping(covering: ref.offset + ref.length) else {
@@ -236,11 +200,17 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     /// Gives back an extent of the transaction's own.
     func drop(_ ref: ExtentRef) {
-        if let buffer = written.removeValue(forKey: ref.offset / 64)?.buffer {
-            retired.append(buffer)
+        if let entry = written.removeValue(forKey: ref.offset / 64), let buffer = entry.buffer {
+            retire(entry)
             bufferedBytes -= buffer.count
         }
         giveBack(UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound))
+    }
+
+    /// Nobody asks for the buffer any more. A transaction of any size holds what was read of it, and not what was written.
+    private func retire(_ entry: Written) {
+        guard let buffer = entry.buffer else { return }
+        if entry.isGiven { retired.append(buffer) } else { buffer.deallocate() }
     }
 
     func allocate(_ size: UInt64) -> UnitRange {
@@ -254,7 +224,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         return range
     }
 
-    private func giveBack(_ range: UnitRange) {
+    func giveBack(_ range: UnitRange) {
         if range.start < baseEnd {
             taken.remove(range)
         } else {
@@ -287,7 +257,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
             throw error
         }
         for entry in waiting {
-            retired.append(entry.buffer!)
+            retire(entry)
             written[entry.ref.offset / 64]!.buffer = nil
         }
         bufferedBytes = 0
@@ -308,7 +278,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     func close() {
         isOpen = false
-        for entry in written.values { if let buffer = entry.buffer { retired.append(buffer) } }
+        for entry in written.values { retire(entry) }
         written = [:]
         mappings = []
         tagged = []

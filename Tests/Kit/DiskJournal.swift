@@ -17,7 +17,7 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
         case syncDirectory
     }
 
-    /// Which calls fail: of those whose name is `only` (nil: all but the reads and locks), the one after `after` others, or that and all that follow.
+    /// Which calls fail: of those whose name is `only` (nil: all but reads, what they take, and locks), the one after `after` others, or that and all that follow.
     package struct Refusal: Sendable {
         package var after: Int
         package var only: String?
@@ -94,7 +94,7 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
             if only != call.name { return nil }
         } else {
             switch call {
-            case .read, .lock, .status: return nil
+            case .read, .lock, .status, .memory: return nil
             // Removing what was written in vain may fail, and nobody hears of it.
             default: break
             }

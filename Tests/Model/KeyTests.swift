@@ -144,4 +144,37 @@ import Testing
             }
         }
     }
+
+    @Test func `a key of a row written in bulk under a row id that was given up is not free`() throws {
+        let database = try database([dog], rows: [[.int(1), .null, .int(1)]])
+        let transaction = try database.begin()
+        try transaction.insert("Dog", [.int(2), .null, .int(1)])
+        try transaction.keepPart()
+        for n in 3..<6 { try transaction.insert("Dog", [.int(Int64(n)), .null, .int(1)]) }
+        transaction.rollBack()
+        try transaction.bulkWriter("Dog").append(RandomTables.batch([[.int(7), .null, .int(1)], [.int(8), .null, .int(1)]], of: dog, in: Schema([dog])))
+        #expect(try transaction.find("Dog", key: [.int(7), .null]) == 2)
+        #expect(refusal { try transaction.insert("Dog", [.int(8), .null, .int(2)]) }?.code == .duplicateKey)
+        #expect(refusal { try transaction.insert("Dog", [.int(2), .null, .int(2)]) }?.code == .duplicateKey)
+        try transaction.insert("Dog", [.int(4), .null, .int(2)])
+        try transaction.commit()
+        let next = try database.begin()
+        for n in [1, 2, 4, 7, 8] { #expect(refusal { try next.insert("Dog", [.int(Int64(n)), .null, .int(2)]) }?.code == .duplicateKey) }
+        next.cancel()
+    }
+
+    @Test func `a type that was given up leaves nothing of its key to the one that comes in its place`() throws {
+        let database = try database([dog], rows: [[.int(1), .null, .int(1)]])
+        let transaction = try database.begin()
+        try transaction.keepPart()
+        try transaction.extendSchema([TypeSchema("Cat", columns: [ColumnSchema("n", ColumnType(.int)), ColumnSchema("name", ColumnType(.string))], key: [1])])
+        try transaction.insert("Cat", [.int(1), .string("a")])
+        transaction.rollBack()
+        try transaction.extendSchema([TypeSchema("Bird", columns: [ColumnSchema("n", ColumnType(.int))], key: [0])])
+        try transaction.insert("Bird", [.int(1)])
+        #expect(refusal { try transaction.insert("Bird", [.int(1)]) }?.code == .duplicateKey)
+        try transaction.insert("Bird", [.int(2)])
+        try transaction.commit()
+        #expect(try database.snapshot().verify(full: true).isEmpty)
+    }
 }

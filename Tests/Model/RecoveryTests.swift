@@ -1,4 +1,5 @@
 import FirnBytes
+@testable import FirnCodecs
 import FirnKit
 import Foundation
 import Testing
@@ -170,5 +171,39 @@ import Testing
         try damage(33)
         let recovery = try Recovery.run(from: path, to: saved, profile: .fast, threads: 1)
         #expect(recovery.version == 1 && recovery.losses.isEmpty, "\(recovery)")
+    }
+
+    @Test func `T7 a damaged header with row ids beyond all numbers is a loss`() throws {
+        let database = try database(5)
+        try commit(database) { transaction in
+            var random = SeededGenerator(seed: 1)
+            let rows = RandomBatches.batch((0..<8000).map { [.int(Int64($0)), .int(.random(in: 0 ... .max, using: &random)), .string("\(Int64.random(in: 0 ... .max, using: &random))")] }, of: RecoveryTests.type)
+            try transaction.writer(0).append(stored: rows.columns, rowIDs: (0..<8000).map { 100 + 3 * $0 })
+        }
+        try commit(database) { transaction in
+            try transaction.directoryChange(0) { (entries) throws(FirnError) in
+                var header = try transaction.reading { () throws(Damage) in try SegmentHeader(try transaction.store.read(entries[1].header)) }
+                #expect(header.entries.allSatisfy { $0.packed == nil })
+                let ids = (0..<Int64(7999)).map { $0 } + [.max]
+                header.rowIDs = ids.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) }
+                var ref = try transaction.write(header.encoded)
+                ref.hash = Hash128(low: 1, high: 2)
+                entries[1].header = ref
+            }
+        }
+        let recovery = try Recovery.run(from: path, to: saved)
+        #expect(!recovery.losses.isEmpty && recovery.saved[0].rows >= 5)
+    }
+
+    @Test func `row ids that readers would refuse are not committed`() throws {
+        let database = try database(5)
+        let transaction = try database.begin()
+        transaction.skipRowIDs(0, to: 1 << 62 - 1)
+        _ = try transaction.insert("T", [.int(7), .int(7), .string("seven")])
+        do throws(FirnError) {
+            try transaction.commit()
+            Issue.record("it was committed")
+        } catch { #expect(error.code == .unsupported, "\(error)") }
+        #expect(try rows(path).count == 5)
     }
 }

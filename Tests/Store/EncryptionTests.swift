@@ -102,7 +102,16 @@ private let otherKey = EncryptionKey([UInt8](1..<65))!
                 let catalogue = try transaction.write(catalogueBytes([]))
                 if round % 3 == 1 { transaction.cancel() } else { try transaction.commit(catalogue: catalogue) }
             } catch {}
-            all += recorder.calls
+            // After a failed sync the same bytes are written once more, and no others: under a nonce of theirs.
+            let written = recorder.calls[..<(recorder.refusedAt ?? recorder.calls.count)]
+            for case .write(let offset, let bytes) in recorder.calls[written.count...] {
+                let isKnown = written.contains { call in
+                    guard case .write(let start, let known) = call, start <= offset, offset + UInt64(bytes.count) <= start + UInt64(known.count) else { return false }
+                    return known[Int(offset - start)...].starts(with: bytes)
+                }
+                #expect(isKnown, "\(bytes.count) other bytes at \(offset)")
+            }
+            all += written
         }
         let beginnings = beginnings(all).filter { !$0.allSatisfy { $0 == 0 } }
         #expect(beginnings.count > 15_000)

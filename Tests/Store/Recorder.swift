@@ -12,6 +12,8 @@ final class Recorder: DiskCalls, @unchecked Sendable {
     private let lock = NSLock()
     private(set) var calls: [Call] = []
     private var left: Int
+    /// How many calls there had been when one was refused.
+    private(set) var refusedAt: Int?
 
     init(failing left: Int = .max) { self.left = left }
 
@@ -22,7 +24,10 @@ final class Recorder: DiskCalls, @unchecked Sendable {
             default: break
             }
             left -= 1
-            if left == -1 { return 5 /* EIO */ }
+            if left == -1 {
+                refusedAt = calls.count
+                return 5 /* EIO */
+            }
             switch call {
             case .write(let offset, let bytes): calls.append(.write(offset, Array(bytes)))
             case .sync: calls.append(.sync)

@@ -153,7 +153,7 @@ final class SalvagedType {
         do throws(Damage) { return (try salvage.read(entry.header), salvage) } catch {
             guard let bytes = try? salvage.readUnverified(entry.header), let header = try? SegmentHeader(bytes), header.entries.allSatisfy({ $0.packed == nil }),
                   header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID, (try? header.decodeDeletes())?.ones ?? 0 == entry.deletedCount,
-                  entry.firstRowID + ((try? header.decodeRowIDs())?.last ?? Int64(entry.rowCount - 1)) == entry.lastRowID,
+                  (try? header.decodeRowIDs())?.last ?? Int64(entry.rowCount - 1) == entry.lastRowID - entry.firstRowID,
                   !header.entries.contains(where: { entry in entry.chunk.map { (try? salvage.read($0)) == nil } ?? true }), hasOwnColumns(header) else { throw error }
             lose(nil, entry.firstRowID...entry.lastRowID, nil, Damage("the header is damaged: rows are taken, perhaps as they were before the last changes", at: Int(clamping: entry.header.offset)))
             return (bytes, salvage)

@@ -1,0 +1,28 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Whose a file is, and who may do what with it.
+struct FilePermissions {
+    private let mode: mode_t
+    private let owner: uid_t
+    private let group: gid_t
+
+    /// Of a regular file; nil if there is none at the path.
+    init?(path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        (mode, owner, group) = (status.st_mode & 0o777, status.st_uid, status.st_gid)
+    }
+
+    /// Makes a file that only its owner can open one like it, as far as this process may. It is never open to more than the other was: a group that cannot be given has no rights.
+    func give(_ file: File) {
+        var mode = mode
+        var now = stat()
+        if fstat(file.descriptor, &now) == 0, now.st_uid != owner || now.st_gid != group, fchown(file.descriptor, owner, group) != 0,
+           now.st_gid != group, fchown(file.descriptor, uid_t.max, group) != 0 { mode &= 0o707 }
+        _ = fchmod(file.descriptor, mode)
+    }
+}

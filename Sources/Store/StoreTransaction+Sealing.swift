@@ -1,0 +1,46 @@
+import FirnBytes
+import FirnCrypto
+
+/// Writing to encrypted files.
+extension StoreTransaction {
+    /// The same, encrypted: the place comes first, for the tag stands for it too.
+    func writeSealed(_ bytes: UnsafeRawBufferPointer, _ cipher: ExtentCipher) throws(FirnError) -> ExtentRef {
+        let count = bytes.count + ExtentCipher.overhead
+        guard UInt64(bytes.count) <= Cipher.mostBytes else { throw FirnError(.unsupported, "an encrypted file holds at most 64 GiB in one piece", at: .init(file: store.path)) }
+        let range = try lock.withLock { () throws(FirnError) in
+            precondition(isOpen, "write before commit or cancel")
+            guard !store.isInherited else { throw store.file.inherited }
+            try checkUnbroken()
+            return allocate(ExtentRef.units(of: UInt64(count)))
+        }
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+        var entry: Written
+        do throws(FirnError) { entry = Written(ref: try cipher.seal(bytes, at: range.start * 64, birth: version, into: buffer)) } catch {
+            buffer.deallocate()
+            lock.withLock { giveBack(range) }
+            throw error
+        }
+        let direct = count >= StoreTransaction.directBytes
+        if !direct { entry.buffer = buffer }
+        defer { if direct { buffer.deallocate() } }
+        try lock.withLock { () throws(FirnError) in
+            if direct { store.reaches(entry.ref.offset + entry.ref.length) }
+            try keep(entry)
+        }
+        if direct { try writeDirect(UnsafeRawBufferPointer(buffer), at: entry.ref.offset) }
+        return entry.ref
+    }
+
+    /// An extent of the transaction's own bookkeeping, which are in `buffer`; encrypted, if the file is.
+    func written(_ bytes: UnsafeRawBufferPointer, at range: UnitRange, _ buffer: UnsafeMutableRawBufferPointer) throws(FirnError) -> Written {
+        guard let cipher = store.cipher else {
+            return Written(ref: ExtentRef(offset: range.start * 64, length: UInt64(bytes.count), birth: version, hash: Hash128(of: bytes)), buffer: buffer)
+        }
+        let sealed = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count + ExtentCipher.overhead, alignment: 16)
+        defer { buffer.deallocate() }
+        do throws(FirnError) { return Written(ref: try cipher.seal(bytes, at: range.start * 64, birth: version, into: sealed), buffer: sealed) } catch {
+            sealed.deallocate()
+            throw error
+        }
+    }
+}

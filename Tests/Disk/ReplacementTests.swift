@@ -1,0 +1,62 @@
+import FirnBytes
+@testable import FirnDisk
+import FirnKit
+import Foundation
+import Testing
+
+/// What takes another file's place, and what a program that uses the library keeps of its own.
+@Suite struct ReplacementTests {
+    private let folder = TemporaryFolder()
+
+    private func mode(_ path: String) throws -> Int {
+        (try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? NSNumber)?.intValue ?? -1
+    }
+
+    @Test(arguments: [0o600, 0o640, 0o444, 0o606]) func `what replaces a file is for those whom that was for, from its first byte on`(_ wanted: Int) throws {
+        let path = folder.file("a")
+        try File(path: path, .createNew).write([1], at: 0)
+        try FileManager.default.setAttributes([.posixPermissions: wanted], ofItemAtPath: path)
+        let replacement = try Replacement(of: path, overwrite: true)
+        #expect(try mode(replacement.temporaryPath) == wanted)
+        try replacement.file.write([2], at: 0)
+        // As compaction does it: one within the other.
+        let inner = try Replacement(of: replacement.temporaryPath, overwrite: true)
+        try inner.file.write([3], at: 0)
+        try inner.finish()
+        try replacement.finish()
+        #expect(try mode(path) == wanted && File(path: path, .read).readAll() == [3])
+        // One that replaces nothing is as the process makes files.
+        let new = try Replacement(of: folder.file("b"), overwrite: true), plain = try File(path: folder.file("c"), .createNew)
+        #expect(try mode(new.temporaryPath) == mode(plain.path))
+    }
+
+    #if os(Linux)
+    @Test func `a signal that a program handles stays its own, and one that it ignores`() {
+        var before = sigaction()
+        sigaction(SIGURG, nil, &before)
+        defer { sigaction(SIGURG, &before, nil) }
+        func handler() -> Int {
+            var now = sigaction()
+            sigaction(SIGURG, nil, &now)
+            return unsafeBitCast(now.__sigaction_handler.sa_handler, to: Int.self)
+        }
+        for own in [{ _ in } as (@convention(c) (Int32) -> Void), SIG_IGN] {
+            signal(SIGURG, own)
+            TemporaryPaths.install(SIGURG)
+            #expect(handler() == unsafeBitCast(own, to: Int.self))
+        }
+        signal(SIGURG, SIG_DFL)
+        TemporaryPaths.install(SIGURG)
+        #expect(handler() != unsafeBitCast(SIG_DFL, to: Int.self))
+    }
+    #endif
+
+    @Test func `T7: a file that says it is longer than there are addresses is not mapped, and is no end of the process`() throws {
+        let memory = TemporaryFolder(inMemory: true), path = memory.file("a")
+        // Where files may be so long.
+        guard (try? File(path: path, .createNew).truncate(to: 5 << 60)) != nil else { return }
+        let file = try File(path: path, .read)
+        #expect(Mapping.watched(file) == nil)
+        #expect(throws: FirnError.self) { try Mapping(file) }
+    }
+}
