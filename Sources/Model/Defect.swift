@@ -29,9 +29,14 @@ package struct Defect: Sendable, CustomStringConvertible {
         if let version { words.append("version \(version)") }
         if let type { words.append(column.map { "\(type).\($0)" } ?? type) }
         words.append(part)
-        if let rows { words.append(rows.lowerBound == rows.upperBound ? "row \(rows.lowerBound)" : "rows \(rows.lowerBound) to \(rows.upperBound)") }
+        if let rows { words.append(rows.rowsInWords) }
         return words.joined(separator: ", ")
     }
 
     package var description: String { "\(subject): \(damage.what) (byte \(damage.offset))" }
+}
+
+extension ClosedRange<Int64> {
+    /// Row ids, for people.
+    var rowsInWords: String { lowerBound == upperBound ? "row \(lowerBound)" : "rows \(lowerBound) to \(upperBound)" }
 }

@@ -7,24 +7,6 @@ import Testing
 
 /// T5: realms on a disk that is really full, which is a small one in memory; needs root.
 @Suite struct FullDiskTests {
-    private func run(_ words: String...) -> Bool {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = words
-        process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
-    }
-
-    /// A small disk; nil, with a word, where none can be had.
-    private func withDisk(_ body: (_ disk: TemporaryFolder, _ grow: () -> Bool) throws -> Void) throws {
-        let disk = TemporaryFolder()
-        guard run("mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", disk.path) else { return print("skipped: no tmpfs can be mounted here") }
-        defer { _ = run("umount", "-l", disk.path) }
-        try body(disk) { run("mount", "-o", "remount,size=4m", disk.path) }
-    }
-
     private func configuration(_ path: String, compacts: Bool = false) -> Realm.Configuration {
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Dog.self])
         if compacts { configuration.shouldCompactOnLaunch = { _, _ in true } }
@@ -44,7 +26,7 @@ import Testing
     }
 
     @Test func `T5: without space a write throws, the realm reads on, and opened again it writes when there is space`() throws {
-        try withDisk { disk, grow in
+        try SmallDisk.with { disk in
             let path = disk.file("a.firn")
             var written = 0
             do {
@@ -61,7 +43,7 @@ import Testing
                 #expect(numbers(realm) == Array(0..<written) && dogs.count == written)
                 #expect(throws: Realm.Error.self) { try add(realm, 1, from: 9000) }
                 // Space alone does not mend it: what is in the file beyond the last commit is not known.
-                #expect(grow())
+                #expect(disk.grow())
                 #expect(throws: Realm.Error.self) { try add(realm, 1, from: 9000) }
                 #expect(numbers(realm) == Array(0..<written))
             }
@@ -75,7 +57,7 @@ import Testing
     }
 
     @Test func `T5: without space a copy and compaction at opening are errors, leave nothing behind, and the file stays as it was to the byte`() throws {
-        try withDisk { disk, grow in
+        try SmallDisk.with { disk in
             let path = disk.file("a.firn"), url = URL(fileURLWithPath: path)
             do {
                 let realm = try Realm(configuration: configuration(path))
@@ -97,7 +79,7 @@ import Testing
                 let realm = try Realm(configuration: configuration(path))
                 #expect(numbers(realm) == Array(0..<180))
             }
-            #expect(grow())
+            #expect(disk.grow())
             let realm = try Realm(configuration: configuration(path, compacts: true))
             #expect(try numbers(realm) == Array(0..<180) && Data(contentsOf: url) != bytes && realm.versions.count == 2)
             try add(realm, 1, from: 180)

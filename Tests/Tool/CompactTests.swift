@@ -3,8 +3,6 @@ import Testing
 
 /// `firn compact` beside others, and on media that refuse.
 @Suite struct CompactTests {
-    private static let stress = FirnRun.binary.deletingLastPathComponent().appending(path: "firn-stress")
-
     private func run(_ program: URL, _ words: [String]) -> Int32 {
         let process = Process()
         process.executableURL = program
@@ -19,29 +17,19 @@ import Testing
     private func shell(_ words: String...) -> Int32 { run(URL(filePath: "/usr/bin/env"), words) }
 
     /// A file with dead space and free space.
-    private func grown(_ path: URL) { #expect(run(CompactTests.stress, ["soak", path.path, "--count", "150", "--keep", "20"]) == 0) }
+    private func grown(_ path: URL) { #expect(run(FirnRun.stress, ["soak", path.path, "--count", "150", "--keep", "20"]) == 0) }
 
     @Test func `T10: readers keep their version while a file is compacted in place, and new ones get the new file`() throws {
         let scratch = try Scratch(), file = scratch.file("a.firn")
         grown(file)
         let before = try Data(contentsOf: file).count
-        let reader = Process(), input = Pipe(), output = Pipe()
-        reader.executableURL = CompactTests.stress
-        reader.arguments = ["pin", file.path]
-        reader.standardInput = input
-        reader.standardOutput = output
-        try reader.run()
-        var said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        #expect(said.hasPrefix("pinned "))
+        let reader = try PinningReader(file)
         #expect(try scratch.firn("compact", "a.firn").code == 0)
         let after = try Data(contentsOf: file).count
         #expect(after < before * 2 / 3, "\(before) bytes before, \(after) after")
         #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
         #expect(try scratch.firn("query", "a.firn:Account", "id >= 0").code == 0)
-        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
-        reader.waitUntilExit()
-        said += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(reader.terminationStatus == 0 && said.contains("intact "), "\(said)")
+        try reader.end()
         #expect(scratch.names == ["a.firn"])
     }
 
@@ -117,22 +105,12 @@ import Testing
         let scratch = try Scratch(), file = scratch.file("a.firn")
         grown(file)
         let before = try Data(contentsOf: file).count
-        let reader = Process(), input = Pipe(), output = Pipe()
-        reader.executableURL = CompactTests.stress
-        reader.arguments = ["pin", file.path]
-        reader.standardInput = input
-        reader.standardOutput = output
-        try reader.run()
-        var said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        #expect(said.hasPrefix("pinned "))
+        let reader = try PinningReader(file)
         let inode = try FileManager.default.attributesOfItem(atPath: file.path)[.systemFileNumber] as? Int
         let run = try scratch.firn("compact", "--in-place", "a.firn")
         #expect(run.code == 0 && run.out.hasPrefix("a.firn: "), "\(run.out) \(run.errors)")
-        #expect(run.errors.contains("wait for readers of older versions") && run.errors.contains("process \(reader.processIdentifier)"), "\(run.errors)")
-        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
-        reader.waitUntilExit()
-        said += String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        #expect(reader.terminationStatus == 0 && said.contains("intact "), "\(said)")
+        #expect(run.errors.contains("wait for readers of older versions") && run.errors.contains("process \(reader.process.processIdentifier)"), "\(run.errors)")
+        try reader.end()
         let second = try scratch.firn("compact", "--in-place", "--json", "a.firn")
         let after = try Data(contentsOf: file).count
         #expect(second.code == 0 && second.out.contains("\"bytesAfter\":\(after),") && second.out.contains("\"waitingForReaders\":0,") && second.out.contains("\"complete\":true"), "\(second.out)")
@@ -187,5 +165,29 @@ import Testing
             #expect(try scratch.firn("compact", "--in-place", "a.firn").code == 0, "turn \(turn)")
             #expect(try Data(contentsOf: file).count < before * 2 / 3, "turn \(turn)")
         }
+    }
+}
+
+/// A process that holds the version it finds in a file, until it is told to end.
+private struct PinningReader {
+    let process = Process()
+    private let input = Pipe(), output = Pipe()
+
+    init(_ file: URL) throws {
+        process.executableURL = FirnRun.stress
+        process.arguments = ["pin", file.path]
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        let said = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        #expect(said.hasPrefix("pinned "), "\(said)")
+    }
+
+    /// Ends it: all of its version was still there.
+    func end() throws {
+        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+        process.waitUntilExit()
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        #expect(process.terminationStatus == 0 && said.contains("intact "), "\(said)")
     }
 }

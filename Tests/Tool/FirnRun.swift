@@ -24,6 +24,9 @@ struct FirnRun {
         return candidates.first { FileManager.default.isExecutableFile(atPath: $0.path) && !$0.hasDirectoryPath } ?? candidates.last!
     }()
 
+    /// The program that puts files under pressure, beside it.
+    static let stress = binary.deletingLastPathComponent().appending(path: "firn-stress")
+
     @discardableResult
     init(_ words: [String], input: String? = nil, in folder: URL? = nil, environment: [String: String] = [:]) throws {
         let process = Process()

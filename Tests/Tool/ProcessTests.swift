@@ -8,7 +8,7 @@ private struct Stress {
 
     init(_ words: [String]) throws {
         let process = Process(), scratch = try Scratch(), out = scratch.file("out")
-        process.executableURL = FirnRun.binary.deletingLastPathComponent().appending(path: "firn-stress")
+        process.executableURL = FirnRun.stress
         process.arguments = words
         _ = FileManager.default.createFile(atPath: out.path, contents: nil)
         process.standardOutput = try FileHandle(forWritingTo: out)
@@ -61,7 +61,7 @@ private func count(_ name: String, _ standard: Int) -> Int { ProcessInfo.process
         if commits > 1000 { print("T9, encrypted, copied \(copied): \(run.lines.joined(separator: ", "))") }
         // While one writes: without a key, with another one, and with the right one.
         let writer = Process()
-        writer.executableURL = FirnRun.binary.deletingLastPathComponent().appending(path: "firn-stress")
+        writer.executableURL = FirnRun.stress
         writer.arguments = ["write", scratch.file("a.firn").path, "--copied", String(copied)] + key
         writer.standardOutput = FileHandle.nullDevice
         try writer.run()

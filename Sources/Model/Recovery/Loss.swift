@@ -27,7 +27,7 @@ package struct Loss: Sendable, CustomStringConvertible {
     package var description: String {
         var text = type ?? "file"
         if let column { text += ".\(column)" }
-        if let rows { text += rows.lowerBound == rows.upperBound ? ", row \(rows.lowerBound)" : ", rows \(rows.lowerBound) to \(rows.upperBound)" }
+        if let rows { text += ", \(rows.rowsInWords)" }
         return "\(text): \(damage.what) (byte \(damage.offset))"
     }
 }
