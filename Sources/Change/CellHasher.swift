@@ -122,8 +122,7 @@ struct CellHasher: Sendable {
             for element in values { sum &+= CellHasher.hash(try hash(element, name), seed(.any, .set)) }
             return CellHasher.hash(sum, seed(.any, .set))
         case .map(let entries), .object(let entries):
-            if entries.count == 1, entries[0].key == "$link", case .list(let parts) = entries[0].value, parts.count == 2,
-               case .string(let target) = parts[0], case .link(let row) = parts[1] { return try link(row, target, seed(.link)) }
+            if let named = value.namedLink { return try link(named.row, named.type, seed(.link)) }
             var sum: UInt128 = 0
             for entry in entries where !entry.value.isNull {
                 let key = Array(entry.key.utf8).withUnsafeBytes { hash128($0, seed: seed(.string)) }

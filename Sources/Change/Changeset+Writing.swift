@@ -3,100 +3,216 @@ import FirnModel
 
 /// A difference as a file of changes.
 extension TableDifference {
-    /// Gives the schema of such a file to `begin`, and then its rows to `write`. `parallel` hashes, as in `ContentHash.Options`.
+    /// Gives the schema of such a file to `begin`, and then its rows to `write`.
     package func writeChanges(begin: (Schema) throws(FirnError) -> Void, write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
-        guard leftOutOld == 0, leftOutNew == 0, options.rows == nil, options.tolerance == 0, options.ignore.isEmpty, options.columns.isEmpty, options.kinds.count == 3 else {
-            preconditionFailure("changes are made of all rows and columns: compare without leaving any out")
-        }
-        for (table, name) in [(old, options.oldName), (new, options.newName)] {
-            let columns = [table.type] + table.schema.embedded(from: table.type)
-            guard !columns.contains(where: { $0.columns.contains { $0.type.kind == .link } }) else {
-                throw FirnError(.unsupported, "changes of rows with links are not written: a link names a row of its own file", at: .init(file: name))
-            }
-        }
-        let isWhole = !old.type.hasShape(of: new.type, in: old.schema, other: new.schema)
-        let sides = [ChangedSide("old", old, options.oldName), ChangedSide("new", new, options.newName)]
-        try begin(Schema([Changeset.facts] + sides.flatMap(\.types)))
-
-        var pairs: [(old: RowPlace, new: RowPlace)] = [], removed: [RowPlace] = [], added: [RowPlace] = []
-        if isWhole {
-            removed = try Self.places(old, options.oldName)
-            added = try Self.places(new, options.newName)
-        } else {
-            try forEachEntry { entry throws(FirnError) in
-                switch entry {
-                case .added(let place): added.append(place)
-                case .removed(let place): removed.append(place)
-                case .changed(let before, let after, _): pairs.append((before, after))
-                }
-                return true
-            }
-        }
-        try sides[0].write(pairs.map(\.old) + removed, write)
-        try sides[1].write(pairs.map(\.new) + added, write)
-
-        let names = key.map(\.name)
-        func hash(_ table: any Table, _ name: String) throws(FirnError) -> Value {
-            var asked = ContentHash.Options()
-            asked.key = names
-            asked.name = name
-            asked.parallel = options.parallel
-            return .string("\(try ContentHash(of: table, options: asked).hash)")
-        }
-        let facts: [Value] = [.int(Changeset.version), .string(new.type.name), .list(names.map { .string($0) }), .int(Int64(pairs.count)), .bool(isWhole),
-                              try hash(old, options.oldName), try hash(new, options.newName)]
-        var batch = Batch(Changeset.facts, in: Schema([Changeset.facts]))
-        for (i, value) in facts.enumerated() { batch.columns[i].append(value) }
-        batch.count = 1
-        try write("changes", batch)
-    }
-
-    /// All rows that are there.
-    private static func places(_ table: any Table, _ name: String) throws(FirnError) -> [RowPlace] {
-        var places: [RowPlace] = []
-        do throws(Damage) {
-            for index in 0..<table.segmentCount {
-                let segment = try table.segment(index)
-                for row in 0..<segment.rowCount where segment.live?[row] ?? true { places.append(RowPlace(segment: index, row: row)) }
-            }
-        } catch { throw FirnError(error, in: name) }
-        return places
+        try Changeset.write([ChangedType(self)], options: options, begin: begin, write: write)
     }
 }
 
-/// One side of a file of changes.
-private struct ChangedSide {
-    let table: any Table
-    let name: String
-    /// The type of the rows, and the embedded ones.
-    let types: [TypeSchema]
-    var type: TypeSchema { types[0] }
+extension Changeset {
+    /// Gives the schema of a file of the changes of these types to `begin`, and then its rows to `write`. `options`: names and threads.
+    package static func write(_ types: [ChangedType], options: DifferenceOptions, begin: (Schema) throws(FirnError) -> Void,
+                              write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
+        var draft = ChangesetDraft(options)
+        try draft.take(types)
+        try begin(draft.schema)
+        try draft.write(write)
+    }
+}
 
-    init(_ side: String, _ table: any Table, _ name: String) {
-        self.table = table
-        self.name = name
-        var types = [table.type] + table.schema.embedded(from: table.type)
-        for i in types.indices {
-            types[i].name = i == 0 ? side : "\(side).\(types[i].name)"
-            types[i].envelope = nil
-            for c in types[i].columns.indices {
-                if let target = types[i].columns[c].type.target { types[i].columns[c].type.target = "\(side).\(target)" }
-                types[i].columns[c].indexes = []
-            }
-        }
-        self.types = types
+/// A file of changes as it is written.
+private struct ChangesetDraft {
+    private struct Entry {
+        let type: ChangedType
+        let key: [String]
+        let hashes: (old: Hash128?, new: Hash128?)
+        var pairs = 0
+        var differs: Bool { hashes.old != hashes.new }
     }
 
-    func write(_ places: [RowPlace], _ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
-        let reader = RowReader(table, name: name), schema = Schema(types)
+    private let options: DifferenceOptions
+    private let oldKeys: LinkedRowKeys, newKeys: LinkedRowKeys
+    private var entries: [Entry] = []
+    private var sides: [(entry: Int, old: ChangedSide?, new: ChangedSide?)] = []
+
+    init(_ options: DifferenceOptions) {
+        self.options = options
+        oldKeys = LinkedRowKeys(.old, file: options.oldName)
+        newKeys = LinkedRowKeys(.new, file: options.newName)
+    }
+
+    mutating func take(_ types: [ChangedType]) throws(FirnError) {
+        let linked = try linkedByPlace(types)
+        for var type in types {
+            // Rows that links know by their places are told apart by them here too.
+            if type.old != nil, type.new != nil, linked.contains(type.name) { type = ChangedType(old: type.old, new: type.new) }
+            for (table, name) in [(type.old, options.oldName), (type.new, options.newName)] { if let table { try checkKey(table, type.key, name) } }
+            try enter(type)
+        }
+        for i in entries.indices where entries[i].differs {
+            let type = entries[i].type
+            let old = type.old.map { ChangedSide(.old, $0, options.oldName, oldKeys) }, new = type.new.map { ChangedSide(.new, $0, options.newName, newKeys) }
+            if let table = type.old { try oldKeys.add(table) }
+            if let table = type.new { try newKeys.add(table) }
+            sides.append((i, old, new))
+        }
+    }
+
+    private mutating func enter(_ type: ChangedType) throws(FirnError) {
+        let key = type.key
+        entries.append(Entry(type: type, key: key, hashes: (try type.old.map { (table) throws(FirnError) in try hash(table, key, options.oldName) },
+                                                            try type.new.map { (table) throws(FirnError) in try hash(table, key, options.newName) })))
+    }
+
+    /// The types without key that links of these types lead to.
+    private func linkedByPlace(_ types: [ChangedType]) throws(FirnError) -> Set<String> {
+        var found: Set<String> = []
+        for table in types.flatMap({ [$0.old, $0.new] }).compactMap({ $0 }) {
+            let named: Set<String>
+            do throws(Damage) { named = try table.namedTargets() } catch { throw FirnError(error, in: options.newName) }
+            for target in named.union(table.schema.links(of: table.type).columns.map(\.target)) where table.schema[target]?.key.isEmpty ?? false { found.insert(target) }
+        }
+        return found
+    }
+
+    private func checkKey(_ table: any Table, _ key: [String], _ name: String) throws(FirnError) {
+        let own = table.type.key.map { table.type.columns[$0].name }
+        for column in table.type.columns where (key + own).contains(column.name) && column.type.kind == .link {
+            throw FirnError(.unsupported, "changes of rows of '\(table.type.name)' cannot be written: the column '\(column.name)', which tells them apart, holds links", at: .init(file: name),
+                            advice: "give the type a key of plain values")
+        }
+    }
+
+    private func hash(_ table: any Table, _ key: [String], _ name: String) throws(FirnError) -> Hash128 {
+        var asked = ContentHash.Options()
+        asked.key = key
+        asked.name = name
+        asked.parallel = options.parallel
+        return try ContentHash(of: table, options: asked).hash
+    }
+
+    var schema: Schema {
+        Schema([Changeset.facts, Changeset.sideFacts("old"), Changeset.sideFacts("new")] + sides.flatMap { ($0.old?.types ?? []) + ($0.new?.types ?? []) }.distinct
+            + oldKeys.types + newKeys.types)
+    }
+
+    mutating func write(_ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
+        for side in sides {
+            let rows = try DifferingRows(entries[side.entry].type, options)
+            entries[side.entry].pairs = rows.pairs.count
+            try side.old?.write(rows.pairs.map { ($0.old, $0.cells) }, rows.removed, rows.shared.map(\.old), write)
+            try side.new?.write(rows.pairs.map { ($0.new, $0.cells) }, rows.added, rows.shared.map(\.new), write)
+        }
+        try oldKeys.write(write)
+        try newKeys.write(write)
+        try addKeyless()
+        try writeFacts(write)
+    }
+
+    /// Rows that links know by their places have to be those they were when the changes are applied: types that are not among those compared are noted down too.
+    private mutating func addKeyless() throws(FirnError) {
+        for table in oldKeys.keyless + newKeys.keyless where !entries.contains(where: { $0.type.name == table.type.name }) {
+            let name = table.type.name
+            let twins = try [entries.compactMap(\.type.old), entries.compactMap(\.type.new)].map { (tables) throws(FirnError) -> (any Table)? in
+                do throws(Damage) { return try tables.first?.related(name) } catch { throw FirnError(error, in: options.oldName) }
+            }
+            guard twins[0] != nil || twins[1] != nil else { continue }
+            try enter(ChangedType(old: twins[0], new: twins[1]))
+            guard !entries.last!.differs else {
+                throw FirnError(.unsupported, "changes cannot be written: links lead to rows of '\(name)', which have no key and are not the same in both files", at: .init(file: options.newName),
+                                advice: "compare all types of the files at once, or give '\(name)' a key")
+            }
+        }
+    }
+
+    private func writeFacts(_ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
+        func strings(_ words: [String]) -> Value { .list(words.map { .string($0) }) }
+        func text(_ hash: Hash128?) -> Value { .string(hash.map { "\($0)" } ?? "") }
+        var old: [[Value]] = [], new: [[Value]] = []
+        for entry in entries {
+            func row(_ table: (any Table)?, _ hash: Hash128?) -> [Value] {
+                guard let table, let hash else { return [.null, .list([]), .list([]), .int(0), .list([]), .string("")] }
+                let required = table.type.columns.filter { !$0.type.isOptional && !($0.type.kind == .any && !$0.type.isCollection) }.map(\.name)
+                return [.string(table.type.name), strings(entry.key), strings(table.type.key.map { table.type.columns[$0].name }), .int(Int64(entry.pairs)), strings(required), text(hash)]
+            }
+            old.append(row(entry.type.old, entry.hashes.old))
+            new.append(row(entry.type.new, entry.hashes.new))
+        }
+        let single = entries.count == 1 ? entries[0] : nil
+        let facts: [Value] = [.int(Changeset.version), .string((single?.type.new ?? single?.type.old)?.type.name ?? ""), strings(single?.key ?? []),
+                              .int(Int64(entries.reduce(0) { $0 + $1.pairs })), .bool(false), text(ofFile(\.old, \.hashes.old)), text(ofFile(\.new, \.hashes.new))]
+        for (type, rows) in [(Changeset.facts, [facts]), (Changeset.sideFacts("old"), old), (Changeset.sideFacts("new"), new)] {
+            var batch = Batch(type, in: Schema([type]))
+            for row in rows { for (i, value) in row.enumerated() { batch.columns[i].append(value) } }
+            batch.count = rows.count
+            try write(type.name, batch)
+        }
+    }
+
+    /// The hash of all types of a side as of a file.
+    private func ofFile(_ table: KeyPath<ChangedType, (any Table)?>, _ hash: KeyPath<Entry, Hash128?>) -> Hash128 {
+        ContentHash.ofFile(entries.compactMap { entry in entry.type[keyPath: table].flatMap { table in entry[keyPath: hash].map { (table.type.name, $0) } } })
+    }
+}
+
+extension [TypeSchema] {
+    /// Each name once: types share the objects they hold.
+    fileprivate var distinct: [TypeSchema] {
+        var seen: Set<String> = []
+        return filter { seen.insert($0.name).inserted }
+    }
+}
+
+/// One side of a type in a file of changes.
+private struct ChangedSide {
+    private let table: any Table
+    private let name: String
+    private let keys: LinkedRowKeys
+    /// The type of the rows, and the embedded ones.
+    let types: [TypeSchema]
+
+    init(_ names: SideNames, _ table: any Table, _ name: String, _ keys: LinkedRowKeys) {
+        self.table = table
+        self.name = name
+        self.keys = keys
+        types = ([table.type] + table.schema.embedded(from: table.type)).enumerated().map { i, type in
+            var copy = type
+            copy.name = names.type(type.name)
+            copy.envelope = nil
+            copy.key = []
+            for c in copy.columns.indices {
+                if let target = copy.columns[c].type.target { copy.columns[c].type.target = copy.columns[c].type.kind == .link ? names.key(target) : names.type(target) }
+                copy.columns[c].indexes = []
+                if i == 0 { copy.columns[c].type.isOptional = true }
+            }
+            return copy
+        }
+    }
+
+    private func refusal(_ column: String, _ mayLink: Bool) -> FirnError {
+        guard mayLink else { return FirnError(.unsupported, "objects of '\(column)' nest too deeply", at: .init(file: name)) }
+        return FirnError(.unsupported, "changes of '\(table.type.name).\(column)' cannot be written: a link leads to no row, where there may not be null", at: .init(file: name),
+                         advice: "take links out whose rows are gone")
+    }
+
+    /// `shared`: the columns of which only those cells are written that `pairs` name.
+    func write(_ pairs: [(place: RowPlace, cells: [Int])], _ rest: [RowPlace], _ shared: [Int], _ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
+        let reader = RowReader(table, name: name), schema = Schema(types + keys.types), type = types[0]
+        let rest = rest.map { (place: $0, cells: Optional<[Int]>.none) }, rows = pairs.map { (place: $0.place, cells: Optional($0.cells)) } + rest
         var start = 0
-        while start < places.count {
-            let end = min(places.count, start + segmentSize)
+        while start < rows.count {
+            let end = min(rows.count, start + segmentSize)
             var batch = Batch(type, in: schema)
-            for column in type.columns.indices {
-                for place in places[start..<end] {
-                    let value = try reader.value(place, column)
-                    guard batch.columns[column].append(value) else { throw FirnError(.unsupported, "objects of '\(type.columns[column].name)' nest too deeply", at: .init(file: name)) }
+            for (place, column) in type.columns.enumerated() {
+                let number = shared.firstIndex(of: place), source = table.type.columns[place].type, mayLink = table.schema.mayHoldLinks(source)
+                for row in rows[start..<end] {
+                    if let number, let cells = row.cells, !cells.contains(number) {
+                        batch.columns[place].append(.null)
+                        continue
+                    }
+                    var value = try reader.value(row.place, place)
+                    if mayLink { value = try value.mapLinks(source, in: table.schema, keys.link) }
+                    guard batch.columns[place].append(value) else { throw refusal(column.name, mayLink) }
                 }
             }
             batch.count = end - start

@@ -1,86 +1,116 @@
 import FirnBytes
 import FirnModel
 
-/// What leads from one table to another and back: the rows that are not the same in both, as they were and as they are. In a file it is three types:
-///
-///     changes   one row: version, type, key, pairs, whole, oldHash, newHash
-///     old       rows as they were: first those that were changed, then those that were removed
-///     new       rows as they are: first those that were changed, in the same order, then those that were added
-///
-/// `pairs` is the number of changed rows. Where the columns of the two differ otherwise than in what may be null, `whole` is true, no row is paired, and `old` and
-/// `new` are all rows. The hashes are content hashes by the key. Embedded types are called after their side: `old.Address`, `new.Address`.
+/// What leads from one set of rows to another and back: for each type the rows and cells that are not the same, as they were and as they are. As a file:
+/// docs/format/changes.md.
 package struct Changeset: Sendable {
+    /// A type as it was, or as it is.
     package struct Side: Sendable {
-        package var table: any Table
-        package var hash: Hash128
-        /// What the names of the embedded types begin with.
-        var prefix: String
+        package let name: String
+        /// Content hash of all its rows, by the key of the changes.
+        package let hash: Hash128
+        /// The rows that differ; nil: none do.
+        let table: (any Table)?
+        /// The type's own key.
+        let primaryKey: [String]
+        /// Columns that may not be null; nil: those that may not be so in `table`.
+        let required: Set<String>?
+        let names: SideNames
     }
 
-    /// What the type was called.
-    package var typeName: String
-    package var key: [String]
-    package var pairs: Int
-    package var isWhole: Bool
-    package var before: Side
-    package var after: Side
-    /// How messages name the file.
-    var name: String
+    /// The changes of one type.
+    package struct Part: Sendable {
+        /// The columns that tell rows apart; none: their order does.
+        package let key: [String]
+        /// How many rows are changed: the first ones of both tables.
+        package let pairs: Int
+        /// Nil: the type was not there, or is not.
+        package fileprivate(set) var before: Side?
+        package fileprivate(set) var after: Side?
+        /// Cells that are null on both sides are so, and are not just the same.
+        let isWhole: Bool
+        /// All rows of both sides are there, and none is paired.
+        let isReplacing: Bool
 
-    package var removed: Int { isWhole ? before.table.rowCount : before.table.rowCount - pairs }
-    package var added: Int { isWhole ? after.table.rowCount : after.table.rowCount - pairs }
+        package var name: String { (before ?? after)!.name }
+        package var removed: Int { (before?.table?.rowCount ?? pairs) - pairs }
+        package var added: Int { (after?.table?.rowCount ?? pairs) - pairs }
+        var isUnchanged: Bool { before?.table == nil && after?.table == nil }
+    }
+
+    package let parts: [Part]
+    /// How messages name the file.
+    let name: String
+
+    init(parts: [Part], name: String) {
+        self.parts = parts
+        self.name = name
+    }
+
+    /// The one type of these changes; nil if there are several.
+    package var single: Part? {
+        let changed = parts.filter { !$0.isUnchanged }
+        return changed.count == 1 ? changed[0] : parts.count == 1 ? parts[0] : nil
+    }
+    package var pairs: Int { parts.reduce(0) { $0 + $1.pairs } }
+    package var removed: Int { parts.reduce(0) { $0 + $1.removed } }
+    package var added: Int { parts.reduce(0) { $0 + $1.added } }
 
     /// What leads back.
     package var reversed: Changeset {
-        var copy = self
-        swap(&copy.before, &copy.after)
-        return copy
+        Changeset(parts: parts.map { part in
+            var copy = part
+            swap(&copy.before, &copy.after)
+            return copy
+        }, name: name)
     }
 
-    static let version: Int64 = 1
+    static let version: Int64 = 2
     static let facts = TypeSchema("changes", columns: [
         ColumnSchema("version", ColumnType(.int)), ColumnSchema("type", ColumnType(.string)), ColumnSchema("key", ColumnType(.string, collection: .list)),
         ColumnSchema("pairs", ColumnType(.int)), ColumnSchema("whole", ColumnType(.bool, optional: false)), ColumnSchema("oldHash", ColumnType(.string)), ColumnSchema("newHash", ColumnType(.string)),
     ])
+    /// What the rows of `old` and `new` tell of a type.
+    static func sideFacts(_ side: String) -> TypeSchema {
+        TypeSchema(side, columns: [
+            ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("key", ColumnType(.string, collection: .list)),
+            ColumnSchema("primaryKey", ColumnType(.string, collection: .list)), ColumnSchema("pairs", ColumnType(.int)), ColumnSchema("required", ColumnType(.string, collection: .list)),
+            ColumnSchema("hash", ColumnType(.string)),
+        ])
+    }
 
     /// What the one row of `changes` tells, in this order.
     package static var columnNames: [String] { facts.columns.map(\.name) }
+}
 
-    /// Reads a file of changes; all of it is checked before any of it is used.
-    package init(_ snapshot: DatabaseSnapshot, name: String) throws(FirnError) {
-        func refusal(_ what: String) -> FirnError {
-            FirnError(.notThisFormat, what, at: .init(file: name), advice: "'firn diff OLD NEW --changes FILE' writes what is expected")
+/// How the types of one side are called in a file of changes.
+struct SideNames: Sendable {
+    let side: String
+    static let old = SideNames(side: "old"), new = SideNames(side: "new")
+
+    func type(_ name: String) -> String { "\(side).\(name)" }
+    func key(_ name: String) -> String { "\(side)Key.\(name)" }
+    /// What a type of the file stands for; nil if it is none of this side.
+    func bareType(_ name: String) -> String? { name.hasPrefix("\(side).") ? String(name.dropFirst(side.utf8.count + 1)) : nil }
+    func bareKey(_ name: String) -> String? { name.hasPrefix("\(side)Key.") ? String(name.dropFirst(side.utf8.count + 4)) : nil }
+}
+
+extension Changeset.Side {
+    /// The type of the rows as a file has it, and the embedded ones, each before those that lead to it. `rename`: what a type is called there.
+    func types(_ rename: (String) -> String) -> [TypeSchema] {
+        guard let table else { return [] }
+        return ([table.type] + table.schema.embedded(from: table.type)).enumerated().map { i, type in
+            var copy = type
+            copy.name = i == 0 ? rename(name) : names.bareType(type.name) ?? type.name
+            for c in copy.columns.indices {
+                copy.columns[c].id = 0
+                if i == 0, let required { copy.columns[c].type.isOptional = !required.contains(copy.columns[c].name) }
+                guard let target = copy.columns[c].type.target else { continue }
+                copy.columns[c].type.target = copy.columns[c].type.kind == .link ? rename(names.bareKey(target) ?? target) : names.bareType(target) ?? target
+            }
+            if i == 0 { copy.key = primaryKey.compactMap { copy.index(of: $0) } }
+            return copy
         }
-        guard let facts = snapshot.table(named: "changes"), let old = snapshot.table(named: "old"), let new = snapshot.table(named: "new"),
-              facts.type.columns.map(\.name) == Changeset.facts.columns.map(\.name), facts.type.columns.map(\.type) == Changeset.facts.columns.map(\.type) else {
-            throw refusal("it is no file of changes")
-        }
-        let rows: [Int64], row: [Value]
-        do throws(Damage) {
-            rows = try facts.liveRowIDs()
-            row = try rows.first.map { (id) throws(Damage) in try facts.row(id) ?? [] } ?? []
-        } catch { throw .damaged(name, what: error.what, byte: error.offset) }
-        guard rows.count == 1, row.count == 7, case .int(let version) = row[0], case .string(let type) = row[1], case .list(let key) = row[2], case .int(let pairs) = row[3],
-              case .bool(let whole) = row[4], case .string(let oldHash) = row[5], case .string(let newHash) = row[6] else { throw refusal("it is no file of changes") }
-        guard version == Changeset.version else { throw FirnError(.unsupported, "changes of version \(version), which this program does not know", at: .init(file: name)) }
-        guard let before = Hash128(hexadecimal: oldHash), let after = Hash128(hexadecimal: newHash), pairs >= 0, pairs <= min(old.rowCount, new.rowCount), !whole || pairs == 0 else {
-            throw refusal("what it says of its rows is not so")
-        }
-        self.name = name
-        typeName = type
-        self.pairs = Int(pairs)
-        isWhole = whole
-        self.key = key.compactMap { if case .string(let name) = $0 { name } else { nil } }
-        self.before = Side(table: old, hash: before, prefix: "old.")
-        self.after = Side(table: new, hash: after, prefix: "new.")
-        for side in [self.before, self.after] {
-            guard !self.key.isEmpty, self.key.allSatisfy({ side.table.type.index(of: $0) != nil }) else { throw refusal("its key is none of its columns") }
-            do throws(Damage) {
-                // Rows are named by their places.
-                for index in 0..<side.table.segmentCount where try side.table.segment(index).live != nil { throw Damage("deleted rows in a file of changes") }
-            } catch { throw .damaged(name, what: error.what, byte: error.offset) }
-        }
-        guard whole || old.type.hasShape(of: new.type, in: old.schema, other: new.schema) else { throw refusal("its rows are of two shapes") }
     }
 }
 
@@ -96,15 +126,17 @@ extension Hash128 {
 extension TypeSchema {
     /// Whether rows of one type fit into the other, whatever may be null: the same columns in any order, objects within them likewise.
     func hasShape(of other: TypeSchema, in schema: Schema, other otherSchema: Schema, inside: Set<String> = []) -> Bool {
-        guard columns.count == other.columns.count else { return false }
-        return columns.allSatisfy { column in
-            guard let place = other.index(of: column.name) else { return false }
-            let twin = other.columns[place]
-            guard twin.type.kind == column.type.kind, twin.type.collection == column.type.collection else { return false }
-            guard column.type.kind == .embedded else { return twin.type.target == column.type.target }
-            guard let target = column.type.target.flatMap({ schema[$0] }), let otherTarget = twin.type.target.flatMap({ otherSchema[$0] }) else { return false }
-            return inside.contains(target.name) || target.hasShape(of: otherTarget, in: schema, other: otherSchema, inside: inside.union([target.name]))
-        }
+        columns.count == other.columns.count && columns.allSatisfy { hasColumn($0, of: other, in: schema, other: otherSchema, inside: inside) }
+    }
+
+    /// Whether the other type has a column of that name and shape.
+    func hasColumn(_ column: ColumnSchema, of other: TypeSchema, in schema: Schema, other otherSchema: Schema, inside: Set<String> = []) -> Bool {
+        guard let place = other.index(of: column.name) else { return false }
+        let twin = other.columns[place]
+        guard twin.type.kind == column.type.kind, twin.type.collection == column.type.collection else { return false }
+        guard column.type.kind == .embedded else { return twin.type.target == column.type.target }
+        guard let target = column.type.target.flatMap({ schema[$0] }), let otherTarget = twin.type.target.flatMap({ otherSchema[$0] }) else { return false }
+        return inside.contains(target.name) || target.hasShape(of: otherTarget, in: schema, other: otherSchema, inside: inside.union([target.name]))
     }
 }
 

@@ -85,7 +85,9 @@ package struct ContentHash: Sendable {
     }
 
     /// Of a whole file: of one type, that type's; of several, theirs with their names.
-    package static func ofFile(_ types: [ContentHash]) -> Hash128 {
+    package static func ofFile(_ types: [ContentHash]) -> Hash128 { ofFile(types.map { ($0.name, $0.hash) }) }
+
+    static func ofFile(_ types: [(name: String, hash: Hash128)]) -> Hash128 {
         if types.count == 1 { return types[0].hash }
         var whole = ByteWriter()
         whole.append(contentsOf: Array("firn contents 1\n".utf8))

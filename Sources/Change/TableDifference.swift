@@ -4,7 +4,7 @@ import FirnModel
 /// The difference of two tables by key: which rows were added, removed or changed, and in which columns.
 ///
 /// Keys and cells are compared by meaning (`Meaning`): 1 = 1.0; text equals a number or date if it reads the same; sets and maps have no
-/// order; a null key is a value like others. Every key match found by hash is verified. Memory: about 20 bytes for each old row and 4 for
+/// order; a link is the key of the row it leads to; a null key is a value like others. Every key match found by hash is verified. Memory: about 20 bytes for each old row and 4 for
 /// each new one, beside one column of one segment for each thread.
 package final class TableDifference: Sendable {
     /// A column that both tables have.
@@ -42,8 +42,11 @@ package final class TableDifference: Sendable {
 
     package var types: (old: TypeSchema, new: TypeSchema) { (old.type, new.type) }
 
+    /// The tables that were compared: their links are the keys of the rows they lead to.
     let old: any Table
     let new: any Table
+    /// The same as they are.
+    let plain: (old: any Table, new: any Table)
     let options: DifferenceOptions
     let segments: [SegmentDifference]
     /// By segment of the old table: the rows without a partner.
@@ -52,15 +55,21 @@ package final class TableDifference: Sendable {
 
     /// Errors: `.usage` for columns that do not exist or no key, `.duplicateKey`, `.damaged`, and whatever `options.rows` throws.
     package static func compute(old: any Table, new: any Table, options: DifferenceOptions) throws(FirnError) -> TableDifference {
-        let chosen = try ChosenColumns(old, new, options)
+        let spelled = try LinkSpelling.pair(old, new)
+        return try compute(spelled, plain: (old, new), options)
+    }
+
+    /// `tables`: with their links spelled.
+    static func compute(_ tables: (old: any Table, new: any Table), plain: (old: any Table, new: any Table), _ options: DifferenceOptions) throws(FirnError) -> TableDifference {
+        let (old, new) = tables, chosen = try ChosenColumns(old, new, options)
         var hasty = options
         hasty.shared = try SharedRows(old, new, key: chosen.key.map(\.name), options)
-        if !hasty.shared.isEmpty, let difference = try TableDifference(old, new, chosen, hasty) { return difference }
-        return try TableDifference(old, new, chosen, options)!
+        if !hasty.shared.isEmpty, let difference = try TableDifference(old, new, plain, chosen, hasty) { return difference }
+        return try TableDifference(old, new, plain, chosen, options)!
     }
 
     /// Nil if a shared row has the key of one that is not: then no row may be left out.
-    private init?(_ old: any Table, _ new: any Table, _ chosen: ChosenColumns, _ options: DifferenceOptions) throws(FirnError) {
+    private init?(_ old: any Table, _ new: any Table, _ plain: (old: any Table, new: any Table), _ chosen: ChosenColumns, _ options: DifferenceOptions) throws(FirnError) {
         let key = chosen.key, compared = chosen.compared
         let hashes = try KeyHashes(of: old, .old, key: key, options: options)
         let index = try hashes.table(options)
@@ -85,7 +94,7 @@ package final class TableDifference: Sendable {
             for w in rows.words.indices { rows.words[w] &= ~partnered.words[w] }
             return rows
         }
-        schema = SchemaDifference(old: old.type, new: new.type)
+        schema = SchemaDifference(old: plain.old.type, new: plain.new.type)
         self.key = key.map { ComparedColumn(name: $0.name, old: $0.old.index, new: $0.new.index) }
         columns = compared.enumerated().map { i, pairing in
             let changed = segments.reduce(0) { $0 + (i < $1.changedCells.count ? $1.changedCells[i]?.ones ?? 0 : 0) }
@@ -98,6 +107,7 @@ package final class TableDifference: Sendable {
         unchanged = taken.ones - changed + same
         self.old = old
         self.new = new
+        self.plain = plain
         self.options = options
         self.segments = segments
         oldStarts = hashes.starts

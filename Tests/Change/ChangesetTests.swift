@@ -37,7 +37,7 @@ import Testing
         } write: { type, batch throws(FirnError) in _ = try transaction.bulkWriter(type).append(batch) }
         try transaction.commit()
         let read = try Changeset(database.snapshot(), name: "changes")
-        #expect(read.isWhole || (read.added, read.removed, read.pairs) == (found.added, found.removed, found.changed))
+        #expect((read.added, read.removed) == (found.added, found.removed) && (found.schema.isEmpty ? read.pairs == found.changed : read.pairs >= found.changed))
         return read
     }
 
@@ -126,13 +126,14 @@ import Testing
             #expect(try found.count == count && hash(table(database)) == before && database.snapshot().version == 1)
             return found.map { "\($0.key): \($0.what)" }.sorted()
         }
-        #expect(try refusals("d.firn", [row(1, 1), row(2, 2, "z"), row(4, nil), row(5, 6)]) == [
-            "k1=2, k2=null: another value in y", "k1=3, k2=null: there is no such row", "k1=5, k2=null: there is such a row already"])
+        let told = try refusals("d.firn", [row(1, 1), row(2, 3, "z"), row(4, nil), row(5, 6)])
+        #expect(told == [
+            "k1=2, k2=null: another value in x", "k1=3, k2=null: there is no such row", "k1=5, k2=null: there is such a row already"])
         #expect(try refusals("e.firn", []).count == 3)
-        // What others changed beside stays.
-        let drifted = try file("f.firn", [row(9, 9), row(1, 100), row(2, 2), row(3, 3), row(4, nil)])
+        // What others changed beside stays, in other rows and in other cells of the same.
+        let drifted = try file("f.firn", [row(9, 9), row(1, 100), row(2, 2, "z"), row(3, 3), row(4, nil)])
         guard case .applied(_, false) = try apply(changes, drifted) else { Issue.record("refused, or proven"); return }
-        let wanted = try file("g.firn", [row(9, 9), row(1, 100), row(2, 20), row(4, 4), row(5, 5)])
+        let wanted = try file("g.firn", [row(9, 9), row(1, 100), row(2, 20, "z"), row(4, 4), row(5, 5)])
         #expect(try hash(table(drifted)) == hash(table(wanted)))
         // Already applied.
         guard case .refused = try apply(changes, new) else { Issue.record("applied twice"); return }
@@ -146,33 +147,30 @@ import Testing
     @Test func `T14: changes whose rows are not those they speak of are damage, and not applied`() throws {
         let folder = TemporaryFolder()
         let old = try store(Self.plain, [row(1, 1), row(2, 2)], folder.file("a.firn")), new = try store(Self.plain, [row(1, 1), row(2, 20)], folder.file("b.firn"))
-        for name in ["c.firn", "d.firn"] { _ = try changes(old, new, folder.file(name)) }
+        _ = try changes(old, new, folder.file("c.firn"))
         let file = try Database.open(path: folder.file("c.firn"), writable: true)
         func edited(_ type: String, _ column: String, _ value: Value) throws {
             let transaction = try file.begin()
             try transaction.update(type, rowID: 0, column: column, value)
             try transaction.commit()
         }
-        try edited("new", "y", .string("forged"))
+        try edited("new.Thing", "x", .int(21))
         #expect { try apply(Changeset(file.snapshot(), name: "c"), old) } throws: { ($0 as? FirnError)?.code == .damaged }
         #expect(try old.snapshot().version == 1)
-        for (column, value) in [("version", Value.int(2)), ("pairs", .int(3)), ("pairs", .int(-1)), ("oldHash", .string("x")), ("key", .list([.string("none")])), ("key", .list([]))] {
-            let before = try #require(try file.snapshot().table(named: "changes")?.row(0))[Changeset.columnNames.firstIndex(of: column)!]
-            try edited("changes", column, value)
-            #expect(throws: FirnError.self, "\(column) \(value)") { _ = try Changeset(file.snapshot(), name: "c") }
-            try edited("changes", column, before)
+        for (type, column, value) in [("changes", "version", Value.int(3)), ("old", "pairs", .int(3)), ("old", "pairs", .int(-1)), ("new", "hash", .string("x")), ("new", "key", .list([.string("none")])),
+                                      ("old", "key", .list([])), ("old", "name", .string("Other")), ("old", "name", .null), ("new", "required", .list([.string("none")])), ("new", "primaryKey", .list([.string("none")]))] {
+            let table = try #require(try file.snapshot().table(named: type)), before = try #require(try table.row(0))[try #require(table.type.index(of: column))]
+            try edited(type, column, value)
+            #expect(throws: FirnError.self, "\(type).\(column) \(value)") { _ = try Changeset(file.snapshot(), name: "c") }
+            try edited(type, column, before)
         }
         _ = try Changeset(file.snapshot(), name: "c")
         #expect(throws: FirnError.self) { _ = try Changeset(old.snapshot(), name: "a") }
-        // Rows that are not there, and columns of one side alone.
+        // Rows that are not there.
         let deleting = try file.begin()
-        try deleting.delete("old", rowID: 0)
-        _ = try deleting.insert("old", row(2, 2))
+        try deleting.delete("old.Thing", rowID: 0)
+        _ = try deleting.insert("old.Thing", row(2, 2))
         try deleting.commit()
         #expect { _ = try Changeset(file.snapshot(), name: "c") } throws: { ($0 as? FirnError)?.code == .damaged }
-        let widened = try Database.open(path: folder.file("d.firn"), writable: true), transaction = try widened.begin()
-        try transaction.extendSchema([TypeSchema("new", columns: Self.plain["Thing"]!.columns + [column("z", .int)])])
-        try transaction.commit()
-        #expect { _ = try Changeset(widened.snapshot(), name: "d") } throws: { ($0 as? FirnError)?.code == .notThisFormat }
     }
 }

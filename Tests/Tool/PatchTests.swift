@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -53,5 +54,105 @@ import Testing
         #expect(try scratch.firn("patch", "a.firn", "c.firn").code == 4)
         #expect(try FirnRun(["patch", "a.firn", "c.firn"] + words, in: scratch.folder).code == 0)
         #expect(try FirnRun(["diff", "a.firn", "b.firn"] + words, in: scratch.folder).code == 0)
+    }
+
+    /// Files of changes that were written once by versions of the format: what they lead to is what they will always lead to.
+    @Test(arguments: [("cells-1", "people", "a.csv", "b.csv", "fc3e097aad6924c76a70c62863edba1e", "c0c7bdc2c25b6ea7bd880d590fff083e"),
+                      ("whole-1", "people", "a.csv", "c.csv", "d9dbf86768e03f9a1f450f91f917b01f", "c0c7bdc2c25b6ea7bd880d590fff083e"),
+                      ("objects-1", "homes", "d.ndjson", "e.ndjson", "b606c2fd6503f2d25db25c13b632dd11", "cae90e3c71db8bd48def316afc98bc25")])
+    func `T12, T14: files of changes of every version are read for ever`(name: String, type: String, old: String, new: String, last: String, first: String) throws {
+        let scratch = try Scratch(), folder = Folders.fixtures.appending(path: "changes")
+        let changes = folder.appending(path: "\(name).firn").path
+        for (side, source) in [("a.firn", old), ("b.firn", new)] {
+            #expect(try FirnRun(["convert", folder.appending(path: source).path, side, "--key", "id", "--type", type, "-q"], in: scratch.folder).code == 0)
+        }
+        func hash() throws -> String { String(try scratch.firn("hash", "a.firn").out.prefix(32)) }
+        #expect(try hash() == first)
+        let there = try scratch.firn("patch", "a.firn", changes, "--json")
+        #expect(try there.code == 0 && there.out.contains("\"proven\":true") && hash() == last, "\(there.out)\(there.errors)")
+        #expect(try scratch.firn("diff", "a.firn", "b.firn", "-q").code == 0)
+        let again = try scratch.firn("patch", "a.firn", changes)
+        #expect(again.code == (name == "whole-1" ? 3 : 1), "\(again.code) \(again.out)\(again.errors)")
+        let back = try scratch.firn("patch", "--reverse", "a.firn", changes)
+        #expect(try back.code == 0 && hash() == first, "\(back.out)\(back.errors)")
+        #expect(try scratch.firn("verify", "--full", "-q", "a.firn").code == 0)
+    }
+
+    @Test func `T14: files of several types that link to each other are compared and patched as a whole, there and back`() throws {
+        let scratch = try Scratch()
+        for side in ["a", "b"] { try LinkedFile.write(scratch.file("\(side).firn").path, isNew: side == "b") }
+        func hash(_ file: String) throws -> String { String(try scratch.firn("hash", file).out.prefix(32)) }
+        let first = try hash("a.firn"), last = try hash("b.firn")
+        let diff = try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn")
+        #expect(diff.code == 1 && diff.out == """
+            --- a.firn:Person
+            +++ b.firn:Person
+            - id=2  name=Bo, boss=1, pets=[]
+            + id=3  name=Cy, pets=["cat"]
+            ~ id=1
+                boss: null → 3
+                pets: ["dog"] → ["dog","cat"]
+            1 added, 1 removed, 1 changed, 0 unchanged
+            --- a.firn:Pet
+            +++ b.firn:Pet
+            + tag=cat  at=2
+            1 added, 0 removed, 0 changed, 1 unchanged
+            ~ type Place: 2 rows → 3 rows, without a key that tells rows apart
+
+            """, "\(diff.code) \(diff.out)\(diff.errors)")
+        let lines = try scratch.firn("diff", "a.firn", "b.firn", "--json").out.split(separator: "\n")
+        #expect(lines.filter { $0.contains(#""kind":"type""#) }.count == 3 && lines.last == #"{"kind":"type","name":"Place","old":2,"new":3,"same":false}"#, "\(lines)")
+        let there = try scratch.firn("patch", "a.firn", "c.firn", "--json")
+        #expect(there.code == 0 && there.out.contains(#""proven":true"#) && there.out.contains("\"hash\":\"\(last)\"") && there.out.contains(#"{"type":"Person","added":1,"removed":1,"changed":1}"#), "\(there.out)\(there.errors)")
+        #expect(try hash("a.firn") == last && scratch.firn("diff", "a.firn", "b.firn").code == 0 && scratch.firn("verify", "--full", "-q", "a.firn").code == 0)
+        #expect(try scratch.firn("query", "a.firn:Person", "boss.name == 'Cy' AND pets.tag == 'cat'", "--select", "id", "--format", "csv").out == "id\n1\n")
+        #expect(try scratch.firn("patch", "a.firn", "c.firn").code == 1)
+        let back = try scratch.firn("patch", "--reverse", "a.firn", "c.firn")
+        #expect(try back.code == 0 && hash("a.firn") == first, "\(back.out)\(back.errors)")
+        for words in [["--key", "id"], ["--where", "id > 1"], ["--columns", "name"]] { #expect(try FirnRun(["diff", "a.firn", "b.firn"] + words, in: scratch.folder).code == 2, "\(words)") }
+        #expect(try scratch.firn("patch", "--type", "Person", "a.firn", "c.firn").code == 2)
+        // One type alone, whose links lead to rows that are not there.
+        #expect(try scratch.firn("diff", "a.firn:Person", "b.firn:Person", "--changes", "d.firn", "-q").code == 1)
+        let lone = try scratch.firn("patch", "a.firn", "d.firn")
+        #expect(try lone.code == 1 && lone.out == "id=1: pets leads to a row that is not there: Pet tag=\"cat\"\nid=3: pets leads to a row that is not there: Pet tag=\"cat\"\n" && hash("a.firn") == first, "\(lone.out)\(lone.errors)")
+    }
+
+    @Test func `T14: links within a type of a file that was converted are changed by key, and a patch may go to a type of another name`() throws {
+        let scratch = try Scratch()
+        try scratch.write("s.json", #"{"type":"T","columns":[{"name":"id","type":"int"},{"name":"up","type":"link<T>?"}],"key":["id"]}"#)
+        try scratch.write("a.csv", "id,up\n10,\n20,0\n30,1\n")
+        try scratch.write("b.csv", "id,up\n30,2\n10,0\n40,1\n")
+        for (side, type) in [("a", "T"), ("b", "T"), ("d", "U")] {
+            let run = try scratch.firn("convert", side == "d" ? "a.csv" : "\(side).csv", "\(side).firn", "--schema", "s.json", "--type", type, "-q")
+            #expect(run.code == 0, "\(run.errors)")
+        }
+        let diff = try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn")
+        #expect(diff.code == 1 && diff.out.contains("    up: 20 → 40\n") && diff.out.contains("+ id=40  up=10"), "\(diff.out)\(diff.errors)")
+        for file in ["a.firn", "d.firn"] {
+            let run = try scratch.firn("patch", file, "c.firn")
+            #expect(run.code == 0, "\(run.out)\(run.errors)")
+        }
+        #expect(try scratch.firn("hash", "a.firn").out.prefix(32) == scratch.firn("hash", "b.firn").out.prefix(32))
+        #expect(try scratch.firn("query", "d.firn", "up.id == 40", "--select", "id", "--format", "csv").out == "id\n30\n")
+    }
+
+    @Test func `T3, T14: a patch that is killed at any moment leaves the rows of before or of after`() throws {
+        let scratch = try Scratch()
+        for side in ["a", "b"] { try LinkedFile.write(scratch.file("\(side).firn").path, isNew: side == "b", more: side == "b" ? 20_000 : 0) }
+        #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
+        func hash(_ file: String) throws -> Substring { try scratch.firn("hash", file).out.prefix(32) }
+        let ends = try [hash("a.firn"), hash("b.firn")]
+        for turn in 0..<8 {
+            try? FileManager.default.removeItem(at: scratch.file("t.firn"))
+            try FileManager.default.copyItem(at: scratch.file("a.firn"), to: scratch.file("t.firn"))
+            let process = Process()
+            process.executableURL = FirnRun.binary
+            process.arguments = ["patch", "--quiet", scratch.file("t.firn").path, scratch.file("c.firn").path]
+            try process.run()
+            usleep(UInt32(turn * 25_000))
+            kill(process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            #expect(try ends.contains(hash("t.firn")) && scratch.firn("verify", "--full", "-q", "t.firn").code == 0, "turn \(turn)")
+        }
     }
 }

@@ -91,7 +91,9 @@ extension Command {
         "diff", operands: "OLD NEW", count: 2...2, "compares two files of any format, or two versions of one, row by row by key",
         detail: """
             Rows are the same row if their keys are equal, wherever they stand; values are compared by what they mean: 1 and 1.0 are equal, sets and
-            maps have no order. Differences of the schema are told apart. Duplicate keys are an error that names them.
+            maps have no order, and a link is the key of the row it leads to. Differences of the schema are told apart. Duplicate keys are an error that names them.
+
+            All types of two .firn files are compared, unless one is chosen. Types without key are then compared as a whole.
             """,
         examples: [
             .init("firn diff old.csv new.csv --key id", "what changed"),
@@ -111,7 +113,7 @@ extension Command {
             .type, .columns, .condition, .limit,
             Flag("format", nil, in: .writing, "how differences are printed", preset: "table", choices: ["table", "summary", "ndjson"]),
             Flag("changes", nil, "FILE", in: .writing, "write the differences to FILE, for 'firn patch'",
-                 detail: "A .firn file of the rows that differ, as they were and as they are: of all rows where columns differ. Encrypted if an input is. Not of rows with links."),
+                 detail: "A .firn file of the rows and cells that differ, as they were and as they are, of all types that are compared. Encrypted if an input is."),
             .force, .json,
         ] + Flag.readingText,
         exit: "0 the same, 1 they differ")
@@ -119,8 +121,9 @@ extension Command {
     static let patch = Command(
         "patch", operands: "FILE CHANGES", count: 2...2, "applies changes that 'firn diff --changes' wrote, forwards or backwards",
         detail: """
-            In one commit, all or nothing. Every row that is changed or removed must be as it was, and none that is added may be there; otherwise the rows that are in the way are \
-            listed, and nothing is done. Other rows may differ from those that the changes were made from, unless columns change.
+            In one commit, all or nothing. Every row that is changed or removed must be as it was, in what the changes tell of it, none that is added may be there, and every row that a new \
+            link leads to must; otherwise the rows that are in the way are listed, and nothing is done. Other rows may differ from those that the changes were made from, but for types without key, whose rows are \
+            told apart by where they stand.
 
             Where FILE holds exactly what the changes were made from, it holds afterwards exactly what they lead to: their content hashes (see 'firn hash') are compared \
             before the commit.

@@ -23,12 +23,12 @@ extension DiffCommand {
     }
 
     /// Encrypted as the compared files are.
-    func write(_ difference: TableDifference, to path: String, key: EncryptionKey?) throws(FirnError) {
+    func write(_ types: [ChangedType], _ compared: DifferenceOptions, to path: String, key: EncryptionKey?) throws(FirnError) {
         var options = WritingOptions(threads: try session.threads())
         options.overwrites = session.arguments.has("force")
         options.key = key
         let writer = try FirnWriter(path: path, options, source: session.arguments.operands.joined(separator: ", "))
-        try difference.writeChanges { schema throws(FirnError) in try writer.begin(schema) } write: { type, batch throws(FirnError) in try writer.write(batch, type: type) }
+        try Changeset.write(types, options: compared) { schema throws(FirnError) in try writer.begin(schema) } write: { type, batch throws(FirnError) in try writer.write(batch, type: type) }
         try writer.finish()
     }
 }

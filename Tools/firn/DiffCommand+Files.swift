@@ -6,7 +6,7 @@ import FirnModel
 import FirnQuery
 
 extension DiffCommand {
-    /// Opens both operands, of any format, and compares the type they share.
+    /// Opens both operands, of any format, and compares the type they share, or all types of `.firn` files.
     func run() throws(FirnError) -> ExitCode {
         let arguments = session.arguments
         let progress = Progress(), display = ProgressDisplay(session, progress)
@@ -17,6 +17,10 @@ extension DiffCommand {
         let options = try ReadingOptions(arguments, threads: session.threads())
         let files = try arguments.operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
         try ReadingOptions.check(arguments, for: files)
+        if let snapshots = try severalTypes(files) {
+            display.end()
+            return try compareAll(snapshots, key: files.compactMap(\.key).first)
+        }
         let tables = try files.map { (file) throws(FirnError) in try file.table(arguments.text("type")) }
         display.end()
         let names = arguments.operands

@@ -16,29 +16,43 @@ struct DiffCommand {
     func compare(_ old: any Table, named oldName: String, _ new: any Table, named newName: String, key: EncryptionKey? = nil,
                  rows: (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? = nil) throws(FirnError) -> ExitCode {
         let changes = try checkChanges()
+        var options = try self.options(oldName, newName)
+        options.rows = rows
+        let difference = try TableDifference.compute(old: old, new: new, options: options)
+        if let changes { try write([ChangedType(difference)], options, to: changes, key: key) }
+        return try report(difference, oldName, newName)
+    }
+
+    /// What is asked for; the names are for messages.
+    func options(_ oldName: String, _ newName: String) throws(FirnError) -> DifferenceOptions {
         var options = DifferenceOptions()
         options.key = arguments.names("key")
         options.columns = arguments.names("columns")
         options.ignore = arguments.names("ignore")
         options.tolerance = try arguments.number("tolerance") ?? 0
         guard options.tolerance >= 0 else { throw FirnError(.usage, "--tolerance takes a number that is not negative") }
-        let only = arguments.texts("only")
-        // All is compared whatever is printed: the totals are those of the tables.
-        let kinds = Set(DifferenceEntry.Kind.allCases.filter { only.isEmpty || only.contains("\($0)") })
         options.duplicates = arguments.text("duplicates") == "first" ? .takeFirst : .refuse
         options.oldName = oldName
         options.newName = newName
-        options.rows = rows
         let threads = try session.threads()
         options.threads = threads
         options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+        return options
+    }
 
-        let difference = try TableDifference.compute(old: old, new: new, options: options)
+    /// What is to be printed. All is compared whatever that is: the totals are those of the tables.
+    var kinds: Set<DifferenceEntry.Kind> {
+        let only = arguments.texts("only")
+        return Set(DifferenceEntry.Kind.allCases.filter { only.isEmpty || only.contains("\($0)") })
+    }
+
+    var format: String { arguments.has("json") ? "ndjson" : arguments.text("format") ?? "table" }
+
+    func report(_ difference: TableDifference, _ oldName: String, _ newName: String) throws(FirnError) -> ExitCode {
         if difference.leftOutOld > 0 { session.remark("\(oldName): \(Quantity.count(difference.leftOutOld, "row")) left out: an earlier one has the same key") }
         if difference.leftOutNew > 0 { session.remark("\(newName): \(Quantity.count(difference.leftOutNew, "row")) left out: an earlier one has the same key") }
-        if let changes { try write(difference, to: changes, key: key) }
         let limit = try arguments.count("limit")
-        switch arguments.has("json") ? "ndjson" : arguments.text("format") ?? "table" {
+        switch format {
         case "ndjson": try DiffLines(difference, session.out).write(kinds, limit: limit)
         case "summary": try DiffSummary(difference, session.outStyle).write(to: session.out)
         default:

@@ -19,8 +19,7 @@ struct PatchCommand {
         var changes = try Changeset(snapshot, name: source.name)
         if arguments.has("reverse") { changes = changes.reversed }
 
-        let file = try OpenedFile(stored: operand, keys: keys), path = file.address.path
-        let type = try file.typeName(arguments.text("type") ?? file.address.type ?? (file.schema.roots.contains { $0.name == changes.typeName } ? changes.typeName : nil))
+        let file = try OpenedFile(stored: operand, keys: keys), path = file.address.path, type = try typeName(changes, file)
         let database = try keys.open(path: path, writable: true)
         let transaction = try database.begin(wait: false, threads: try session.threads())
         defer { transaction.cancel() }
@@ -40,13 +39,33 @@ struct PatchCommand {
         }
     }
 
-    private func report(_ path: String, _ type: String, _ changes: Changeset, _ conflicts: [Changeset.Conflict], count: Int, version: UInt64? = nil, hash: Hash128? = nil,
+    /// What the one type of the changes is called in the file; nil: as in the changes.
+    private func typeName(_ changes: Changeset, _ file: OpenedFile) throws(FirnError) -> String? {
+        let given = arguments.text("type") ?? file.address.type
+        guard let single = changes.single else {
+            if given != nil { throw FirnError(.usage, "the changes are of several types", at: .init(file: arguments.operands[1]), advice: "leave out --type") }
+            return nil
+        }
+        if single.before == nil { return given ?? single.name }
+        return try file.typeName(given ?? (file.schema.roots.contains { $0.name == single.name } ? single.name : nil))
+    }
+
+    private func report(_ path: String, _ type: String?, _ changes: Changeset, _ conflicts: [Changeset.Conflict], count: Int, version: UInt64? = nil, hash: Hash128? = nil,
                         isProven: Bool = false) throws(FirnError) {
         if arguments.has("json") {
             var line = JSONLine()
             line.add("v", 1)
             line.add("file", path)
-            line.add("type", type)
+            if let type { line.add("type", type) } else {
+                line.add("types", changes.parts.map { part in
+                    var inner = JSONLine()
+                    inner.add("type", part.name)
+                    inner.add("added", part.added)
+                    inner.add("removed", part.removed)
+                    inner.add("changed", part.pairs)
+                    return inner
+                })
+            }
             line.add("applied", version != nil)
             line.add("added", changes.added)
             line.add("removed", changes.removed)
@@ -71,6 +90,6 @@ struct PatchCommand {
         guard !session.isQuiet else { return }
         let facts = "\(Quantity.count(changes.added)) added, \(Quantity.count(changes.removed)) removed, \(Quantity.count(changes.pairs)) changed"
         let proof = isProven ? "the rows are those that the changes lead to (\(hash.map { "\($0)" } ?? ""))" : "other rows are not those that the changes were made from"
-        try session.out.write("\(path):\(type): \(version.map { "version \($0): " } ?? "would be ")\(facts); \(proof)\n")
+        try session.out.write("\(path)\(type.map { ":\($0)" } ?? ""): \(version.map { "version \($0): " } ?? "would be ")\(facts); \(proof)\n")
     }
 }

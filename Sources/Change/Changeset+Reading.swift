@@ -1,0 +1,126 @@
+import FirnBytes
+import FirnModel
+
+extension Changeset {
+    /// Reads a file of changes; what it says of its rows is checked before any of it is used.
+    package init(_ snapshot: DatabaseSnapshot, name: String) throws(FirnError) {
+        self = try ChangesetReader(snapshot: snapshot, name: name).read()
+    }
+}
+
+private struct ChangesetReader {
+    let snapshot: DatabaseSnapshot
+    let name: String
+
+    func refusal(_ what: String) -> FirnError {
+        FirnError(.notThisFormat, what, at: .init(file: name), advice: "'firn diff OLD NEW --changes FILE' writes what is expected")
+    }
+
+    func read() throws(FirnError) -> Changeset {
+        guard let row = try rows(of: Changeset.facts)?.first, try rows(of: Changeset.facts)?.count == 1, snapshot.table(named: "old") != nil, snapshot.table(named: "new") != nil,
+              case .int(let version) = row[0] else { throw refusal("it is no file of changes") }
+        switch version {
+        case 1: return try first(row)
+        case 2: return try second()
+        default: throw FirnError(.unsupported, "changes of version \(version), which this program does not know", at: .init(file: name))
+        }
+    }
+
+    /// All rows of a type that has these columns; nil if there is none.
+    private func rows(of type: TypeSchema) throws(FirnError) -> [[Value]]? {
+        guard let table = snapshot.table(named: type.name), table.type.columns.map(\.name) == type.columns.map(\.name),
+              table.type.columns.map(\.type) == type.columns.map(\.type) else { return nil }
+        do throws(Damage) {
+            var rows: [[Value]] = []
+            for id in try table.liveRowIDs() { rows.append(try table.row(id) ?? []) }
+            return rows
+        } catch { throw .damaged(name, what: error.what, byte: error.offset) }
+    }
+
+    private func words(_ value: Value) -> [String]? {
+        guard case .list(let values) = value else { return nil }
+        let words = values.compactMap { if case .string(let word) = $0 { word } else { nil } }
+        return words.count == values.count ? words : nil
+    }
+
+    // MARK: Version 1
+
+    private func first(_ row: [Value]) throws(FirnError) -> Changeset {
+        guard case .string(let type) = row[1], let key = words(row[2]), case .int(let pairs) = row[3], case .bool(let whole) = row[4], case .string(let oldHash) = row[5],
+              case .string(let newHash) = row[6], let before = Hash128(hexadecimal: oldHash), let after = Hash128(hexadecimal: newHash), !whole || pairs == 0, !key.isEmpty else {
+            throw refusal("what it says of its rows is not so")
+        }
+        func side(_ side: String, _ hash: Hash128, _ names: SideNames) -> Changeset.Side {
+            let table = snapshot.table(named: side)
+            return Changeset.Side(name: type, hash: hash, table: table, primaryKey: table.map { table in table.type.key.map { table.type.columns[$0].name } } ?? [], required: nil, names: names)
+        }
+        let part = try part(key, pairs, side("old", before, .old), side("new", after, .new), isWhole: true, isReplacing: whole)
+        if let old = part.before?.table, let new = part.after?.table {
+            for type in [old.type, new.type] where old.schema.links(of: type).columns.count > 0 { throw refusal("its rows have links, which version 1 does not") }
+            guard whole || part.before!.types({ $0 })[0].hasShape(of: part.after!.types { $0 }[0], in: Schema(part.before!.types { $0 }), other: Schema(part.after!.types { $0 })) else {
+                throw refusal("its rows are of two shapes")
+            }
+        }
+        return Changeset(parts: [part], name: name)
+    }
+
+    // MARK: Version 2
+
+    private func second() throws(FirnError) -> Changeset {
+        guard let old = try rows(of: Changeset.sideFacts("old")), let new = try rows(of: Changeset.sideFacts("new")), old.count == new.count else {
+            throw refusal("it does not say what it holds")
+        }
+        var parts: [Changeset.Part] = []
+        for (was, becomes) in zip(old, new) {
+            let before = try side(was, .old), after = try side(becomes, .new)
+            guard let facts = before ?? after, before == nil || after == nil || before!.key == after!.key && before!.pairs == after!.pairs else {
+                throw refusal("what it says of its rows is not so")
+            }
+            parts.append(try part(facts.key, facts.pairs, before?.side, after?.side, isWhole: false, isReplacing: false))
+        }
+        for names in [parts.compactMap(\.before?.name), parts.compactMap(\.after?.name)] where Set(names).count < names.count { throw refusal("it speaks of one type twice") }
+        return Changeset(parts: parts, name: name)
+    }
+
+    private func side(_ row: [Value], _ names: SideNames) throws(FirnError) -> (side: Changeset.Side, key: [String], pairs: Int64)? {
+        guard !row[0].isNull else { return nil }
+        guard case .string(let type) = row[0], let key = words(row[1]), let own = words(row[2]), case .int(let pairs) = row[3], let required = words(row[4]),
+              case .string(let text) = row[5], let hash = Hash128(hexadecimal: text) else { throw refusal("what it says of its rows is not so") }
+        return (Changeset.Side(name: type, hash: hash, table: snapshot.table(named: names.type(type)), primaryKey: own, required: Set(required), names: names), key, pairs)
+    }
+
+    // MARK: Both
+
+    private func part(_ key: [String], _ pairs: Int64, _ before: Changeset.Side?, _ after: Changeset.Side?, isWhole: Bool, isReplacing: Bool) throws(FirnError) -> Changeset.Part {
+        let sides = [before, after].compactMap { $0 }, tables = sides.compactMap(\.table)
+        if let before, let after {
+            guard (before.table == nil) == (after.table == nil), before.table != nil || before.hash == after.hash else { throw refusal("rows are missing in it") }
+        } else if tables.count != sides.count {
+            throw refusal("rows are missing in it")
+        }
+        let most = sides.count == 2 ? tables.map(\.rowCount).min() ?? 0 : 0
+        guard pairs >= 0, pairs <= Int64(most) else { throw refusal("what it says of its rows is not so") }
+        guard !key.isEmpty || tables.count < 2 || pairs == Int64(most) else { throw refusal("rows without key are missing in it") }
+        for side in sides { if let table = side.table { try check(side, table, key) } }
+        return Changeset.Part(key: key, pairs: Int(pairs), before: before, after: after, isWhole: isWhole, isReplacing: isReplacing)
+    }
+
+    private func check(_ side: Changeset.Side, _ table: any Table, _ key: [String]) throws(FirnError) {
+        let type = table.type
+        guard !type.isEmbedded, (key + side.primaryKey + (side.required.map(Array.init) ?? [])).allSatisfy({ type.index(of: $0) != nil }),
+              Set(key).count == key.count, Set(side.primaryKey).count == side.primaryKey.count else {
+            throw refusal("what it calls a key of '\(side.name)' are none of its columns")
+        }
+        let embedded = table.schema.embedded(from: type)
+        for other in embedded where side.names.bareType(other.name) == nil { throw refusal("objects of another side in it") }
+        var tables: [any Table] = [table]
+        for target in Set(table.schema.links(of: type).columns.map(\.target)) {
+            guard side.names.bareKey(target) != nil, let rows = snapshot.table(named: target), !rows.type.isEmbedded else { throw refusal("links of another side in it") }
+            tables.append(rows)
+        }
+        do throws(Damage) {
+            // Rows are named by their places.
+            for table in tables { for index in 0..<table.segmentCount where try table.segment(index).live != nil { throw Damage("deleted rows in a file of changes") } }
+        } catch { throw .damaged(name, what: error.what, byte: error.offset) }
+    }
+}

@@ -1,0 +1,87 @@
+import FirnBytes
+import FirnModel
+
+/// How links are written where rows of two files are compared: by what their rows are known by in any file, which is their key, or, of types without key, how
+/// many rows stand before them. Row ids mean nothing outside of their file.
+struct LinkSpelling: Sendable {
+    enum Form: Sendable, Hashable {
+        /// The one value of a key that is never null, or a number of rows: columns of links become columns of this kind.
+        case value(ScalarKind)
+        /// All values of a key, as a list in an `any` value.
+        case parts
+    }
+
+    private let forms: [String: Form]
+    private let table: any Table
+    /// What a type is called where it comes from: files of changes have other names for it.
+    private let bare: @Sendable (String) -> String
+
+    private init(_ table: any Table, _ bare: @escaping @Sendable (String) -> String, _ forms: [String: Form]) {
+        self.table = table
+        self.bare = bare
+        self.forms = forms
+    }
+
+    func form(_ target: String) -> Form { forms[target] ?? .parts }
+    func name(_ target: String) -> String { bare(target) }
+
+    /// Both tables with their links spelled alike; a table that cannot hold links stays itself.
+    static func pair(_ old: any Table, _ new: any Table, bareOld: @escaping @Sendable (String) -> String = { $0 },
+                     bareNew: @escaping @Sendable (String) -> String = { $0 }) throws(FirnError) -> (old: any Table, new: any Table) {
+        func mayHold(_ table: any Table) -> Bool { table.type.columns.contains { table.schema.mayHoldLinks($0.type) } }
+        let oldMay = mayHold(old), newMay = mayHold(new)
+        guard oldMay || newMay else { return (old, new) }
+        let mine = natural(old.schema, bareOld), theirs = natural(new.schema, bareNew)
+        func joint(_ own: [String: (bare: String, form: Form)], _ other: [String: (bare: String, form: Form)]) -> [String: Form] {
+            let byName = Dictionary(other.values.map { ($0.bare, $0.form) }, uniquingKeysWith: { first, _ in first })
+            return own.mapValues { byName[$0.bare] == nil || byName[$0.bare] == $0.form ? $0.form : .parts }
+        }
+        return (oldMay ? SpelledTable(old, LinkSpelling(old, bareOld, joint(mine, theirs))) : old,
+                newMay ? SpelledTable(new, LinkSpelling(new, bareNew, joint(theirs, mine))) : new)
+    }
+
+    private static func natural(_ schema: Schema, _ bare: (String) -> String) -> [String: (bare: String, form: Form)] {
+        var forms: [String: (bare: String, form: Form)] = [:]
+        for type in schema.types { forms[type.name] = (bare(type.name), natural(type)) }
+        return forms
+    }
+
+    private static func natural(_ type: TypeSchema) -> Form {
+        guard let first = type.key.first else { return .value(.int) }
+        let column = type.columns[first].type
+        guard type.key.count == 1, !column.isCollection, !column.isOptional, ![.any, .embedded, .link].contains(column.kind) else { return .parts }
+        return .value(column.kind)
+    }
+
+    // MARK: Columns
+
+    /// The column as it is spelled.
+    func spelled(_ column: ColumnSchema) -> ColumnSchema {
+        guard column.type.kind == .link, let target = column.type.target else { return column }
+        var copy = column
+        copy.type = spelled(column.type)
+        if case .value = form(target), let type = table.schema[target], let key = type.key.first { copy.notation = type.columns[key].notation }
+        return copy
+    }
+
+    /// Null also stands for a row that is not there.
+    func spelled(_ type: ColumnType) -> ColumnType {
+        guard type.kind == .link, let target = type.target else { return type }
+        var copy = type
+        copy.target = nil
+        switch form(target) {
+        case .value(let kind): copy.kind = kind
+        case .parts: copy.kind = .any
+        }
+        if type.isCollection { copy.elementIsOptional = true } else { copy.isOptional = true }
+        return copy
+    }
+
+    func spelled(_ schema: Schema) -> Schema {
+        Schema(schema.types.map { type in
+            var copy = type
+            copy.columns = type.columns.map(spelled)
+            return copy
+        })
+    }
+}

@@ -1,0 +1,108 @@
+import FirnBytes
+import FirnModel
+
+/// The rows that the links of one side of a file of changes lead to, as they are collected: `oldKey.NAME`, `newKey.NAME`.
+final class LinkedRowKeys {
+    private let names: SideNames
+    private let file: String
+    private var targets: [String: Target] = [:]
+
+    private final class Target {
+        let table: any Table
+        /// By row: its number among those collected; nil: there is no such row.
+        var numbers: [Int64: Int64?] = [:]
+        var rows: [Int64] = []
+        init(_ table: any Table) { self.table = table }
+    }
+
+    init(_ names: SideNames, file: String) {
+        self.names = names
+        self.file = file
+    }
+
+    /// Takes note of where the links of a table may lead. Throws where rows cannot be told by key or place.
+    func add(_ table: any Table) throws(FirnError) {
+        let type = table.type, named: Set<String>
+        do throws(Damage) { named = try table.namedTargets() } catch { throw FirnError(error, in: file) }
+        for (path, target) in table.schema.links(of: type).columns { try add(target, of: table) { refusal("'\(type.name).\(path)'", target, $0) } }
+        for target in named.sorted() where table.schema[target] != nil { try add(target, of: table) { refusal("an 'any' value of '\(type.name)'", target, $0) } }
+    }
+
+    private func add(_ target: String, of table: any Table, _ refusal: (String) -> FirnError) throws(FirnError) {
+        guard targets[target] == nil else { return }
+        let found: (any Table)?
+        do throws(Damage) { found = try table.related(target) } catch { throw FirnError(error, in: file) }
+        guard let found else { throw refusal("whose rows are not at hand") }
+        if let fault = LinkedRowKeys.fault(found.type) { throw refusal(fault) }
+        targets[target] = Target(found)
+    }
+
+    private func refusal(_ column: String, _ target: String, _ why: String) -> FirnError {
+        FirnError(.unsupported, "changes of \(column) cannot be written: it has links to '\(target)', \(why)", at: .init(file: file), advice: "give '\(target)' a key of plain values")
+    }
+
+    /// Why rows of a type have no name outside of their file.
+    private static func fault(_ type: TypeSchema) -> String? {
+        if type.isEmbedded { return "whose rows belong to others" }
+        if type.key.contains(where: { [.link, .embedded].contains(type.columns[$0].type.kind) }) { return "whose key holds links or objects" }
+        return nil
+    }
+
+    var types: [TypeSchema] {
+        targets.sorted { $0.key < $1.key }.map { name, target in
+            let type = target.table.type
+            let columns = type.key.isEmpty ? [ColumnSchema("row", ColumnType(.int))] : type.key.map { place in
+                var column = type.columns[place]
+                column.id = 0
+                column.indexes = []
+                return column
+            }
+            return TypeSchema(names.key(name), columns: columns, key: Array(columns.indices))
+        }
+    }
+
+    /// What a link to a row becomes; no row if there is none. A link of an `any` value to a type that is not there stays.
+    func link(_ type: String, _ row: Int64) throws(FirnError) -> (type: String, row: Int64?) {
+        guard let target = targets[type] else { return (type, row) }
+        if let known = target.numbers[row] { return (names.key(type), known) }
+        var number: Int64?
+        if try place(of: row, in: target.table) != nil {
+            number = Int64(target.rows.count)
+            target.rows.append(row)
+        }
+        target.numbers[row] = .some(number)
+        return (names.key(type), number)
+    }
+
+    private func place(of row: Int64, in table: any Table) throws(FirnError) -> RowPlace? {
+        do throws(Damage) {
+            guard let index = try table.segmentIndex(of: row) else { return nil }
+            let segment = try table.segment(index)
+            guard let position = try segment.position(of: row), segment.live?[position] ?? true else { return nil }
+            return RowPlace(segment: index, row: position)
+        } catch { throw FirnError(error, in: file) }
+    }
+
+    /// The types without key that links lead to.
+    var keyless: [any Table] { targets.sorted { $0.key < $1.key }.map(\.value).filter { $0.table.type.key.isEmpty && !$0.rows.isEmpty }.map(\.table) }
+
+    func write(_ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
+        let types = types
+        for type in types {
+            let target = targets[names.bareKey(type.name)!]!, reader = RowReader(target.table, name: file), key = target.table.type.key
+            var start = 0
+            while start < target.rows.count {
+                let end = min(start + segmentSize, target.rows.count)
+                var batch = Batch(type, in: Schema([type]))
+                for row in target.rows[start..<end] {
+                    guard let place = try place(of: row, in: target.table) else { throw .damaged(file, what: "a row that came and went", byte: 0) }
+                    if key.isEmpty { batch.columns[0].append(.int(Int64(try reader.number(place) - 1))) }
+                    for (i, column) in key.enumerated() { batch.columns[i].append(try reader.value(place, column)) }
+                }
+                batch.count = end - start
+                try write(type.name, batch)
+                start = end
+            }
+        }
+    }
+}

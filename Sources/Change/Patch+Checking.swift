@@ -1,0 +1,195 @@
+import FirnBytes
+import FirnModel
+
+/// What must be so before changes are applied.
+extension Patch {
+    /// Finds the rows that a type's changes speak of (−1: there is none), and notes what is not as it must be.
+    mutating func check(_ i: Int) throws(FirnError) {
+        let plan = plans[i], part = plan.part
+        guard let rows = plan.rows, let before = part.before, let was = before.table else { return }
+        if part.key.isEmpty || part.isReplacing {
+            guard plan.isSame else {
+                let why = part.isReplacing ? "the changes are of columns, and the rows" : "rows of '\(plan.name)' have no key, and"
+                return conflicts.note("", "\(why) are not those that the changes were made from")
+            }
+            do throws(Damage) { plans[i].ids = try rows.liveRowIDs() } catch { throw FirnError(error, in: options.newName) }
+            guard plans[i].ids.count == was.rowCount else { throw damaged("\(was.rowCount) rows of '\(plan.name)' in the changes, and \(plans[i].ids.count) in the file") }
+            return
+        }
+        let tables = try spelled(before, was, rows)
+        try find(i, tables, rows)
+        try compare(i, tables)
+        if let after = part.after, let becomes = after.table, becomes.rowCount > part.pairs { try lookForAdded(plan, after, becomes, rows) }
+    }
+
+    /// A side's rows and the file's, with links spelled alike.
+    private func spelled(_ side: Changeset.Side, _ table: any Table, _ rows: any Table) throws(FirnError) -> (old: any Table, new: any Table) {
+        let names = self.names, keys = side.names
+        return try LinkSpelling.pair(table, rows, bareOld: { name in keys.bareKey(name).map { names[$0] ?? $0 } ?? name })
+    }
+
+    private func compared(_ part: Changeset.Part) -> DifferenceOptions {
+        var options = self.options
+        options.key = part.key
+        options.oldName = changes.name
+        return options
+    }
+
+    /// How conflicts name a row.
+    func words(_ plan: Plan, _ key: [(name: String, value: Value)]) -> String {
+        let text = key.map { "\($0.name)=\(nestedText($0.value))" }.joined(separator: ", ")
+        return changes.single == nil ? "\(plan.name) \(text)" : text
+    }
+
+    private mutating func find(_ i: Int, _ tables: (old: any Table, new: any Table), _ rows: StoredTable) throws(FirnError) {
+        let plan = plans[i]
+        var options = compared(plan.part)
+        options.kinds = [.removed]
+        let found = try TableDifference.compute(tables, plain: tables, options), readers = found.readers()
+        try found.forEachEntry(of: [.removed]) { entry throws(FirnError) in
+            let key = try found.keyValues(entry, readers)
+            let row = conflicts.isFull ? "" : words(plan, Array(zip(plan.part.key, key).map { ($0, $1) }))
+            conflicts.note(row, "there is no such row")
+            return true
+        }
+        var ids = [Int64](repeating: -1, count: tables.old.rowCount)
+        try reading { () throws(Damage) in
+            for (index, segment) in found.segments.enumerated() {
+                let source = try rows.segment(index)
+                for (row, partner) in segment.partners.enumerated() where partner < SegmentDifference.leftOut { ids[Int(partner)] = try source.rowID(at: row) }
+            }
+        }
+        guard found.removed > 0 || !ids.contains(-1) else { throw damaged("rows of the changes that stand nowhere") }
+        plans[i].ids = ids
+    }
+
+    /// Notes the rows that have another value than they had in a cell that the changes tell of.
+    private mutating func compare(_ i: Int, _ tables: (old: any Table, new: any Table)) throws(FirnError) {
+        let plan = plans[i], part = plan.part, cells = try ToldCells(part, name: changes.name)
+        let places = try DifferingRows.places(tables.old, changes.name), there = try rowPlaces(plan.ids, tables.new)
+        let was = RowReader(tables.old, name: changes.name), stands = RowReader(tables.new, name: options.newName)
+        var wrong: [Int: [String]] = [:]
+        for column in tables.old.type.columns where !part.key.contains(column.name) {
+            guard tables.new.type.index(of: column.name) != nil else { continue }
+            let pairing = ColumnPairing(column.name, old: tables.old, new: tables.new)
+            let told = cells.column(column.name)
+            for (k, place) in places.enumerated() where plan.ids[k] >= 0 {
+                let value = try was.value(place, pairing.old.index)
+                if k < part.pairs, try !told.isTold(k, isNull: value.isNull) { continue }
+                if try !pairing.same(value, stands.value(there[k], pairing.new.index), tolerance: 0) { wrong[k, default: []].append(column.name) }
+            }
+        }
+        for (k, columns) in wrong.sorted(by: { $0.key < $1.key }) {
+            var key: [(name: String, value: Value)] = []
+            for name in part.key { key.append((name, try was.value(places[k], tables.old.type.index(of: name)!))) }
+            let row = words(plan, key)
+            conflicts.note(row, "another value in " + columns.joined(separator: ", "))
+        }
+    }
+
+    /// Any place for rows that are not there.
+    private func rowPlaces(_ ids: [Int64], _ table: any Table) throws(FirnError) -> [RowPlace] {
+        do throws(Damage) {
+            var places: [RowPlace] = []
+            places.reserveCapacity(ids.count)
+            for id in ids {
+                guard id >= 0 else {
+                    places.append(RowPlace(segment: 0, row: 0))
+                    continue
+                }
+                guard let index = try table.segmentIndex(of: id), let row = try table.segment(index).position(of: id) else { throw Damage("a row that is not where it was") }
+                places.append(RowPlace(segment: index, row: row))
+            }
+            return places
+        } catch { throw FirnError(error, in: options.newName) }
+    }
+
+    /// Notes the rows to be added that are there already.
+    private mutating func lookForAdded(_ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ rows: StoredTable) throws(FirnError) {
+        let first = plan.part.pairs, source = changes.name, starts = try reading { () throws(Damage) in try table.liveStarts() }
+        let tables = try spelled(after, table, rows)
+        var options = compared(plan.part)
+        options.kinds = [.removed]
+        options.rows = { side, table, index throws(FirnError) in
+            guard side == .old else { return nil }
+            do throws(Damage) {
+                var bits = Bits(count: try table.segment(index).rowCount)
+                for row in 0..<bits.count where starts[index] + row >= first { bits[row] = true }
+                return bits
+            } catch { throw FirnError(error, in: source) }
+        }
+        guard plan.part.key.allSatisfy({ rows.type.index(of: $0) != nil }) else { return }
+        let there = try TableDifference.compute(tables, plain: tables, options)
+        guard there.unchanged > 0 else { return }
+        let reader = RowReader(tables.old, name: changes.name)
+        for index in 0..<there.removedRows.count {
+            for row in 0..<there.removedRows[index].count where starts[index] + row >= first && !there.removedRows[index][row] {
+                var key: [(name: String, value: Value)] = []
+                for column in there.key { key.append((column.name, try reader.value(RowPlace(segment: index, row: row), column.old))) }
+                let row = words(plan, key)
+                conflicts.note(row, "there is such a row already")
+            }
+        }
+    }
+
+    /// Rows of types without key are known to links by where they stand: they have to stand where they did.
+    mutating func checkPlaces() throws(FirnError) {
+        var names: Set<String> = []
+        for side in plans.flatMap({ [$0.part.before, $0.part.after] }).compactMap({ $0 }) {
+            guard let table = side.table else { continue }
+            for type in table.schema.types {
+                guard let target = side.names.bareKey(type.name), let key = try reading({ () throws(Damage) in try table.related(type.name) }), key.rowCount > 0 else { continue }
+                names.insert(rename(target))
+            }
+        }
+        for name in names.sorted() {
+            guard let type = try transaction.baseSnapshot().schema[name], type.key.isEmpty else { continue }
+            guard plans.first(where: { $0.name == name })?.isSame ?? false else {
+                conflicts.note("", "rows of '\(name)' have no key, links lead to them, and they are not those that the changes were made from")
+                continue
+            }
+        }
+    }
+}
+
+/// Which cells of changed rows the changes tell of: all that are there on one side at least, and all of columns that the other side has not alike.
+struct ToldCells {
+    private let part: Changeset.Part
+    private let name: String
+    private let alike: Set<String>
+    /// Where the rows stand as they are.
+    private let rows: [RowPlace]
+
+    init(_ part: Changeset.Part, name: String) throws(FirnError) {
+        self.part = part
+        self.name = name
+        var alike: Set<String> = []
+        if let before = part.before, let after = part.after {
+            let old = before.types { $0 }, new = after.types { $0 }
+            if let mine = old.first, let theirs = new.first {
+                for column in mine.columns where mine.hasColumn(column, of: theirs, in: Schema(old), other: Schema(new)) { alike.insert(column.name) }
+            }
+        }
+        self.alike = alike
+        rows = try part.after?.table.map { (table) throws(FirnError) in try DifferingRows.places(table, name) } ?? []
+    }
+
+    func isAlike(_ column: String) -> Bool { alike.contains(column) }
+
+    func column(_ column: String) -> Told {
+        guard !part.isWhole, alike.contains(column), let after = part.after?.table, let place = after.type.index(of: column) else { return Told() }
+        return Told(reader: RowReader(after, name: name), column: place, rows: rows)
+    }
+
+    struct Told {
+        fileprivate var reader: RowReader?
+        fileprivate var column = 0
+        fileprivate var rows: [RowPlace] = []
+
+        /// `isNull`: the value of the other side.
+        func isTold(_ row: Int, isNull: Bool) throws(FirnError) -> Bool {
+            guard isNull, let reader else { return true }
+            return try !reader.value(rows[row], column).isNull
+        }
+    }
+}

@@ -1,0 +1,194 @@
+import FirnBytes
+import FirnModel
+
+/// Cells and rows that get their values, and links, once the rows they lead to are there.
+extension Patch {
+    /// Values with links, which are written without them at first.
+    struct LinkedCells {
+        let plan: Int
+        /// Position in the columns of `after.table`.
+        let column: Int
+        var cells: [(place: RowPlace, row: Int64)] = []
+    }
+
+    /// Writes all but links. Returns where those are.
+    func writeRows() throws(FirnError) -> [LinkedCells] {
+        var linked: [LinkedCells] = []
+        for (i, plan) in plans.enumerated() {
+            guard let after = plan.part.after, let table = after.table else { continue }
+            let places = try DifferingRows.places(table, changes.name)
+            guard places.count >= plan.part.pairs, plan.ids.count >= plan.part.pairs else { throw damaged("rows of '\(plan.name)' are missing") }
+            linked += try setCells(i, plan, after, table, places)
+            linked += try insert(i, plan, table, Array(places[plan.part.pairs...]))
+            if ownKeyChanged(plan) { try checkKey(plan.name) }
+        }
+        return linked
+    }
+
+    private func ownKeyChanged(_ plan: Plan) -> Bool { plan.rows != nil && plan.part.before?.primaryKey != plan.part.after?.primaryKey }
+
+    /// Links lead nowhere at first.
+    private func bare(_ value: Value, _ type: ColumnType, _ schema: Schema) -> (value: Value, hasLinks: Bool) {
+        var hasLinks = false
+        let bare = value.mapLinks(type, in: schema) { (target, _) in
+            hasLinks = true
+            return (target, -1)
+        }
+        return (hasLinks ? bare : value, hasLinks)
+    }
+
+    private func setCells(_ number: Int, _ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ places: [RowPlace]) throws(FirnError) -> [LinkedCells] {
+        guard plan.part.pairs > 0, let before = plan.part.before?.table else { return [] }
+        let cells = try ToldCells(plan.part, name: changes.name), old = try DifferingRows.places(before, changes.name)
+        let was = RowReader(before, name: changes.name), becomes = RowReader(table, name: changes.name)
+        var linked: [LinkedCells] = []
+        for (place, column) in table.type.columns.enumerated() where !plan.part.key.contains(column.name) {
+            let isAlike = cells.isAlike(column.name), twin = isAlike ? before.type.index(of: column.name) : nil, mayLink = table.schema.mayHoldLinks(column.type)
+            var found = LinkedCells(plan: number, column: place)
+            for k in 0..<plan.part.pairs {
+                let value = try becomes.value(places[k], place)
+                if let twin {
+                    let former = try was.value(old[k], twin)
+                    if plan.part.isWhole ? former == value : former.isNull && value.isNull { continue }
+                } else if value.isNull { continue }
+                guard mayLink else {
+                    try transaction.update(plan.name, rowID: plan.ids[k], column: column.name, value)
+                    continue
+                }
+                let (first, hasLinks) = bare(value, column.type, table.schema)
+                if hasLinks { found.cells.append((places[k], plan.ids[k])) }
+                try transaction.update(plan.name, rowID: plan.ids[k], column: column.name, first)
+            }
+            if !found.cells.isEmpty { linked.append(found) }
+        }
+        return linked
+    }
+
+    private func insert(_ number: Int, _ plan: Plan, _ table: any Table, _ places: [RowPlace]) throws(FirnError) -> [LinkedCells] {
+        guard !places.isEmpty, let own = transaction.schema[plan.name] else { return [] }
+        let reader = RowReader(table, name: changes.name), sources = own.columns.map { table.type.index(of: $0.name) }
+        let mayLink = table.type.columns.map { table.schema.mayHoldLinks($0.type) }
+        var linked = table.type.columns.indices.map { LinkedCells(plan: number, column: $0) }
+        for place in places {
+            var values: [Value] = [], withLinks: [Int] = []
+            for (column, source) in zip(own.columns, sources) {
+                guard let source else {
+                    values.append(Column.absentValue(column.type))
+                    continue
+                }
+                var value = try reader.value(place, source)
+                if mayLink[source] {
+                    let (first, hasLinks) = bare(value, table.type.columns[source].type, table.schema)
+                    value = first
+                    if hasLinks { withLinks.append(source) }
+                }
+                values.append(value)
+            }
+            let row = try transaction.insert(plan.name, values)
+            for source in withLinks { linked[source].cells.append((place, row)) }
+        }
+        return linked.filter { !$0.cells.isEmpty }
+    }
+
+    // MARK: Links
+
+    mutating func setLinks(_ linked: [LinkedCells]) throws(FirnError) {
+        var known: [String: LinkedRowsOfFile] = [:]
+        for group in linked {
+            let plan = plans[group.plan]
+            guard let after = plan.part.after, let table = after.table else { continue }
+            let column = table.type.columns[group.column], reader = RowReader(table, name: changes.name)
+            for cell in group.cells {
+                var missing: (type: String, row: Int64)?
+                let value = try reader.value(cell.place, group.column).mapLinks(column.type, in: table.schema) { (type, row) throws(FirnError) -> (type: String, row: Int64?) in
+                    // A link of an `any` value to a type that was not there.
+                    guard let bare = after.names.bareKey(type) else { return (type, row) }
+                    if row == -1 { return (rename(bare), nil) }
+                    if known[type] == nil { known[type] = try rows(table, type, rename(bare)) }
+                    guard let stands = known[type]!.rows[row] else { throw damaged("a link to a row that is not in them (\(plan.name).\(column.name))") }
+                    if stands == LinkedRowsOfFile.none, missing == nil { missing = (type, row) }
+                    return (rename(bare), stands)
+                }
+                if let missing {
+                    let words = try self.words(table, cell.place, plan), target = try known[missing.type]!.words(missing.row)
+                    conflicts.note(words, "\(column.name) leads to a row that is not there: \(target)")
+                } else if conflicts.count == 0 {
+                    try transaction.update(plan.name, rowID: cell.row, column: column.name, value)
+                }
+            }
+        }
+    }
+
+    private func words(_ table: any Table, _ place: RowPlace, _ plan: Plan) throws(FirnError) -> String {
+        let reader = RowReader(table, name: changes.name)
+        guard !plan.part.key.isEmpty else { return "\(plan.name), row \(try reader.number(place))" }
+        var key: [(name: String, value: Value)] = []
+        for name in plan.part.key { if let column = table.type.index(of: name) { key.append((name, try reader.value(place, column))) } }
+        return words(plan, key)
+    }
+
+    /// Where the rows stand that links of the changes lead to.
+    private func rows(_ origin: any Table, _ type: String, _ name: String) throws(FirnError) -> LinkedRowsOfFile {
+        guard let named = try reading({ () throws(Damage) in try origin.related(type) }) else { throw damaged("links to a type that is not in them") }
+        guard let target = transaction.schema[name], !target.isEmbedded else {
+            throw FirnError(.schema, "links of the changes lead to rows of '\(name)', and there is no such type in it", at: .init(file: options.newName))
+        }
+        let rows = transaction.table(name), ids = try reading { () throws(Damage) in try named.liveRowIDs() }
+        var found: [Int64: Int64] = [:]
+        if target.key.isEmpty {
+            guard named.type.columns.map(\.name) == ["row"], named.type.columns[0].type == ColumnType(.int) else { throw otherKey(name) }
+            let stand = try reading { () throws(Damage) in try rows.liveRowIDs() }, reader = RowReader(named, name: changes.name)
+            for (place, id) in zip(try DifferingRows.places(named, changes.name), ids) {
+                guard case .int(let row) = try reader.value(place, 0), row >= 0, row < Int64(stand.count) else {
+                    found[id] = LinkedRowsOfFile.none
+                    continue
+                }
+                found[id] = stand[Int(row)]
+            }
+        } else {
+            let key = target.key.map { target.columns[$0] }
+            guard named.type.columns.count == key.count, key.allSatisfy({ own in named.type.columns.contains { $0.name == own.name && $0.type.kind == own.type.kind && $0.type.collection == own.type.collection } }) else {
+                throw otherKey(name)
+            }
+            var options = DifferenceOptions()
+            options.key = key.map(\.name)
+            options.kinds = []
+            options.oldName = changes.name
+            options.newName = self.options.newName
+            let tables = (old: named, new: rows as any Table), matches = try TableDifference.compute(tables, plain: tables, options)
+            for id in ids { found[id] = LinkedRowsOfFile.none }
+            try reading { () throws(Damage) in
+                for (index, segment) in matches.segments.enumerated() {
+                    let source = try rows.segment(index)
+                    for (row, partner) in segment.partners.enumerated() where partner < SegmentDifference.leftOut { found[ids[Int(partner)]] = try source.rowID(at: row) }
+                }
+            }
+        }
+        return LinkedRowsOfFile(name: name, named: named, file: changes.name, rows: found)
+    }
+
+    private func otherKey(_ name: String) -> FirnError {
+        FirnError(.schema, "links of the changes lead to rows of '\(name)', whose key is another in this file", at: .init(file: options.newName))
+    }
+}
+
+/// By the rows of `newKey.NAME`: where these rows stand in the file.
+struct LinkedRowsOfFile {
+    /// There is no such row.
+    static let none: Int64 = -1
+
+    let name: String
+    let named: any Table
+    let file: String
+    let rows: [Int64: Int64]
+
+    /// A row for messages.
+    func words(_ row: Int64) throws(FirnError) -> String {
+        do throws(Damage) {
+            guard let index = try named.segmentIndex(of: row), let position = try named.segment(index).position(of: row) else { return name }
+            var parts: [String] = []
+            for (i, column) in named.type.columns.enumerated() { parts.append("\(column.name)=\(nestedText(try named.segment(index).column(i).value(at: position), notation: column.notation))") }
+            return "\(name) " + parts.joined(separator: ", ")
+        } catch { throw FirnError(error, in: file) }
+    }
+}

@@ -1,0 +1,133 @@
+import FirnBytes
+import FirnModel
+
+/// Rows that go, and types that become others.
+extension Patch {
+    func removeRows() throws(FirnError) {
+        for plan in plans where plan.ids.count > plan.part.pairs {
+            let ids = plan.ids[plan.part.pairs...]
+            for id in ids { try transaction.delete(plan.name, rowID: id) }
+            try transaction.deleteLinks(to: plan.name, rows: ids)
+        }
+    }
+
+    func changeTypes() throws(FirnError) {
+        var fresh: [TypeSchema] = [], revised: [(plan: Plan, type: TypeSchema)] = [], embedded: [TypeSchema] = []
+        for plan in plans {
+            guard let after = plan.part.after, after.table != nil else { continue }
+            var types = after.types(rename)
+            guard !types.isEmpty else { continue }
+            types[0].name = plan.name
+            let wanted = Schema(types)
+            guard let rows = plan.rows else {
+                fresh.append(types[0])
+                embedded += types[1...]
+                continue
+            }
+            if rows.type.hasShape(of: types[0], in: rows.schema, other: wanted) {
+                try widen(plan.name, transaction.schema, to: types[0], wanted)
+                try rekey(plan, after)
+            } else {
+                try clearObjects(of: plan, for: types[0], wanted)
+                types[0].key = key(of: plan, after, types[0])
+                revised.append((plan, types[0]))
+                embedded += types[1...]
+            }
+        }
+        try change(embedded, beside: &fresh)
+        if !fresh.isEmpty { try transaction.extendSchema(fresh) }
+        for (plan, type) in revised {
+            try transaction.revise(type)
+            if type.key.map({ type.columns[$0].name }) != ownKey(plan.rows!.type) { try checkKey(plan.name) }
+        }
+    }
+
+    private func ownKey(_ type: TypeSchema) -> [String] { type.key.map { type.columns[$0].name } }
+
+    /// The type's own key afterwards: another one where the changes are of it too, otherwise the file's.
+    private func key(of plan: Plan, _ after: Changeset.Side, _ type: TypeSchema) -> [Int] {
+        let own = ownKey(plan.rows!.type), names = plan.part.before?.primaryKey == after.primaryKey ? own : after.primaryKey
+        let places = names.compactMap { type.index(of: $0) }
+        return places.count == names.count ? places : after.primaryKey.compactMap { type.index(of: $0) }
+    }
+
+    private func rekey(_ plan: Plan, _ after: Changeset.Side) throws(FirnError) {
+        guard let type = transaction.schema[plan.name], plan.part.before?.primaryKey != after.primaryKey, ownKey(type) != after.primaryKey else { return }
+        try transaction.rekey(plan.name, after.primaryKey.compactMap { type.index(of: $0) })
+    }
+
+    /// No two rows have one key.
+    func checkKey(_ name: String) throws(FirnError) {
+        let table = transaction.table(name)
+        guard !table.type.key.isEmpty else { return }
+        var options = DifferenceOptions()
+        options.kinds = []
+        options.newName = self.options.newName
+        _ = try TableDifference.compute(old: MemoryTable(table.type, schema: table.schema, batches: []), new: table, options: options)
+    }
+
+    /// Takes the objects out of columns that go or become others: types do not know which rows led to theirs.
+    private func clearObjects(of plan: Plan, for wanted: TypeSchema, _ schema: Schema) throws(FirnError) {
+        guard let rows = plan.rows, var own = transaction.schema[plan.name] else { return }
+        let going = rows.type.columns.filter { $0.type.kind == .embedded && !rows.type.hasColumn($0, of: wanted, in: rows.schema, other: schema) }
+        let required = going.filter { !$0.type.isCollection && !$0.type.isOptional }.compactMap { own.index(of: $0.name) }
+        if !required.isEmpty {
+            // They may be without an object for as long as it takes.
+            for place in required { own.columns[place].type.isOptional = true }
+            try transaction.revise(own)
+        }
+        for column in own.columns where going.contains(where: { $0.name == column.name }) {
+            for id in try reading({ () throws(Damage) in try transaction.table(plan.name).liveRowIDs() }) {
+                try transaction.update(plan.name, rowID: id, column: column.name, Column.absentValue(column.type))
+            }
+        }
+    }
+
+    /// Embedded types of columns that come or become others. `fresh`: what is to be added with them.
+    private func change(_ types: [TypeSchema], beside fresh: inout [TypeSchema]) throws(FirnError) {
+        var seen: Set<String> = [], revised: [TypeSchema] = []
+        for wanted in types where seen.insert(wanted.name).inserted {
+            guard let known = transaction.schema[wanted.name] else {
+                fresh.insert(wanted, at: 0)
+                continue
+            }
+            let hasShape = known.isEmbedded && known.hasShape(of: wanted, in: transaction.schema, other: Schema(types))
+            if hasShape {
+                try widen(known.name, transaction.schema, to: wanted, Schema(types))
+            } else {
+                guard known.isEmbedded, transaction.table(wanted.name).rowCount == 0 else {
+                    throw FirnError(.unsupported, "the changes need a type '\(wanted.name)', and the file has another of that name", at: .init(file: options.newName))
+                }
+                revised.append(wanted)
+            }
+        }
+        if !revised.isEmpty, !fresh.isEmpty {
+            // What they lead to may be among those that come.
+            try transaction.extendSchema(fresh)
+            fresh = []
+        }
+        for wanted in revised { try transaction.revise(wanted) }
+    }
+
+    /// Lets be null what may be in the rows to come.
+    private func widen(_ type: String, _ schema: Schema, to wanted: TypeSchema, _ wantedSchema: Schema, done: Set<String> = []) throws(FirnError) {
+        guard var own = schema[type] else { return }
+        var isWider = false
+        for i in own.columns.indices {
+            guard let place = wanted.index(of: own.columns[i].name) else { continue }
+            let twin = wanted.columns[place]
+            if twin.type.isOptional, !own.columns[i].type.isOptional {
+                own.columns[i].type.isOptional = true
+                isWider = true
+            }
+            if twin.type.elementIsOptional, !own.columns[i].type.elementIsOptional {
+                own.columns[i].type.elementIsOptional = true
+                isWider = true
+            }
+            if own.columns[i].type.kind == .embedded, let target = own.columns[i].type.target, let other = twin.type.target.flatMap({ wantedSchema[$0] }), !done.contains(target) {
+                try widen(target, schema, to: other, wantedSchema, done: done.union([type, target]))
+            }
+        }
+        if isWider { try transaction.revise(own) }
+    }
+}

@@ -1,0 +1,185 @@
+import FirnBytes
+import FirnModel
+import Synchronization
+
+/// A table whose links are the keys of the rows that they lead to: what is compared, shown, and the same in two files.
+final class SpelledTable: Table {
+    let base: any Table
+    let spelling: LinkSpelling
+    let type: TypeSchema
+    let schema: Schema
+    private let keys: Mutex<[String: LinkedKeys?]> = Mutex([:])
+    /// What `leadsAlike` found, for the table it was asked of.
+    private let alike: Mutex<(ObjectIdentifier, Bool)?> = Mutex(nil)
+
+    init(_ base: any Table, _ spelling: LinkSpelling) {
+        self.base = base
+        self.spelling = spelling
+        var type = base.type
+        type.columns = type.columns.map(spelling.spelled)
+        self.type = type
+        schema = spelling.spelled(base.schema)
+    }
+
+    var rowCount: Int { base.rowCount }
+    var segmentCount: Int { base.segmentCount }
+    func segment(_ index: Int) throws(Damage) -> any Segment { SpelledSegment(try base.segment(index), self) }
+    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { try base.segmentIndex(of: rowID) }
+    func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) }
+
+    /// Nil if the rows of the type are not at hand.
+    func keys(of target: String) throws(Damage) -> LinkedKeys? {
+        if let found = keys.withLock({ $0[target] }) { return found }
+        let made = try base.related(target).map { (table) throws(Damage) in try LinkedKeys(of: table, spelling.form(target)) }
+        keys.withLock { $0[target] = .some(made) }
+        return made
+    }
+
+    /// Whether a link that is the same in an older version leads to the same: all rows of then are there, and are what they were.
+    fileprivate func leadsAlike(_ old: SpelledTable) throws(Damage) -> Bool {
+        if let (asked, answer) = alike.withLock({ $0 }), asked == ObjectIdentifier(old) { return answer }
+        let links = base.schema.links(of: base.type)
+        let targets = links.hasAny ? base.schema.roots.map(\.name) : links.columns.map(\.target)
+        var answer = true
+        for target in Set(targets) where answer {
+            guard let then = try old.base.related(target), let now = try base.related(target) else { continue }
+            answer = try now.holdsAll(of: then)
+        }
+        let found = answer
+        alike.withLock { $0 = (ObjectIdentifier(old), found) }
+        return answer
+    }
+}
+
+extension Table {
+    /// Whether all rows of an older version are known to be there as they were.
+    fileprivate func holdsAll(of old: any Table) throws(Damage) -> Bool {
+        for i in 0..<old.segmentCount {
+            let before = try old.segment(i)
+            guard before.rowCount > 0 else { continue }
+            guard let place = try segmentIndex(of: before.rowID(at: 0)) else { return false }
+            let after = try segment(place)
+            guard after.rowCount >= before.rowCount, try after.rowID(at: 0) == before.rowID(at: 0), let differing = try after.rowsThatMayDiffer(from: before),
+                  differing.count >= before.rowCount, differing.slice(0..<before.rowCount).noneSet else { return false }
+        }
+        return true
+    }
+}
+
+private final class SpelledSegment: Segment {
+    let base: any Segment
+    let table: SpelledTable
+
+    init(_ base: any Segment, _ table: SpelledTable) {
+        self.base = base
+        self.table = table
+    }
+
+    var rowCount: Int { base.rowCount }
+    var live: Bits? { base.live }
+    func rowID(at position: Int) throws(Damage) -> Int64 { try base.rowID(at: position) }
+    func position(of rowID: Int64) throws(Damage) -> Int? { try base.position(of: rowID) }
+
+    func column(_ index: Int) throws(Damage) -> any ColumnReader {
+        let column = table.base.type.columns[index], reader = try base.column(index)
+        return table.base.schema.mayHoldLinks(column.type) ? SpelledColumn(reader, column, table) : reader
+    }
+
+    func column(path: [Int]) throws(Damage) -> any ColumnReader {
+        precondition(path.count == 1, "fields of objects are compared with their object: ask for the column")
+        return try column(path[0])
+    }
+
+    func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? {
+        guard let other = other as? SpelledSegment, let found = try base.rowsThatMayDiffer(from: other.base), try table.leadsAlike(other.table) else { return nil }
+        return found
+    }
+}
+
+private final class SpelledColumn: ColumnReader {
+    let base: any ColumnReader
+    let column: ColumnSchema
+    let table: SpelledTable
+    let type: ColumnType
+
+    init(_ base: any ColumnReader, _ column: ColumnSchema, _ table: SpelledTable) {
+        self.base = base
+        self.column = column
+        self.table = table
+        type = table.spelling.spelled(column.type)
+    }
+
+    var rowCount: Int { base.rowCount }
+    var storedBytes: Int { base.storedBytes }
+
+    func read(vector: Int, into out: inout Column) throws(Damage) {
+        var raw = Column(column, in: table.base.schema)
+        try base.read(vector: vector, into: &raw)
+        out = try spell(raw, column)
+    }
+
+    func value(at row: Int) throws(Damage) -> Value {
+        var raw = Column(column, in: table.base.schema)
+        guard raw.append(try base.value(at: row)) else { throw Damage("a value of another type than its column") }
+        return try spell(raw, column).value(at: 0)
+    }
+
+    private func spell(_ raw: Column, _ schema: ColumnSchema) throws(Damage) -> Column {
+        guard table.base.schema.mayHoldLinks(schema.type) else { return raw }
+        if schema.type.isCollection { return try collection(raw, schema) }
+        switch schema.type.kind {
+        case .link:
+            guard let target = schema.type.target, let keys = try table.keys(of: target) else { throw Damage("links to a type that is not there") }
+            return try keys.column(raw.words, present: raw.present, table.spelling.spelled(schema.type))
+        case .embedded:
+            var out = raw
+            let fields = schema.type.target.flatMap { table.base.schema[$0] }?.columns ?? []
+            for (i, field) in fields.enumerated() where i < out.children.count { out.children[i] = try spell(out.children[i], field) }
+            return out
+        default: return try any(raw)
+        }
+    }
+
+    private func collection(_ raw: Column, _ schema: ColumnSchema) throws(Damage) -> Column {
+        var element = schema, out = raw
+        element.type = schema.type.element
+        out.type = table.spelling.spelled(schema.type)
+        let last = out.children.count - 1
+        out.children[last] = try spell(raw.children[last], element)
+        guard schema.type.collection == .set else { return out }
+        // In the order of what they are now.
+        var sorted = out.emptyCopy
+        for row in 0..<out.count { if !sorted.append(out.value(at: row)) { sorted.appendNull() } }
+        return sorted
+    }
+
+    private func any(_ raw: Column) throws(Damage) -> Column {
+        guard raw.mayHaveNamedLinks else { return raw }
+        var out = raw.emptyCopy
+        for row in 0..<raw.count { out.append(try spell(raw.value(at: row))) }
+        return out
+    }
+
+    /// The links of an `any` value as lists of a type's name and a key; without a key, the row is not there. Links to types that are not there stay.
+    private func spell(_ value: Value) throws(Damage) -> Value {
+        if let link = value.namedLink {
+            guard let keys = try table.keys(of: link.type) else { return value }
+            return .map([Value.Entry(Value.linkKey, .list([.string(table.spelling.name(link.type))] + (try keys.parts(link.row) ?? [])))])
+        }
+        switch value {
+        case .list(let values): return .list(try spell(values))
+        case .set(let values): return .set(try spell(values))
+        case .map(let entries), .object(let entries):
+            var out = entries
+            for i in out.indices { out[i].value = try spell(out[i].value) }
+            return .map(out)
+        default: return value
+        }
+    }
+
+    private func spell(_ values: [Value]) throws(Damage) -> [Value] {
+        var out: [Value] = []
+        for value in values { out.append(try spell(value)) }
+        return out
+    }
+}

@@ -1,0 +1,151 @@
+import FirnBytes
+import FirnModel
+
+extension Value {
+    /// A link within an `any` value, as the object layer writes it: with the type that it leads to.
+    var namedLink: (type: String, row: Int64)? {
+        switch self {
+        case .map(let entries), .object(let entries):
+            guard entries.count == 1, entries[0].key == Value.linkKey, case .list(let parts) = entries[0].value, parts.count == 2,
+                  case .string(let type) = parts[0], case .link(let row) = parts[1] else { return nil }
+            return (type, row)
+        default: return nil
+        }
+    }
+
+    init(link row: Int64, to type: String) { self = .map([Entry(Value.linkKey, .list([.string(type), .link(row)]))]) }
+
+    static let linkKey = "$link"
+
+    /// The value of a column with other links. `body` is told the type that a link leads to and its row, and gives both anew. In an `any` value nil is a row that never was,
+    /// elsewhere no link, and the type counts in `any` values alone.
+    func mapLinks<E: Error>(_ type: ColumnType, in schema: Schema, _ body: (String, Int64) throws(E) -> (type: String, row: Int64?)) throws(E) -> Value {
+        guard [.link, .embedded, .any].contains(type.kind) else { return self }
+        if type.kind == .any {
+            if let link = namedLink {
+                let found = try body(link.type, link.row)
+                return Value(link: found.row ?? -1, to: found.type)
+            }
+        }
+        switch self {
+        case .link(let row): return type.kind == .link ? try body(type.target ?? "", row).row.map { .link($0) } ?? .null : self
+        case .list(let values): return .list(try Value.map(values, type, schema, body))
+        case .set(let values): return .set(try Value.map(values, type, schema, body))
+        case .map(let entries) where type.isCollection || type.kind == .any, .object(let entries) where type.kind == .any:
+            var out = entries
+            for i in out.indices { out[i].value = try out[i].value.mapLinks(type.isCollection ? type.element : type, in: schema, body) }
+            return .map(out)
+        case .object(let entries), .map(let entries):
+            guard let target = type.target.flatMap({ schema[$0] }) else { return self }
+            var out = entries
+            for i in out.indices {
+                guard let place = out[i].key.isEmpty ? (i < target.columns.count ? i : nil) : target.index(of: out[i].key) else { continue }
+                out[i].value = try out[i].value.mapLinks(target.columns[place].type, in: schema, body)
+            }
+            return .object(out)
+        default: return self
+        }
+    }
+
+    private static func map<E: Error>(_ values: [Value], _ type: ColumnType, _ schema: Schema, _ body: (String, Int64) throws(E) -> (type: String, row: Int64?)) throws(E) -> [Value] {
+        let element = type.isCollection ? type.element : type
+        var out: [Value] = []
+        out.reserveCapacity(values.count)
+        for value in values { out.append(try value.mapLinks(element, in: schema, body)) }
+        return out
+    }
+
+    func hasLinks(_ type: ColumnType, in schema: Schema) -> Bool {
+        var found = false
+        _ = mapLinks(type, in: schema) { target, row in
+            found = true
+            return (target, row)
+        }
+        return found
+    }
+}
+
+extension Schema {
+    /// Whether values of a column may hold links to rows that are known by name: of one type, or, in an `any` value, of any.
+    func mayHoldLinks(_ type: ColumnType, inside: Set<String> = []) -> Bool {
+        switch type.kind {
+        case .link, .any: return true
+        case .embedded:
+            guard let target = type.target.flatMap({ self[$0] }), !inside.contains(target.name) else { return false }
+            return target.columns.contains { mayHoldLinks($0.type, inside: inside.union([target.name])) }
+        default: return false
+        }
+    }
+
+    /// The columns of a type that links stand in, also those within its objects, with the types that they lead to; and whether there are `any` values, whose links may lead anywhere.
+    func links(of type: TypeSchema) -> (columns: [(path: String, target: String)], hasAny: Bool) {
+        var found: [(path: String, target: String)] = [], hasAny = false
+        func visit(_ type: TypeSchema, _ path: String, _ inside: Set<String>) {
+            for column in type.columns {
+                let here = path + column.name
+                switch column.type.kind {
+                case .any: hasAny = true
+                case .link: if let target = column.type.target { found.append((here, target)) }
+                case .embedded:
+                    if let target = column.type.target.flatMap({ self[$0] }), !inside.contains(target.name) { visit(target, here + ".", inside.union([target.name])) }
+                default: break
+                }
+            }
+        }
+        visit(type, "", [type.name])
+        return (found, hasAny)
+    }
+}
+
+extension Table {
+    /// The types that links within `any` values lead to.
+    func namedTargets() throws(Damage) -> Set<String> {
+        var found: Set<String> = []
+        let columns = type.columns.indices.filter { schema.mayHoldAny(type.columns[$0].type) }
+        for index in 0..<(columns.isEmpty ? 0 : segmentCount) {
+            let segment = try segment(index)
+            for place in columns {
+                let schema = type.columns[place], reader = try segment.column(place)
+                var values = Column(schema, in: self.schema)
+                for vector in 0..<segment.vectorCount {
+                    try reader.read(vector: vector, into: &values)
+                    guard values.mayHaveNamedLinks else { continue }
+                    for row in 0..<values.count {
+                        _ = values.value(at: row).named(schema.type, in: self.schema).mapLinks(schema.type, in: self.schema) { (target, row) in
+                            found.insert(target)
+                            return (target, row)
+                        }
+                    }
+                }
+            }
+        }
+        return found
+    }
+}
+
+extension Schema {
+    fileprivate func mayHoldAny(_ type: ColumnType, inside: Set<String> = []) -> Bool {
+        guard type.kind == .embedded else { return type.kind == .any }
+        guard let target = type.target.flatMap({ self[$0] }), !inside.contains(target.name) else { return false }
+        return target.columns.contains { mayHoldAny($0.type, inside: inside.union([target.name])) }
+    }
+}
+
+extension Column {
+    /// False only if no `any` value has a link with a name.
+    var mayHaveNamedLinks: Bool { type.kind == .any && !type.isCollection ? text.mayContain(Value.linkKey) : children.contains(where: \.mayHaveNamedLinks) }
+}
+
+extension Text {
+    /// False only if no value has these bytes in it.
+    fileprivate func mayContain(_ word: String) -> Bool {
+        let wanted = Array(word.utf8)
+        return bytes.withUnsafeBytes { all in
+            guard all.count >= wanted.count else { return false }
+            for start in 0...all.count - wanted.count where all[start] == wanted[0] {
+                if wanted.indices.allSatisfy({ all[start + $0] == wanted[$0] }) { return true }
+            }
+            return false
+        }
+    }
+}

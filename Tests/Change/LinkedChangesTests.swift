@@ -1,0 +1,252 @@
+import FirnBytes
+import FirnKit
+import FirnModel
+import Foundation
+import Testing
+@testable import FirnChange
+
+/// apply(diff(a, b), a) is b, and back, by content hash, of types whose rows link to each other (T14).
+@Suite struct LinkedChangesTests {
+    static func hashes(_ database: Database) throws -> [String: Hash128] {
+        let snapshot = try database.snapshot()
+        var found: [String: Hash128] = [:]
+        for type in snapshot.schema.roots { if let table = snapshot.table(named: type.name), table.rowCount > 0 { found[type.name] = try ContentHash(of: table).hash } }
+        return found
+    }
+
+    /// The differences of all types of two files, written to a third.
+    static func changes(_ old: Database, _ new: Database, _ path: String, types: [String]? = nil) throws -> Changeset {
+        let before = try old.snapshot(), after = try new.snapshot()
+        var changed: [ChangedType] = []
+        for name in types ?? Array(Set(before.schema.roots.map(\.name) + after.schema.roots.map(\.name))).sorted() {
+            let a = before.table(named: name), b = after.table(named: name)
+            if let a, let b, !b.type.key.isEmpty || !a.type.key.isEmpty { changed.append(ChangedType(try difference(a, b))) } else { changed.append(ChangedType(old: a, new: b)) }
+        }
+        let database = try Database.create(path: path), transaction = try database.begin()
+        try Changeset.write(changed, options: DifferenceOptions()) { schema throws(FirnError) in
+            try transaction.extendSchema(schema.types)
+        } write: { type, batch throws(FirnError) in _ = try transaction.bulkWriter(type).append(batch) }
+        try transaction.commit()
+        #expect(try database.snapshot().verify(full: true).isEmpty)
+        return try Changeset(database.snapshot(), name: "changes")
+    }
+
+    @discardableResult
+    static func apply(_ changes: Changeset, _ database: Database) throws -> Changeset.Outcome {
+        let transaction = try database.begin()
+        defer { transaction.cancel() }
+        let outcome = try changes.apply(in: transaction, options: DifferenceOptions())
+        if case .applied = outcome { try transaction.commit() }
+        return outcome
+    }
+
+    /// `FIRN_HISTORIES`: how many random pairs are tried; the seed is printed with what fails.
+    private static let pairs = UInt64(ProcessInfo.processInfo.environment["FIRN_HISTORIES"] ?? "") ?? 12
+
+    @Test(arguments: 1...max(pairs, 1))
+    func `T14: changes of types that link to each other lead there and back, by content hash`(seed: UInt64) throws {
+        let folder = TemporaryFolder()
+        var random = RandomTables(seed: seed &* 15_485_867)
+        let before = LinkedModel(&random)
+        var after = before.changed(&random)
+        if seed % 3 == 0 { after.reshape(&random) }
+        let old = try before.store(folder.file("a.firn"), &random), new = try after.store(folder.file("b.firn"), &random)
+        let first = try Self.hashes(old), last = try Self.hashes(new)
+        let changes = try Self.changes(old, new, folder.file("c.firn"))
+        guard case .applied(_, true) = try Self.apply(changes, old) else { Issue.record("seed \(seed): refused: \(try Self.apply(changes, old))"); return }
+        #expect(try Self.hashes(old) == last, "seed \(seed)")
+        #expect(try old.verifyStructure().isEmpty && old.snapshot().verify(full: true).isEmpty, "seed \(seed)")
+        for name in last.keys {
+            let a = try #require(try old.snapshot().table(named: name)), b = try #require(try new.snapshot().table(named: name))
+            if !a.type.key.isEmpty { #expect(try difference(a, b).isEmpty, "seed \(seed): \(name)") }
+        }
+        if first != last {
+            do throws(FirnError) {
+                let transaction = try old.begin()
+                defer { transaction.cancel() }
+                if case .applied = try changes.apply(in: transaction, options: DifferenceOptions()) { Issue.record("seed \(seed): applied twice") }
+            } catch { #expect(error.code == .schema, "seed \(seed): \(error)") }
+        }
+        for database in [old, new] {
+            guard case .applied(_, true) = try Self.apply(changes.reversed, database) else { Issue.record("seed \(seed): refused backwards: \(try Self.apply(changes.reversed, database))"); return }
+            #expect(try Self.hashes(database) == first, "seed \(seed)")
+            #expect(try database.verifyStructure().isEmpty && database.snapshot().verify(full: true).isEmpty, "seed \(seed)")
+        }
+        // And there again, where types that had gone stand empty.
+        guard case .applied(_, true) = try Self.apply(changes, new) else { Issue.record("seed \(seed): refused again: \(try Self.apply(changes, new))"); return }
+        #expect(try Self.hashes(new) == last, "seed \(seed)")
+    }
+}
+
+/// What links of changes need, and what is refused.
+@Suite struct ChangedLinksTests {
+    private static let person = TypeSchema("Person", columns: [column("id", .int, optional: false), column("name", .string), ColumnSchema("friend", ColumnType(.link, optional: true, target: "Person")),
+                                                               ColumnSchema("pets", ColumnType(.link, collection: .list, target: "Pet"))], key: [0])
+    private static let pet = TypeSchema("Pet", columns: [column("tag", .string), ColumnSchema("owner", ColumnType(.link, optional: true, target: "Person")),
+                                                         ColumnSchema("spot", ColumnType(.link, optional: true, target: "Spot"))], key: [0])
+    private static let spot = TypeSchema("Spot", columns: [column("where", .string)])
+
+    /// Persons by id with friend, and tags of pets; pets by tag with owner and the place of a spot.
+    private func file(_ path: String, _ persons: [(Int64, String, friend: Int64?, pets: [String])], _ pets: [(String, owner: Int64?, spot: Int?)], spots: [String] = ["yard", "barn"]) throws -> Database {
+        let database = try Database.create(path: path), transaction = try database.begin()
+        try transaction.extendSchema([Self.person, Self.pet, Self.spot])
+        var people: [Int64: Int64] = [:], animals: [String: Int64] = [:]
+        let places = try spots.map { try transaction.insert("Spot", [.string($0)]) }
+        for person in persons { people[person.0] = try transaction.insert("Person", [.int(person.0), .string(person.1), .null, .list([])]) }
+        for pet in pets { animals[pet.0] = try transaction.insert("Pet", [.string(pet.0), pet.owner.map { .link(people[$0] ?? 77) } ?? .null, pet.spot.map { .link(places[$0]) } ?? .null]) }
+        for person in persons {
+            try transaction.update("Person", rowID: people[person.0]!, column: "friend", person.friend.map { .link(people[$0] ?? 77) } ?? .null)
+            try transaction.update("Person", rowID: people[person.0]!, column: "pets", .list(person.pets.map { .link(animals[$0] ?? 77) }))
+        }
+        try transaction.commit()
+        return database
+    }
+
+    private func refusal(_ changes: Changeset, _ database: Database) throws -> [String] {
+        let before = try LinkedChangesTests.hashes(database), version = try database.snapshot().version
+        guard case .refused(let found, let count) = try LinkedChangesTests.apply(changes, database) else { return ["applied"] }
+        #expect(try found.count == count && LinkedChangesTests.hashes(database) == before && database.snapshot().version == version)
+        return found.map { "\($0.key): \($0.what)" }.sorted()
+    }
+
+    @Test func `T14: new rows of several types that lead to each other come together, in any order of row ids`() throws {
+        let folder = TemporaryFolder()
+        let old = try file(folder.file("a.firn"), [(1, "Ada", nil, [])], [])
+        let new = try file(folder.file("b.firn"), [(3, "Cy", friend: 2, ["rex", "tom"]), (2, "Bo", friend: 3, []), (1, "Ada", friend: 1, ["rex"])], [("tom", owner: 3, spot: 1), ("rex", owner: 1, spot: 0)])
+        let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
+        guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
+        #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new))
+        let rows = try #require(try old.snapshot().table(named: "Person"))
+        #expect(try rows.row(1) == [.int(3), .string("Cy"), .link(2), .list([.link(1), .link(0)])])
+    }
+
+    @Test func `T14: a link to a row that the file has not is named with type, key, column and row, and nothing is done`() throws {
+        let folder = TemporaryFolder()
+        let old = try file(folder.file("a.firn"), [(1, "Ada", nil, []), (2, "Bo", nil, [])], [("rex", owner: nil, spot: nil)])
+        let new = try file(folder.file("b.firn"), [(1, "Ada", friend: 2, []), (2, "Bo", nil, ["rex"])], [("rex", owner: 2, spot: nil)])
+        let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
+        let drifted = try file(folder.file("d.firn"), [(1, "Ada", nil, [])], [("rex", owner: nil, spot: nil)])
+        #expect(try refusal(changes, drifted) == ["Person id=2: there is no such row"])
+        let lone = try LinkedChangesTests.changes(old, new, folder.file("e.firn"), types: ["Pet"])
+        let missing = try refusal(lone, drifted)
+        #expect(missing == ["tag=\"rex\": owner leads to a row that is not there: Person id=2"])
+        // With the row, other rows may be others.
+        let more = try file(folder.file("f.firn"), [(2, "Bobby", friend: 9, []), (9, "Eve", nil, [])], [("tom", owner: 9, spot: 0), ("rex", owner: nil, spot: nil)])
+        guard case .applied(_, false) = try LinkedChangesTests.apply(lone, more) else { Issue.record("refused"); return }
+        #expect(try more.snapshot().table(named: "Pet")?.row(1) == [.string("rex"), .link(0), .null])
+    }
+
+    @Test func `T14: rows that are removed are taken out of links of rows that the changes do not know`() throws {
+        let folder = TemporaryFolder()
+        let old = try file(folder.file("a.firn"), [(1, "Ada", nil, []), (2, "Bo", nil, [])], []), new = try file(folder.file("b.firn"), [(1, "Ada", nil, [])], [])
+        let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
+        let drifted = try file(folder.file("d.firn"), [(1, "Ada", nil, []), (2, "Bo", nil, []), (3, "Cy", friend: 2, [])], [("rex", owner: 2, spot: nil)])
+        guard case .applied(_, false) = try LinkedChangesTests.apply(changes, drifted) else { Issue.record("refused"); return }
+        #expect(try drifted.snapshot().table(named: "Person")?.row(2)?[2] == .null && drifted.snapshot().table(named: "Pet")?.row(0)?[1] == .null)
+    }
+
+    @Test func `T14: links to rows without key are by place, and refuse files where the rows stand otherwise`() throws {
+        let folder = TemporaryFolder()
+        func spotted(_ name: String, _ spot: Int?, _ spots: [String]) throws -> Database { try file(folder.file(name), [], [("rex", owner: nil, spot: spot)], spots: spots) }
+        let old = try spotted("a.firn", 0, ["yard", "barn"]), new = try spotted("b.firn", 1, ["yard", "barn"])
+        let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"), types: ["Pet"])
+        #expect(try refusal(changes, spotted("d.firn", 0, ["yard", "roof"])) == [": rows of 'Spot' have no key, links lead to them, and they are not those that the changes were made from"])
+        guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
+        #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new))
+        // Rows that change with the links to them: all types together.
+        let other = try spotted("e.firn", 2, ["roof", "barn", "tree"])
+        #expect { try LinkedChangesTests.changes(new, other, folder.file("f.firn"), types: ["Pet"]) } throws: { ($0 as? FirnError)?.message.contains("rows of 'Spot', which have no key") ?? false }
+        let both = try LinkedChangesTests.changes(new, other, folder.file("g.firn"))
+        guard case .applied(_, true) = try LinkedChangesTests.apply(both, old) else { Issue.record("refused"); return }
+        #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(other))
+    }
+
+    @Test func `T14: links without a name outside of the file are not written, and the column is told`() throws {
+        let folder = TemporaryFolder()
+        func database(_ name: String, _ types: [TypeSchema], _ value: Int64) throws -> Database {
+            let database = try Database.create(path: folder.file(name)), transaction = try database.begin()
+            try transaction.extendSchema(types)
+            try transaction.insert("To", [.link(0)])
+            try transaction.insert("From", [.int(1), .link(0), .int(value)])
+            try transaction.commit()
+            return database
+        }
+        let from = TypeSchema("From", columns: [column("id", .int), ColumnSchema("to", ColumnType(.link, optional: true, target: "To")), column("x", .int)], key: [0])
+        let to = TypeSchema("To", columns: [ColumnSchema("me", ColumnType(.link, optional: true, target: "To"))], key: [0])
+        let old = try database("a.firn", [to, from], 1), new = try database("b.firn", [to, from], 2)
+        #expect { try LinkedChangesTests.changes(old, new, folder.file("c.firn"), types: ["From"]) } throws: {
+            ($0 as? FirnError)?.message == "changes of 'From.to' cannot be written: it has links to 'To', whose key holds links or objects"
+        }
+        #expect { try LinkedChangesTests.changes(old, new, folder.file("d.firn"), types: ["To"]) } throws: { ($0 as? FirnError)?.message.contains("the column 'me', which tells them apart, holds links") ?? false }
+    }
+
+    /// Cells of a file of changes are changed at random: the answer is an error, a refusal or what the changes then say, and never a trap.
+    @Test(arguments: 1...UInt64(3))
+    func `T14: changes that somebody has changed are refused, or lead to what they say`(seed: UInt64) throws {
+        let folder = TemporaryFolder()
+        var random = RandomTables(seed: seed &* 7_368_787)
+        let before = LinkedModel(&random)
+        var after = before.changed(&random)
+        if seed == 2 { after.reshape(&random) }
+        let old = try before.store(folder.file("a.firn"), &random), new = try after.store(folder.file("b.firn"), &random)
+        _ = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
+        let first = try LinkedChangesTests.hashes(old)
+        var outcomes = [0, 0, 0, 0]
+        for turn in 0..<80 {
+            try? FileManager.default.removeItem(atPath: folder.file("d.firn"))
+            try FileManager.default.copyItem(atPath: folder.file("c.firn"), toPath: folder.file("d.firn"))
+            let file = try Database.open(path: folder.file("d.firn"), writable: true)
+            try mutilate(file, &random)
+            let database = try Database.open(path: folder.file("a.firn"), writable: true), transaction = try database.begin()
+            do {
+                var changes = try Changeset(file.snapshot(), name: "changes")
+                if turn % 4 == 3 { changes = changes.reversed }
+                switch try changes.apply(in: transaction, options: DifferenceOptions()) {
+                case .refused: outcomes[0] += 1
+                case .applied(_, let isProven):
+                    outcomes[isProven ? 1 : 2] += 1
+                    for type in transaction.schema.types {
+                        let table = transaction.table(type.name)
+                        #expect(try table.liveRowIDs().count == table.rowCount, "seed \(seed), turn \(turn)")
+                    }
+                }
+            } catch is FirnError { outcomes[3] += 1 }
+            transaction.cancel()
+            #expect(try LinkedChangesTests.hashes(database) == first, "seed \(seed), turn \(turn)")
+        }
+        #expect(outcomes[0] > 0 && outcomes[3] > 10, "seed \(seed): \(outcomes)")
+    }
+
+    private func mutilate(_ file: Database, _ random: inout RandomTables) throws {
+        let transaction = try file.begin()
+        for _ in 0..<random.number(1...3) {
+            let types = transaction.schema.types.filter { transaction.table($0.name).rowCount > 0 && !$0.isEmbedded }
+            let facts = types.filter { ["old", "new", "changes"].contains($0.name) }
+            let type = (random.chance(50) ? facts : types).randomElement(using: &random.generator)!
+            let rows = try transaction.table(type.name).liveRowIDs(), row = rows[random.number(0...rows.count - 1)]
+            let place = random.number(0...type.columns.count - 1), column = type.columns[place]
+            do throws(FirnError) {
+                switch random.number(0...9) {
+                case 0: try transaction.delete(type.name, rowID: row)
+                case 1: try transaction.insert(type.name, type.columns.map { $0.type.kind == .link || $0.type.kind == .embedded ? Column.absentValue($0.type) : random.value($0.type, in: transaction.schema) })
+                case 2 where column.type.kind == .link:
+                    let link = Value.link(Int64([-2, -1, 0, 3, 99, .max][random.number(0...5)]))
+                    let value: Value = switch column.type.collection {
+                    case .none: link
+                    case .list: .list([link])
+                    case .set: .set([link])
+                    case .map: .map([Value.Entry("k", link)])
+                    }
+                    try transaction.update(type.name, rowID: row, column: column.name, value)
+                case 3: try transaction.update(type.name, rowID: row, column: column.name, Column.absentValue(column.type))
+                default:
+                    guard column.type.kind != .link, column.type.kind != .embedded else { continue }
+                    var value = random.value(column.type, in: transaction.schema)
+                    if column.name == "pairs" { value = .int(Int64(random.number(-1...9))) }
+                    try transaction.update(type.name, rowID: row, column: column.name, value)
+                }
+            } catch { if error.code == .damaged { throw error } }
+        }
+        try transaction.commit()
+    }
+}

@@ -1,0 +1,238 @@
+import FirnBytes
+import FirnKit
+import FirnModel
+import Testing
+@testable import FirnChange
+
+/// Types whose rows link to each other, as a model that is stored with other row ids and in another order each time: links are by numbers that rows keep.
+struct LinkedModel {
+    struct Row {
+        var number: Int64
+        var values: [Value]
+    }
+
+    var schema: Schema
+    var rows: [String: [Row]] = [:]
+    private var next: Int64 = 1
+
+    /// What a row is told apart by in a type's key columns, to keep keys distinct.
+    private var taken: [String: Set<String>] = [:]
+
+    // MARK: Making
+
+    /// Some types with keys of one column, of one that may be null, of two, and without; objects that hold links.
+    init(_ random: inout RandomTables) {
+        let names = ["Int", "Text", "Pair", "Plain"]
+        var types: [TypeSchema] = []
+        func links(_ count: Int, _ random: inout RandomTables, first: String) -> [ColumnSchema] {
+            (0..<count).map { i in
+                let collection = CollectionKind(rawValue: UInt8(random.chance(40) ? 0 : random.number(1...3)))!
+                let type = ColumnType(.link, optional: collection == .none || random.chance(30), collection: collection, elementOptional: collection == .map || random.chance(20),
+                                      target: names[random.number(0...3)])
+                return ColumnSchema("\(first)\(i)", type)
+            }
+        }
+        types.append(TypeSchema("Inner", columns: [column("n", .int)] + links(1, &random, first: "to"), isEmbedded: true))
+        types.append(TypeSchema("Outer", columns: [column("s", .string), ColumnSchema("inner", ColumnType(.embedded, optional: true, target: "Inner"))] + links(1, &random, first: "to"), isEmbedded: true))
+        for name in names {
+            var columns: [ColumnSchema] = []
+            var key: [Int] = []
+            switch name {
+            case "Int": (columns, key) = ([column("id", .int, optional: random.chance(50))], [0])
+            case "Text": (columns, key) = ([column("id", .string)], [0])
+            case "Pair": (columns, key) = ([column("a", .int, optional: false), column("b", .string)], [0, 1])
+            default: break
+            }
+            columns += [column("x", .int), column("y", .string, optional: false), column("z", .any)] + links(random.number(1...3), &random, first: "link")
+            if random.chance(60) {
+                let collection = random.chance(50) ? CollectionKind.none : random.chance(50) ? .list : .map
+                columns.append(ColumnSchema("object", ColumnType(.embedded, optional: collection == .none, collection: collection, target: random.chance(50) ? "Outer" : "Inner")))
+            }
+            types.append(TypeSchema(name, columns: columns, key: key))
+        }
+        schema = Schema(types)
+        for name in names { add(random.number(0...60), of: name, &random) }
+        for name in names { relink(name, percent: 100, &random) }
+    }
+
+    /// New rows, whose links lead nowhere yet.
+    mutating func add(_ count: Int, of name: String, _ random: inout RandomTables) {
+        let type = schema[name]!
+        for _ in 0..<count {
+            var row = Row(number: next, values: type.columns.map { value($0, &random) })
+            let key = type.key.map { "\(row.values[$0])" }.joined(separator: "|")
+            if !type.key.isEmpty, !taken[name, default: []].insert(key).inserted { continue }
+            row.number = next
+            next += 1
+            rows[name, default: []].append(row)
+        }
+    }
+
+    private func value(_ column: ColumnSchema, _ random: inout RandomTables) -> Value {
+        if ["id", "a"].contains(column.name), column.type.kind == .int { return column.type.isOptional && random.chance(10) ? .null : .int(Int64(random.number(0...120))) }
+        if ["id", "b"].contains(column.name) { return random.chance(5) ? .null : .string("k\(random.number(0...90))") }
+        if column.type.kind == .any { return random.value(column.type, in: schema) }
+        if column.type.kind == .link || column.type.kind == .embedded { return Column.absentValue(column.type) }
+        return random.value(column.type, in: schema)
+    }
+
+    /// Gives some of the values that may hold links new ones.
+    mutating func relink(_ name: String, percent: Int, _ random: inout RandomTables) {
+        for (place, column) in schema[name]!.columns.enumerated() where schema.mayHoldLinks(column.type) && !schema[name]!.key.contains(place) {
+            for i in rows[name, default: []].indices where random.chance(percent) { rows[name]![i].values[place] = linked(column.type, &random) }
+        }
+    }
+
+    /// Nil if there is none; -5 is a row that was deleted.
+    private func target(_ name: String, _ random: inout RandomTables, mayBeGone: Bool) -> Value? {
+        if mayBeGone, random.chance(5) { return .link(-5) }
+        return rows[name]?.randomElement(using: &random.generator).map { .link($0.number) }
+    }
+
+    private func linked(_ type: ColumnType, _ random: inout RandomTables) -> Value {
+        if type.isOptional, random.chance(20) { return .null }
+        switch type.collection {
+        case .none: break
+        case .list: return .list((0..<random.number(0...4)).map { _ in linked(type.element, &random) }.filter { type.elementIsOptional || !$0.isNull })
+        case .set:
+            var seen: [Value] = []
+            for _ in 0..<random.number(0...4) {
+                let value = linked(type.element, &random)
+                // Two rows that are not there, or one and none, would be one.
+                if !seen.contains(value), value != .link(-5), type.elementIsOptional || !value.isNull { seen.append(value) }
+            }
+            return .set(seen)
+        case .map: return .map((0..<random.number(0...3)).map { Value.Entry("k\($0)", linked(type.element, &random)) }.filter { type.elementIsOptional || !$0.value.isNull })
+        }
+        switch type.kind {
+        case .link: return target(type.target!, &random, mayBeGone: type.isOptional) ?? .null
+        case .embedded: return .object(schema[type.target!]!.columns.map { Value.Entry($0.name, linked($0.type, &random)) })
+        case .any:
+            guard random.chance(60) else { return random.value(type, in: schema) }
+            let name = ["Int", "Text", "Pair", "Plain"][random.number(0...3)]
+            guard case .link(let row)? = target(name, &random, mayBeGone: true) else { return .null }
+            let link = Value(link: row, to: name)
+            return random.chance(50) ? link : .list([.int(1), link, .map([Value.Entry("deep", link)])])
+        default: return random.value(type, in: schema)
+        }
+    }
+
+    /// Another version of the same: rows come, go and change.
+    func changed(_ random: inout RandomTables) -> LinkedModel {
+        var copy = self
+        for type in schema.roots {
+            copy.rows[type.name] = copy.rows[type.name, default: []].filter { _ in !random.chance(10) }
+            for i in copy.rows[type.name]!.indices where random.chance(20) {
+                let place = random.number(0...type.columns.count - 1)
+                if !type.key.contains(place), !schema.mayHoldLinks(type.columns[place].type) { copy.rows[type.name]![i].values[place] = random.value(type.columns[place].type, in: schema) }
+            }
+            copy.add(random.number(0...12), of: type.name, &random)
+        }
+        for type in schema.roots { copy.relink(type.name, percent: 15, &random) }
+        copy.forgetRowsThatAreGone()
+        return copy
+    }
+
+    /// Links to rows that are gone go, as those to rows that are deleted do; those in `any` values stay.
+    private mutating func forgetRowsThatAreGone() {
+        let there = Set(rows.values.joined().map(\.number))
+        for type in schema.roots {
+            for (place, column) in type.columns.enumerated() where schema.mayHoldLinks(column.type) {
+                for i in rows[type.name, default: []].indices { rows[type.name]![i].values[place] = kept(rows[type.name]![i].values[place], column.type, there) }
+            }
+        }
+    }
+
+    private func kept(_ value: Value, _ type: ColumnType, _ there: Set<Int64>) -> Value {
+        func isKept(_ value: Value) -> Bool { type.elementIsOptional || !value.isNull }
+        switch value {
+        case .link(let row): return there.contains(row) || row == -5 ? value : .null
+        case .list(let values) where type.collection == .list: return .list(values.map { kept($0, type.element, there) }.filter(isKept))
+        case .set(let values) where type.collection == .set: return .set(Value.distinctSorted(values.map { kept($0, type.element, there) }.filter(isKept)))
+        case .map(let entries) where type.collection == .map: return .map(entries.map { Value.Entry($0.key, kept($0.value, type.element, there)) }.filter { isKept($0.value) })
+        case .object(let entries) where type.kind == .embedded:
+            let fields = schema[type.target!]!.columns
+            return .object(entries.enumerated().map { Value.Entry($1.key, kept($1.value, fields[$0].type, there)) })
+        default: return value
+        }
+    }
+
+    // MARK: Storing
+
+    /// Writes the model with row ids of its own.
+    func store(_ path: String, _ random: inout RandomTables) throws -> Database {
+        let database = try Database.create(path: path), transaction = try database.begin()
+        try transaction.extendSchema(schema.types)
+        var ids: [Int64: Int64] = [:], order: [String: [Row]] = [:], gone: [String: Int64] = [:]
+        for type in schema.roots {
+            // Others may have been there.
+            for _ in 0...random.number(0...3) {
+                let row = try transaction.insert(type.name, filler(type))
+                try transaction.delete(type.name, rowID: row)
+                gone[type.name] = row
+            }
+            var rows = self.rows[type.name, default: []]
+            if !type.key.isEmpty { rows.shuffle(using: &random.generator) }
+            order[type.name] = rows
+            for row in rows {
+                if random.chance(10) { try transaction.delete(type.name, rowID: transaction.insert(type.name, filler(type))) }
+                let bare = zip(type.columns, row.values).map { $1.mapLinks($0.type, in: schema) { name, _ in (name, -1) } }
+                ids[row.number] = try transaction.insert(type.name, bare)
+            }
+        }
+        for type in schema.roots {
+            for row in order[type.name]! {
+                for (column, value) in zip(type.columns, row.values) where value.hasLinks(column.type, in: schema) {
+                    try transaction.update(type.name, rowID: ids[row.number]!, column: column.name, value.mapLinks(column.type, in: schema) { ($0, ids[$1] ?? gone[$0]!) })
+                }
+            }
+        }
+        try transaction.commit()
+        return database
+    }
+
+    /// A row with the same key as none, which only makes row ids others.
+    private func filler(_ type: TypeSchema) -> [Value] {
+        type.columns.enumerated().map { place, column in
+            guard type.key.contains(place) else { return Column.absentValue(column.type) }
+            return column.type.kind == .int ? .int(-1) : .string("filler")
+        }
+    }
+}
+
+extension LinkedModel {
+    /// Columns come, go and become others; a type comes, and perhaps one goes.
+    mutating func reshape(_ random: inout RandomTables) {
+        for name in ["Int", "Pair", "Plain"] where random.chance(70) {
+            let place = schema.types.firstIndex { $0.name == name }!
+            let x = schema.types[place].index(of: "x")!
+            schema.types[place].columns[x] = ColumnSchema("x", ColumnType(.string, optional: true))
+            schema.types[place].columns.append(ColumnSchema("late", ColumnType(.link, collection: .list, target: "New")))
+            for i in rows[name, default: []].indices {
+                rows[name]![i].values[x] = .string("now \(i)")
+                rows[name]![i].values.append(.list([]))
+            }
+            if random.chance(50), let gone = schema.types[place].index(of: "link0") {
+                schema.types[place].columns.remove(at: gone)
+                for i in rows[name, default: []].indices { rows[name]![i].values.remove(at: gone) }
+            }
+        }
+        if random.chance(50), let place = schema.types.firstIndex(where: { $0.name == "Inner" }) {
+            // Objects of another shape: all that hold them begin anew.
+            schema.types[place].columns.append(column("more", .double))
+            for type in schema.roots {
+                for (c, column) in type.columns.enumerated() where column.type.kind == .embedded {
+                    for i in rows[type.name, default: []].indices { rows[type.name]![i].values[c] = Column.absentValue(column.type) }
+                }
+            }
+        }
+        schema.types.append(TypeSchema("New", columns: [column("id", .int, optional: false), ColumnSchema("back", ColumnType(.link, optional: true, target: "Int")),
+                                                        ColumnSchema("own", ColumnType(.link, optional: true, target: "New"))], key: [0]))
+        rows["New"] = []
+        for i in 0..<Int64(random.number(1...9)) {
+            let back = rows["Int"]?.randomElement(using: &random.generator).map { Value.link($0.number) } ?? .null
+            rows["New"]!.append(Row(number: -100 - i, values: [.int(i), back, .link(-100 - i)]))
+        }
+        for type in schema.roots { relink(type.name, percent: 10, &random) }
+    }
+}

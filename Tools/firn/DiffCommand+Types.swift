@@ -1,0 +1,76 @@
+import FirnBytes
+import FirnChange
+import FirnCommandLine
+import FirnDisk
+import FirnModel
+
+/// Files of several types, compared type by type.
+extension DiffCommand {
+    /// Both files, if they are compared as a whole: they are of several types, and nobody has chosen one.
+    func severalTypes(_ files: [OpenedFile]) throws(FirnError) -> [DatabaseSnapshot]? {
+        var snapshots: [DatabaseSnapshot] = []
+        for file in files {
+            guard case .stored(_, let snapshot) = file.content, file.address.type == nil else { return nil }
+            snapshots.append(snapshot)
+        }
+        let roots = snapshots.map { Set($0.schema.roots.map(\.name)) }
+        guard session.arguments.text("type") == nil, roots.contains(where: { $0.count > 1 }) else { return nil }
+        if let flag = ["key", "columns", "ignore", "where"].first(where: session.arguments.has) {
+            throw FirnError(.usage, "--\(flag) is for one type, and there are several: \(roots[0].union(roots[1]).sorted().joined(separator: ", "))", advice: "choose one with --type")
+        }
+        return snapshots
+    }
+
+    /// The types of the new file, then those that the old one alone has.
+    func compareAll(_ files: [DatabaseSnapshot], key: EncryptionKey?) throws(FirnError) -> ExitCode {
+        let changes = try checkChanges(), names = session.arguments.operands
+        let listed = files[1].schema.roots.map(\.name)
+        var types: [ChangedType] = [], code = ExitCode.done
+        for name in listed + files[0].schema.roots.map(\.name).filter({ !listed.contains($0) }) {
+            let tables = files.map { file in file.schema.roots.contains { $0.name == name } ? file.table(named: name) : nil }
+            let (type, differs) = try compare(name, tables[0], tables[1], names.map { "\($0):\(name)" })
+            types.append(type)
+            if differs { code = .no }
+        }
+        if let changes { try write(types, try options(names[0], names[1]), to: changes, key: key) }
+        return code
+    }
+
+    private func compare(_ name: String, _ old: StoredTable?, _ new: StoredTable?, _ names: [String]) throws(FirnError) -> (ChangedType, differs: Bool) {
+        if let old, let new, [(old, new), (new, old)].contains(where: { a, b in !a.type.key.isEmpty && a.type.key.allSatisfy { b.type.index(of: a.type.columns[$0].name) != nil } }) {
+            let difference = try TableDifference.compute(old: old, new: new, options: try options(names[0], names[1]))
+            if format == "ndjson" { try out(name, old, new, same: nil) }
+            if format == "summary" { try session.out.write(session.outStyle.strong(DisplayWidth.visible(name)) + "\n") }
+            return (ChangedType(difference), try report(difference, names[0], names[1]) != .done)
+        }
+        // Without a key rows are told apart by where they stand, and only whether they are the same is told.
+        var differs = true
+        if let old, let new { differs = try hash(old) != hash(new) }
+        if format == "ndjson" {
+            try out(name, old, new, same: !differs)
+        } else if differs {
+            func side(_ table: StoredTable?) -> String { table.map { Quantity.count($0.rowCount, "row") } ?? "not there" }
+            let facts = old != nil && new != nil ? "\(side(old)) → \(side(new)), without a key that tells rows apart" : "\(side(old)) → \(side(new))"
+            try session.out.write(session.outStyle.yellow("~ type \(DisplayWidth.visible(name))") + ": \(facts)\n")
+        }
+        return (ChangedType(old: old, new: new), differs)
+    }
+
+    /// `{"kind":"type","name":…,"old":rows,"new":rows}`: the lines that follow are of this type. `same`: where no lines follow.
+    private func out(_ name: String, _ old: StoredTable?, _ new: StoredTable?, same: Bool?) throws(FirnError) {
+        var line = JSONLine()
+        line.add("kind", "type")
+        line.add("name", name)
+        line.add("old", old?.rowCount)
+        line.add("new", new?.rowCount)
+        if let same { line.add("same", same) }
+        try session.out.write(line.object + "\n")
+    }
+
+    private func hash(_ table: StoredTable) throws(FirnError) -> Hash128 {
+        var options = ContentHash.Options()
+        let threads = try session.threads()
+        options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
+        return try ContentHash(of: table, options: options).hash
+    }
+}
