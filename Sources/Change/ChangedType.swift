@@ -74,13 +74,11 @@ struct DifferingRows {
         // Where the columns that were compared stand among those written.
         let places = difference.columns.map { column in shared.firstIndex { $0.name == column.name } }
         let lone = Lone(old, new, shared, Set(difference.key.map(\.name)), options)
-        var wanted: [(old: RowPlace, new: RowPlace, cells: [Int])] = []
-        try difference.forEachMatch { before, after, columns throws(FirnError) in
+        try difference.forEachMatch(changed: lone.isEmpty) { before, after, columns throws(FirnError) in
             let cells = columns.compactMap { places[$0] }
             let isWanted = cells.isEmpty ? try lone.hasValue(before, after) : true
-            if isWanted { wanted.append((before, after, cells)) }
+            if isWanted { pairs.append(Pair(old: before, new: after, cells: cells)) }
         }
-        pairs = wanted.map { Pair(old: $0.old, new: $0.new, cells: $0.cells) }
         try difference.forEachEntry(of: [.added, .removed]) { entry throws(FirnError) in
             switch entry {
             case .added(let place): added.append(place)
@@ -128,6 +126,8 @@ private struct Lone {
         self.new = new.type.columns.indices.filter { !names.contains(new.type.columns[$0].name) }
         readers = (RowReader(old, name: options.oldName), RowReader(new, name: options.newName))
     }
+
+    var isEmpty: Bool { old.isEmpty && new.isEmpty }
 
     func hasValue(_ before: RowPlace, _ after: RowPlace) throws(FirnError) -> Bool {
         for column in old where try !readers.old.value(before, column).isNull { return true }

@@ -57,10 +57,10 @@ extension TableDifference {
     }
 
     /// Calls the body with each row that both tables have, as it stands in either, and the columns that differ; rows that are known to be the same without having been
-    /// looked at are left out.
-    func forEachMatch(_ body: (_ old: RowPlace, _ new: RowPlace, _ columns: [Int]) throws(FirnError) -> Void) throws(FirnError) {
+    /// looked at are left out. `changed`: only with rows that differ.
+    func forEachMatch(changed: Bool, _ body: (_ old: RowPlace, _ new: RowPlace, _ columns: [Int]) throws(FirnError) -> Void) throws(FirnError) {
         for (s, segment) in segments.enumerated() {
-            for row in segment.partners.indices where segment.partners[row] < SegmentDifference.leftOut {
+            for row in segment.partners.indices where segment.partners[row] < SegmentDifference.leftOut && (!changed || segment.changed[row]) {
                 let columns = segment.changed[row] ? segment.changedCells.indices.filter { segment.changedCells[$0]?[row] ?? false } : []
                 try body(place(segment.partners[row]), RowPlace(segment: s, row: row), columns)
             }

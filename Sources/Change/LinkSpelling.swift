@@ -22,7 +22,8 @@ struct LinkSpelling: Sendable {
         self.forms = forms
     }
 
-    func form(_ target: String) -> Form { forms[target] ?? .parts }
+    /// Nil: rows that are not at hand. Links to them are compared as they are.
+    func form(_ target: String) -> Form? { forms[target] }
     func name(_ target: String) -> String { bare(target) }
 
     /// Both tables with their links spelled alike; a table that cannot hold links stays itself.
@@ -31,7 +32,7 @@ struct LinkSpelling: Sendable {
         func mayHold(_ table: any Table) -> Bool { table.type.columns.contains { table.schema.mayHoldLinks($0.type) } }
         let oldMay = mayHold(old), newMay = mayHold(new)
         guard oldMay || newMay else { return (old, new) }
-        let mine = natural(old.schema, bareOld), theirs = natural(new.schema, bareNew)
+        let mine = try natural(old, bareOld), theirs = try natural(new, bareNew)
         func joint(_ own: [String: (bare: String, form: Form)], _ other: [String: (bare: String, form: Form)]) -> [String: Form] {
             let byName = Dictionary(other.values.map { ($0.bare, $0.form) }, uniquingKeysWith: { first, _ in first })
             return own.mapValues { byName[$0.bare] == nil || byName[$0.bare] == $0.form ? $0.form : .parts }
@@ -40,9 +41,11 @@ struct LinkSpelling: Sendable {
                 newMay ? SpelledTable(new, LinkSpelling(new, bareNew, joint(theirs, mine))) : new)
     }
 
-    private static func natural(_ schema: Schema, _ bare: (String) -> String) -> [String: (bare: String, form: Form)] {
+    private static func natural(_ table: any Table, _ bare: (String) -> String) throws(FirnError) -> [String: (bare: String, form: Form)] {
         var forms: [String: (bare: String, form: Form)] = [:]
-        for type in schema.types { forms[type.name] = (bare(type.name), natural(type)) }
+        do throws(Damage) {
+            for type in table.schema.types where try table.related(type.name) != nil { forms[type.name] = (bare(type.name), natural(type)) }
+        } catch { throw FirnError(error, in: table.type.name) }
         return forms
     }
 
@@ -57,19 +60,19 @@ struct LinkSpelling: Sendable {
 
     /// The column as it is spelled.
     func spelled(_ column: ColumnSchema) -> ColumnSchema {
-        guard column.type.kind == .link, let target = column.type.target else { return column }
+        guard column.type.kind == .link, let target = column.type.target, let form = form(target) else { return column }
         var copy = column
         copy.type = spelled(column.type)
-        if case .value = form(target), let type = table.schema[target], let key = type.key.first { copy.notation = type.columns[key].notation }
+        if case .value = form, let type = table.schema[target], let key = type.key.first { copy.notation = type.columns[key].notation }
         return copy
     }
 
     /// Null also stands for a row that is not there.
     func spelled(_ type: ColumnType) -> ColumnType {
-        guard type.kind == .link, let target = type.target else { return type }
+        guard type.kind == .link, let target = type.target, let form = form(target) else { return type }
         var copy = type
         copy.target = nil
-        switch form(target) {
+        switch form {
         case .value(let kind): copy.kind = kind
         case .parts: copy.kind = .any
         }

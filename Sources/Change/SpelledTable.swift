@@ -30,9 +30,11 @@ final class SpelledTable: Table {
     /// Nil if the rows of the type are not at hand.
     func keys(of target: String) throws(Damage) -> LinkedKeys? {
         if let found = keys.withLock({ $0[target] }) { return found }
-        let made = try base.related(target).map { (table) throws(Damage) in try LinkedKeys(of: table, spelling.form(target)) }
-        keys.withLock { $0[target] = .some(made) }
-        return made
+        var made: LinkedKeys?
+        if let form = spelling.form(target), let table = try base.related(target) { made = try LinkedKeys(of: table, form) }
+        let found = made
+        keys.withLock { $0[target] = .some(found) }
+        return found
     }
 
     /// Whether a link that is the same in an older version leads to the same: all rows of then are there, and are what they were.
@@ -129,7 +131,7 @@ private final class SpelledColumn: ColumnReader {
         if schema.type.isCollection { return try collection(raw, schema) }
         switch schema.type.kind {
         case .link:
-            guard let target = schema.type.target, let keys = try table.keys(of: target) else { throw Damage("links to a type that is not there") }
+            guard let target = schema.type.target, let keys = try table.keys(of: target) else { return raw }
             return try keys.column(raw.words, present: raw.present, table.spelling.spelled(schema.type))
         case .embedded:
             var out = raw

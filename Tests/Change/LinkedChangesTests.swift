@@ -180,6 +180,26 @@ import Testing
         #expect { try LinkedChangesTests.changes(old, new, folder.file("d.firn"), types: ["To"]) } throws: { ($0 as? FirnError)?.message.contains("the column 'me', which tells them apart, holds links") ?? false }
     }
 
+    @Test func `links between versions of a file are other links when the rows they lead to have other keys, go, or move`() throws {
+        let folder = TemporaryFolder()
+        let database = try file(folder.file("a.firn"), [(1, "Ada", friend: 2, ["rex"]), (2, "Bo", friend: 1, [])], [("rex", owner: 1, spot: 1), ("tom", owner: 2, spot: 0)])
+        func changed(_ body: (DatabaseTransaction) throws -> Void) throws -> [String: [String]] {
+            let before = try database.snapshot(), transaction = try database.begin()
+            try body(transaction)
+            try transaction.commit()
+            let after = try database.snapshot()
+            var found: [String: [String]] = [:]
+            for name in ["Person", "Pet"] { found[name] = try lines(difference(#require(before.table(named: name)), #require(after.table(named: name)))) }
+            return found
+        }
+        // Rows that come behind leave all links what they are.
+        #expect(try changed { try $0.insert("Spot", [.string("tree")]) } == ["Person": [], "Pet": []])
+        #expect(try changed { try $0.update("Pet", rowID: 0, column: "tag", .string("max")) } == ["Person": ["~1 pets"], "Pet": ["-\"rex\"", "+\"max\""]])
+        #expect(try changed { try $0.update("Person", rowID: 0, column: "name", .string("Ann")) } == ["Person": ["~1 name"], "Pet": []])
+        #expect(try changed { try $0.delete("Spot", rowID: 0) } == ["Person": [], "Pet": ["~\"max\" spot", "~\"tom\" spot"]])
+        #expect(try changed { try $0.delete("Person", rowID: 1) } == ["Person": ["-2", "~1 friend"], "Pet": ["~\"tom\" owner"]])
+    }
+
     /// Cells of a file of changes are changed at random: the answer is an error, a refusal or what the changes then say, and never a trap.
     @Test(arguments: 1...UInt64(3))
     func `T14: changes that somebody has changed are refused, or lead to what they say`(seed: UInt64) throws {
