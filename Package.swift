@@ -23,7 +23,7 @@ let rooms = [
     Room(name: "FirnCSV", path: "Formats/CSV", uses: ["FirnBytes", "FirnModel", "FirnExchange"], kernels: true),
     Room(name: "FirnJSON", path: "Formats/JSON", uses: ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"], kernels: true),
     Room(name: "FirnSQL", path: "Tools/SQL", uses: ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnExchange", "CSQLite"], kernels: true),
-    Room(name: "FirnAttacks", path: "Tools/Attacks", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV", "FirnJSON", "Firn"]),
+    Room(name: "FirnAttacks", path: "Tools/Attacks", uses: ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV", "FirnJSON", "Firn"]),
     Room(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
 ]
 

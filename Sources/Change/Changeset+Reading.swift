@@ -19,10 +19,12 @@ private struct ChangesetReader {
     func read() throws(FirnError) -> Changeset {
         guard let row = try rows(of: Changeset.facts)?.first, try rows(of: Changeset.facts)?.count == 1, snapshot.table(named: "old") != nil, snapshot.table(named: "new") != nil,
               case .int(let version) = row[0] else { throw refusal("it is no file of changes") }
+        guard version == 1 || version == Changeset.version else { throw FirnError(.unsupported, "changes of version \(version), which this program does not know", at: .init(file: name)) }
+        // What it holds goes into another file as it is.
+        if let defect = snapshot.verify(full: true).first { throw .damaged(name, what: "\(defect.subject): \(defect.damage.what)", byte: defect.damage.offset) }
         switch version {
         case 1: return try first(row)
-        case 2: return try second()
-        default: throw FirnError(.unsupported, "changes of version \(version), which this program does not know", at: .init(file: name))
+        default: return try second()
         }
     }
 

@@ -67,9 +67,7 @@ final class LinkedKeys: Sendable {
     }
 
     private func ordinal(_ row: Int64) throws(Damage) -> Int64? {
-        guard let index = try table.segmentIndex(of: row) else { return nil }
-        let segment = try table.segment(index)
-        guard let position = try segment.position(of: row), segment.live?[position] ?? true else { return nil }
-        return Int64(starts[index] + (segment.live?.rank(position) ?? position))
+        guard let place = try table.livePlace(of: row) else { return nil }
+        return try table.ordinal(of: place, starts)
     }
 }

@@ -75,12 +75,7 @@ final class LinkedRowKeys {
     }
 
     private func place(of row: Int64, in table: any Table) throws(FirnError) -> RowPlace? {
-        do throws(Damage) {
-            guard let index = try table.segmentIndex(of: row) else { return nil }
-            let segment = try table.segment(index)
-            guard let position = try segment.position(of: row), segment.live?[position] ?? true else { return nil }
-            return RowPlace(segment: index, row: position)
-        } catch { throw FirnError(error, in: file) }
+        do throws(Damage) { return try table.livePlace(of: row) } catch { throw FirnError(error, in: file) }
     }
 
     /// The types without key that links lead to.

@@ -39,15 +39,26 @@ final class RowIdentities: Sendable {
 
     /// Nil if there is no such row.
     func identity(_ row: Int64) throws(Damage) -> UInt128? {
-        guard let index = try table.segmentIndex(of: row) else { return nil }
-        let segment = try table.segment(index)
-        guard let position = try segment.position(of: row), segment.live?[position] ?? true else { return nil }
-        if !keys.isEmpty { return CellHasher.hash(keys[index][position], 0) }
-        return CellHasher.hash(Int64(starts[index] + (segment.live?.rank(position) ?? position)), 0)
+        guard let place = try table.livePlace(of: row) else { return nil }
+        if !keys.isEmpty { return CellHasher.hash(keys[place.segment][place.row], 0) }
+        return CellHasher.hash(try table.ordinal(of: place, starts), 0)
     }
 }
 
 extension Table {
+    /// Where a row stands; nil if there is none with this id.
+    func livePlace(of rowID: Int64) throws(Damage) -> RowPlace? {
+        guard let index = try segmentIndex(of: rowID) else { return nil }
+        let segment = try segment(index)
+        guard let position = try segment.position(of: rowID), segment.live?[position] ?? true else { return nil }
+        return RowPlace(segment: index, row: position)
+    }
+
+    /// How many rows stand before one. `starts`: `liveStarts()`.
+    func ordinal(of place: RowPlace, _ starts: [Int]) throws(Damage) -> Int64 {
+        Int64(starts[place.segment] + (try segment(place.segment).live?.rank(place.row) ?? place.row))
+    }
+
     /// By segment: how many live rows stand before it.
     func liveStarts() throws(Damage) -> [Int] {
         var starts: [Int] = [], count = 0

@@ -37,7 +37,7 @@ final class SpelledTable: Table {
         return found
     }
 
-    /// Whether a link that is the same in an older version leads to the same: all rows of then are there, and are what they were.
+    /// Whether a link that is the same in an older version leads to the same: all rows of then are there, under the keys they had.
     fileprivate func leadsAlike(_ old: SpelledTable) throws(Damage) -> Bool {
         if let (asked, answer) = alike.withLock({ $0 }), asked == ObjectIdentifier(old) { return answer }
         let links = base.schema.links(of: base.type)
@@ -54,7 +54,7 @@ final class SpelledTable: Table {
 }
 
 extension Table {
-    /// Whether all rows of an older version are known to be there as they were.
+    /// Whether all rows of an older version are known to be there under the keys they had. Looks at those alone that may differ.
     fileprivate func holdsAll(of old: any Table) throws(Damage) -> Bool {
         for i in 0..<old.segmentCount {
             let before = try old.segment(i)
@@ -62,7 +62,14 @@ extension Table {
             guard let place = try segmentIndex(of: before.rowID(at: 0)) else { return false }
             let after = try segment(place)
             guard after.rowCount >= before.rowCount, try after.rowID(at: 0) == before.rowID(at: 0), let differing = try after.rowsThatMayDiffer(from: before),
-                  differing.count >= before.rowCount, differing.slice(0..<before.rowCount).noneSet else { return false }
+                  differing.count >= before.rowCount else { return false }
+            let was = before.live, live = after.live
+            for row in differing.slice(0..<before.rowCount).positions {
+                guard (was?[row] ?? true) == (live?[row] ?? true) else { return false }
+                for place in type.key where was?[row] ?? true {
+                    guard Value.sameMeaning(try before.column(place).value(at: row), try after.column(place).value(at: row), tolerance: 0) else { return false }
+                }
+            }
         }
         return true
     }

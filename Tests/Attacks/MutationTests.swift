@@ -79,6 +79,7 @@ private let environment = ProcessInfo.processInfo.environment
 
     @Test func `T7 mutilated files whose hashes hold get an error or their data`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.file, short: 300) } }
     @Test func `T7 mutilated bookkeeping is refused or held`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.store, short: 300) } }
+    @Test func `T7, T14 mutilated files of changes are refused, or leave a whole file`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.changes, short: 300) } }
     @Test func `T7 mutilated streams are damage or values`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.streams, short: 3000) } }
     @Test func `mutilated values are written and read back as themselves`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.values, short: 500) } }
     @Test func `T8 mutilated CSV is rows, or refused with its place`() async { await #expect(processExitsWith: .success) { MutationTests.torment(.csv, short: 1000) } }

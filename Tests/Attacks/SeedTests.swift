@@ -1,4 +1,6 @@
+import FirnAttacks
 import FirnBytes
+import FirnChange
 import FirnCodecs
 import FirnKit
 import FirnModel
@@ -14,6 +16,25 @@ import Testing
         let place = URL(filePath: folder).appending(path: attack)
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         try Data(bytes).write(to: place.appending(path: name))
+    }
+
+    @Test func `changes`() throws {
+        let scratch = TemporaryFolder()
+        for (name, isNew) in [("a", false), ("b", true)] { try ChangesAttack.write(scratch.file(name), isNew: isNew) }
+        let old = try Database.open(path: scratch.file("a")).snapshot(), new = try Database.open(path: scratch.file("b")).snapshot()
+        let types = try ["Person", "Pet", "Place"].map { name in
+            let a = old.table(named: name)!, b = new.table(named: name)!
+            return a.type.key.isEmpty ? ChangedType(old: a, new: b) : ChangedType(try TableDifference.compute(old: a, new: b, options: DifferenceOptions()))
+        }
+        for (name, profile) in [("alone", Profile.standard), ("fast", .fast)] {
+            let database = try Database.create(path: scratch.file("c"), overwrite: true, atFirstCommit: name == "alone"), transaction = try database.begin()
+            transaction.profile = profile
+            try Changeset.write(types, options: DifferenceOptions()) { schema throws(FirnError) in try transaction.extendSchema(schema.types) } write: { type, batch throws(FirnError) in
+                _ = try transaction.bulkWriter(type).append(batch)
+            }
+            try transaction.commit()
+            try save(Array(Data(contentsOf: URL(filePath: scratch.file("c")))), "changes", name)
+        }
     }
 
     @Test func `files`() throws {

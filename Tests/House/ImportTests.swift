@@ -18,7 +18,7 @@ private let rooms: [(folder: String, module: String, imports: Set<String>)] = [
     ("Formats/CSV", "FirnCSV", ["FirnBytes", "FirnModel", "FirnExchange"]),
     ("Formats/JSON", "FirnJSON", ["FirnBytes", "FirnModel", "FirnExchange", "CSimdJSON", "CJSON"]),
     ("Tools/SQL", "FirnSQL", ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnExchange", "CSQLite"]),
-    ("Tools/Attacks", "FirnAttacks", ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnExchange", "FirnCSV", "FirnJSON", "Firn"]),
+    ("Tools/Attacks", "FirnAttacks", ["FirnBytes", "FirnCodecs", "FirnDisk", "FirnStore", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnCSV", "FirnJSON", "Firn"]),
     ("Tools/CommandLine", "FirnCommandLine", ["FirnBytes"]),
     ("Tools/firn", "firn_tool", ["FirnBytes", "FirnDisk", "FirnModel", "FirnQuery", "FirnChange", "FirnExchange", "FirnSQL", "CSQLiteLibrary", "FirnCommandLine"]),
 ]

@@ -54,6 +54,16 @@ import Testing
         #expect(try scratch.firn("patch", "a.firn", "c.firn").code == 4)
         #expect(try FirnRun(["patch", "a.firn", "c.firn"] + words, in: scratch.folder).code == 0)
         #expect(try FirnRun(["diff", "a.firn", "b.firn"] + words, in: scratch.folder).code == 0)
+        // Of several types that link to each other too.
+        for side in ["d", "e"] {
+            try LinkedFile.write(scratch.file("plain-\(side).firn").path, isNew: side == "e")
+            #expect(try scratch.firn("convert", "plain-\(side).firn", "\(side).firn", "-q", "--new-key-file", folder.file("key").path).code == 0)
+        }
+        #expect(try FirnRun(["diff", "d.firn", "e.firn", "--changes", "f.firn"] + words, in: scratch.folder).code == 1)
+        let linked = try Data(contentsOf: scratch.file("f.firn"))
+        for word in ["Person", "newKey", "roof", "boss"] { #expect(linked.range(of: Data(word.utf8)) == nil, "\(word)") }
+        #expect(try FirnRun(["patch", "d.firn", "f.firn"] + words, in: scratch.folder).code == 0)
+        #expect(try FirnRun(["hash", "d.firn"] + words, in: scratch.folder).out.prefix(32) == scratch.firn("hash", "plain-e.firn").out.prefix(32))
     }
 
     /// Files of changes that were written once by versions of the format: what they lead to is what they will always lead to.

@@ -6,6 +6,8 @@ package enum Attack: String, CaseIterable, Sendable {
     case file
     /// A file of plain extents: roots, commit records, checkpoints of space, trees.
     case store
+    /// A file of changes, applied to rows that it speaks of.
+    case changes
     /// Streams of numbers, bits, offsets and text, as codecs read them.
     case streams
     /// Values, as codecs write them: what is read back is the same.
@@ -21,6 +23,7 @@ package enum Attack: String, CaseIterable, Sendable {
         switch self {
         case .file: FileAttack(path: scratch).run(bytes)
         case .store: StoreAttack(path: scratch).run(bytes)
+        case .changes: ChangesAttack(path: scratch).run(bytes)
         case .streams: StreamsAttack.run(bytes)
         case .values: ValuesAttack.run(bytes)
         case .csv: TextAttack.csv(Array(bytes))
@@ -31,5 +34,5 @@ package enum Attack: String, CaseIterable, Sendable {
     }
 
     /// Whether hashes are to be believed unseen while it runs: the attacker knows how to compute them.
-    package var knowsHashes: Bool { self == .file || self == .store }
+    package var knowsHashes: Bool { self == .file || self == .store || self == .changes }
 }

@@ -1,0 +1,68 @@
+import FirnBytes
+import FirnChange
+import FirnDisk
+import FirnModel
+
+/// A file of changes whose author may have meant harm, applied to rows that it speaks of.
+package struct ChangesAttack {
+    let path: String
+
+    package init(path: String) { self.path = path }
+
+    func run(_ bytes: UnsafeRawBufferPointer) {
+        guard bytes.count <= 1 << 20 else { return }
+        let target = path + ".target"
+        defer { _ = try? Paths.remove(target) }
+        do {
+            let file = try File(path: path, .createOrTruncate)
+            try file.write(bytes, at: 0)
+            try ChangesAttack.write(target, isNew: false)
+        } catch { preconditionFailure("the scratch files cannot be written: \(error)") }
+        guard let source = try? Database.open(path: path), let snapshot = try? source.snapshot(), let changes = try? Changeset(snapshot, name: "changes") else { return }
+        for changes in [changes, changes.reversed] { apply(changes, target) }
+    }
+
+    private func apply(_ changes: Changeset, _ target: String) {
+        guard let database = try? Database.open(path: target, writable: true), let transaction = try? database.begin() else { preconditionFailure("the target is whole") }
+        defer { transaction.cancel() }
+        guard case .applied? = try? changes.apply(in: transaction, options: DifferenceOptions()) else { return }
+        // What was applied is a whole file.
+        guard (try? transaction.commit()) != nil else { return }
+        precondition((try? database.verifyStructure())?.isEmpty == true, "a patch breaks the structure of a file")
+        guard let snapshot = try? database.snapshot() else { return }
+        let defects = snapshot.verify(full: true)
+        precondition(defects.isEmpty, "a patch breaks a file: \(defects[0])")
+    }
+
+    /// Two versions of a file whose rows link to each other by every way there is; with other row ids.
+    package static func write(_ path: String, isNew: Bool) throws(FirnError) {
+        let database = try Database.create(path: path, overwrite: true), transaction = try database.begin()
+        func column(_ name: String, _ kind: ScalarKind, _ collection: CollectionKind = .none, optional: Bool = false, _ target: String? = nil) -> ColumnSchema {
+            ColumnSchema(name, ColumnType(kind, optional: optional, collection: collection, elementOptional: collection == .map, target: target))
+        }
+        try transaction.extendSchema([
+            TypeSchema("Part", columns: [column("size", .int), column("of", .link, optional: true, "Person")], isEmbedded: true),
+            TypeSchema("Person", columns: [column("id", .int), column("name", .string, optional: true), column("boss", .link, optional: true, "Person"), column("pets", .link, .list, "Pet"),
+                                           column("part", .embedded, optional: true, "Part"), column("any", .any, optional: true)] + (isNew ? [column("late", .double, optional: true)] : []), key: [0]),
+            TypeSchema("Pet", columns: [column("tag", .string, optional: true), column("n", .int), column("at", .link, optional: true, "Place"), column("friends", .link, .map, "Pet")], key: [0, 1]),
+            TypeSchema("Place", columns: [column("name", .string), column("who", .link, .set, "Person")]),
+        ])
+        let places = isNew ? ["barn", "yard", "roof"] : ["barn", "field"], count = isNew ? 9 : 8
+        for place in places { try transaction.insert("Place", [.string(place), .set([])]) }
+        for i in 0..<4 { try transaction.insert("Pet", [i == 0 ? .null : .string("pet \(i)"), .int(Int64(i)), .link(Int64(i % 2)), .map([])]) }
+        for i in 0..<count where isNew || i != 5 {
+            // In another order where it is the new one.
+            let id = Int64(isNew ? count - i : i)
+            try transaction.insert("Person", [.int(id), .string("name \(isNew && id == 3 ? 33 : id)"), .null, .list([]), .null, .int(id)] + (isNew ? [.double(0.5)] : []))
+        }
+        for row in 0..<Int64(count - 1) {
+            try transaction.update("Person", rowID: row, column: "boss", .link((row + 1) % 4))
+            try transaction.update("Person", rowID: row, column: "pets", .list([.link(row % 4), .link(isNew ? 0 : 1)]))
+            try transaction.update("Person", rowID: row, column: "part", .object([Value.Entry("size", .int(row)), Value.Entry("of", .link(row))]))
+            try transaction.update("Person", rowID: row, column: "any", .map([Value.Entry("$link", .list([.string(row % 2 == 0 ? "Pet" : "Place"), .link(row % 2)]))]))
+        }
+        for row in 0..<Int64(places.count) { try transaction.update("Place", rowID: row, column: "who", .set([.link(row), .link(row + 1)])) }
+        for row in 0..<Int64(4) { try transaction.update("Pet", rowID: row, column: "friends", .map([Value.Entry("a", .link((row + (isNew ? 1 : 2)) % 4)), Value.Entry("b", .null)])) }
+        try transaction.commit()
+    }
+}
