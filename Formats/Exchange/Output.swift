@@ -22,7 +22,7 @@ package final class Output {
         } else {
             name = path
             if Paths.kind(path) == .other {
-                stream = StreamOut(try File(path: path, .readWrite))
+                stream = StreamOut(try File(path: path, .write))
                 replacement = nil
             } else {
                 let replacement = try Replacement(of: path, overwrite: force)

@@ -9,14 +9,14 @@ package struct EncryptionKey: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// What a file or a variable holds: the 64 bytes, or 128 hexadecimal digits with white space around them. Nil if it is neither.
+    /// What a file or a variable holds: the 64 bytes, or 128 hexadecimal digits, with white space wherever it is (tools that print digits break lines). Nil if it is neither.
     package init?(written: [UInt8]) {
         if let key = EncryptionKey(written) {
             self = key
             return
         }
         let isSpace = { (byte: UInt8) in byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) }
-        let digits = written.drop(while: isSpace).reversed().drop(while: isSpace).reversed()
+        let digits = written.filter { !isSpace($0) }
         guard digits.count == 2 * EncryptionKey.count else { return nil }
         var bytes: [UInt8] = [], high: UInt8?
         for digit in digits {

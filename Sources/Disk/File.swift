@@ -15,12 +15,15 @@ private func fallocate(_ descriptor: Int32, _ mode: Int32, _ offset: Int, _ leng
 package final class File: Sendable {
     package enum Access: Sendable {
         case read, readWrite
+        /// A device or a pipe: where nobody reads, opening waits until somebody does.
+        case write
         /// Creates it; an error if it is there already.
         case createNew
         /// Creates it, or empties what is there.
         case createOrTruncate
     }
 
+    /// What errors call it.
     package let path: String
     package let descriptor: Int32
     package let isWritable: Bool
@@ -32,10 +35,12 @@ package final class File: Sendable {
     /// It was opened by the process that this one was forked from, and its locks are that one's: here it has none, and takes none.
     package var isInherited: Bool { forks != Forks.count }
 
-    package init(path: String, _ access: Access, mode: UInt32 = 0o666, calls: (any DiskCalls)? = nil) throws(FirnError) {
+    /// `shownAs`: what errors call it.
+    package init(path: String, _ access: Access, mode: UInt32 = 0o666, shownAs: String? = nil, calls: (any DiskCalls)? = nil) throws(FirnError) {
         let flags: Int32 = switch access {
         case .read: O_RDONLY
         case .readWrite: O_RDWR
+        case .write: O_WRONLY
         case .createNew: O_RDWR | O_CREAT | O_EXCL
         case .createOrTruncate: O_RDWR | O_CREAT | O_TRUNC
         }
@@ -45,11 +50,20 @@ package final class File: Sendable {
         }
         let result = retrying { Int(open(path, flags | O_CLOEXEC, mode_t(mode))) }
         guard result >= 0 else { throw systemError(Int32(-result), "cannot open", path) }
-        self.path = path
-        descriptor = Int32(result)
+        self.path = shownAs ?? path
+        descriptor = try File.aside(Int32(result), path)
         isWritable = access != .read
         self.calls = calls
         self.number = number
+    }
+
+    /// Where a program was started with its standard streams closed, the first files that it opens take their places: what is printed then would go into them.
+    private static func aside(_ descriptor: Int32, _ path: String) throws(FirnError) -> Int32 {
+        guard descriptor <= 2 else { return descriptor }
+        let higher = fcntl(descriptor, F_DUPFD_CLOEXEC, 3), code = errno
+        _ = closeCall(descriptor)
+        if higher < 0 { throw systemError(code, "cannot open", path) }
+        return higher
     }
 
     /// Takes over an open descriptor.
@@ -197,3 +211,5 @@ package final class File: Sendable {
         return status
     }
 }
+
+private func closeCall(_ descriptor: Int32) -> Int32 { close(descriptor) }

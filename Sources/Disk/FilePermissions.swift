@@ -1,3 +1,4 @@
+import FirnBytes
 #if canImport(Glibc)
 import Glibc
 #else
@@ -5,13 +6,13 @@ import Darwin
 #endif
 
 /// Whose a file is, and who may do what with it.
-struct FilePermissions {
+package struct FilePermissions: Sendable {
     private let mode: mode_t
     private let owner: uid_t
     private let group: gid_t
 
     /// Of a regular file; nil if there is none at the path.
-    init?(path: String) {
+    package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         (mode, owner, group) = (status.st_mode & 0o777, status.st_uid, status.st_gid)
@@ -25,4 +26,7 @@ struct FilePermissions {
            now.st_gid != group, fchown(file.descriptor, uid_t.max, group) != 0 { mode &= 0o707 }
         _ = fchmod(file.descriptor, mode)
     }
+
+    /// The same for a file that is there by name.
+    package func give(path: String) throws(FirnError) { give(try File(path: path, .read)) }
 }

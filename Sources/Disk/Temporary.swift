@@ -47,6 +47,7 @@ enum TemporaryPaths {
     static func handleStops() {
         endsWithCode.pointee = true
         lock.withLock { installHandlers(&$0) }
+        install(SIGPIPE)
     }
 
     private static func installHandlers(_ guarded: inout Guarded) {
@@ -78,7 +79,7 @@ enum TemporaryPaths {
             for slot in 0..<TemporaryPaths.slots where Forks.count == TemporaryPaths.forks {
                 if let path = TemporaryPaths.table[slot] { unlink(path) }
             }
-            if TemporaryPaths.endsWithCode.pointee { _exit(130) }
+            if TemporaryPaths.endsWithCode.pointee, code != SIGPIPE { _exit(130) }
             // As if nobody had handled it.
             signal(code, SIG_DFL)
             raise(code)
@@ -89,7 +90,7 @@ enum TemporaryPaths {
 /// What a command does when it is told to stop (SIGINT, SIGTERM, SIGHUP): the first `Replacement` sees to it; a command that reads for long before it
 /// writes asks at its start.
 package enum Interruption {
-    /// From here on the process then ends with code 130 and leaves no temporary file.
+    /// From here on the process then ends with code 130 and leaves no temporary file. Nor does it where nobody reads what it prints any more (SIGPIPE).
     package static func endWithCode() { TemporaryPaths.handleStops() }
 }
 
@@ -102,6 +103,8 @@ package final class Replacement {
     /// The file being written.
     package let file: File
     private let overwrite: Bool
+    /// What users call files that are being written: they know the target, not the name beside it.
+    private static let names: Mutex<[String: String]> = Mutex([:])
     /// The target with links followed.
     private let place: String
     private var slot: Int?
@@ -113,16 +116,23 @@ package final class Replacement {
         let place = Paths.linkEnd(target)
         let temporaryPath = place + ".tmp-" + String(UInt32(truncatingIfNeeded: Machine.random), radix: 16)
         let slot = TemporaryPaths.add(temporaryPath)
+        // The target may itself be one that is being written.
+        let shown = Replacement.names.withLock { names in
+            let shown = names[target] ?? target
+            names[temporaryPath] = shown
+            return shown
+        }
         do throws(FirnError) {
             // What replaces a file is for those whom that was for, from the first byte on.
             let known = overwrite ? FilePermissions(path: place) : nil
-            file = try File(path: temporaryPath, .createNew, mode: known == nil ? 0o666 : 0o600, calls: calls)
+            file = try File(path: temporaryPath, .createNew, mode: known == nil ? 0o666 : 0o600, shownAs: shown, calls: calls)
             known?.give(file)
         } catch {
             TemporaryPaths.forget(slot)
             // The user knows the target, not the name beside it.
             var named = error
-            named.place = .init(file: target)
+            named.place = .init(file: shown)
+            _ = Replacement.names.withLock { $0.removeValue(forKey: temporaryPath) }
             throw named
         }
         self.target = target
@@ -136,6 +146,8 @@ package final class Replacement {
     package static func check(_ target: String, overwrite: Bool) throws(FirnError) {
         switch Paths.kind(target) {
         case .directory?: throw FirnError(.exists, "it is a directory", at: .init(file: target))
+        // A device or a pipe would be gone, and a file in its place.
+        case .other?: throw FirnError(.exists, "it is no regular file, and cannot be replaced by one", at: .init(file: target))
         case .some where !overwrite:
             throw FirnError(.exists, "the file is there already", at: .init(file: target), advice: "say --force to replace it")
         default: break
@@ -171,7 +183,10 @@ package final class Replacement {
         TemporaryPaths.forget(slot)
     }
 
-    deinit { cancel() }
+    deinit {
+        cancel()
+        _ = Replacement.names.withLock { $0.removeValue(forKey: temporaryPath) }
+    }
 }
 
 /// Writes `target` through a stream, whole or not at all.

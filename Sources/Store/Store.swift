@@ -213,7 +213,7 @@ package final class Store: @unchecked Sendable {
         let gone = FirnError(.notFound, "version \(version) is not kept any more", at: .init(file: path))
         let newest = try snapshot()
         if version == newest.version { return newest }
-        guard version < newest.version else { throw gone }
+        guard version < newest.version else { throw FirnError(.notFound, "there is no version \(version): the newest is \(newest.version)", at: .init(file: path)) }
         let tag = version < newest.root.oldestKept ? try keptHistory(of: newest).tags.first { $0.version == version } : nil
         guard tag != nil || version >= newest.root.oldestKept else { throw gone }
         try pin(version)

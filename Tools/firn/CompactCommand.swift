@@ -11,9 +11,13 @@ struct CompactCommand {
 
     func run() throws(FirnError) -> ExitCode {
         if arguments.has("in-place") { return try ShrinkCommand(session: session).run() }
-        let source = arguments.operands[0], isInPlace = arguments.operands.count == 1, isDry = arguments.has("dry-run")
+        let source = arguments.operands[0], isDry = arguments.has("dry-run")
         let keys = try KeyRing(arguments), encryption = try CopyEncryption(arguments)
         var file = try OpenedFile(stored: source, keys: keys)
+        if arguments.operands.count > 1, arguments.operands[1] == "-" { throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file") }
+        // By whatever name: OUT may be FILE.
+        let isInPlace = arguments.operands.count == 1 || Paths.isSame(file.address.path, arguments.operands[1])
+        if isInPlace, let out = arguments.operands.dropFirst().first { try Replacement.check(out, overwrite: isDry || arguments.has("force")) }
         if isInPlace, file.address.version != nil { throw FirnError(.usage, "an old version is compacted to another file, not in place", advice: "name OUT too") }
         if isInPlace, !isDry, case let names = try Paths.names(file.address.path), names > 1 {
             throw FirnError(.inputOutput, "the file has \(names) names, and only one of them would lead to the compacted one", at: .init(file: source),

@@ -18,7 +18,8 @@ struct ConvertCommand {
         defer { display.end() }
 
         let files = try open(inputs, options, progress)
-        let key = try outputKey(files, format)
+        let key = try outputKey(files, format), guardian = try guardian(files, target, options.keys)
+        defer { guardian?.cancel() }
         if let snapshot = wholeVersion(files, format) {
             var writing = WritingOptions(arguments, threads: options.threads)
             writing.key = key
@@ -46,6 +47,26 @@ struct ConvertCommand {
         for remark in options.rejected?.remarks ?? [] { session.remark(remark) }
         try summarise(files, target, rows: rows, rejected: rejected, remarks: remarks)
         return rejected > 0 ? .rejected : .done
+    }
+
+    /// Where OUT is one of the inputs: nobody commits to it until it is replaced, for that commit would go with it.
+    private func guardian(_ files: [OpenedFile], _ target: String, _ keys: KeyRing) throws(FirnError) -> DatabaseTransaction? {
+        for file in files {
+            guard case .stored(let database, let snapshot) = file.content, target != "-", Paths.isSame(file.address.path, target) else { continue }
+            if let fallback = database.fallback {
+                // What the newest commit still holds would be gone for good.
+                throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: target, byte: UInt64(clamping: fallback.offset)),
+                                advice: "convert to another file, and keep this one")
+            }
+            let guardian = try keys.open(path: target, writable: true).begin(wait: false)
+            let newest = try database.snapshot().version
+            guard file.address.version != nil || newest == snapshot.version else {
+                guardian.cancel()
+                throw FirnError(.locked, "somebody has committed since it was opened", at: .init(file: target), advice: "run it again")
+            }
+            return guardian
+        }
+        return nil
     }
 
     /// The version to be copied as it is, where a .firn file becomes one and nothing is chosen or renamed: rows keep their ids, which links name, and types their indexes.

@@ -50,9 +50,11 @@ final class OpenedFile {
         let database = try options.keys.open(path: address.path)
         let snapshot: DatabaseSnapshot
         do throws(FirnError) { snapshot = if let word = address.version { try database.snapshot(at: word) } else { try database.snapshot() } } catch {
-            var told = error
-            if error.code == .notFound, error.advice == nil { told.advice = "'firn log \(name)' lists the versions that there are" }
-            throw told
+            throw error.pointing(toLogOf: name)
+        }
+        // Of a file that is whole, that is no sign of damage.
+        if snapshot.version == 0, let word = address.version, !allowsEmpty, try database.snapshot().version > 0 {
+            throw FirnError(.notFound, "version \(word) is the file before anything was committed", at: .init(file: name)).pointing(toLogOf: name)
         }
         // Version 0 is what stands in a file before its first commit, and what is left when the only commit is damaged.
         guard snapshot.version > 0 || allowsEmpty else {

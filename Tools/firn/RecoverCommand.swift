@@ -19,6 +19,11 @@ struct RecoverCommand {
         guard !Paths.isSame(source.path, target) else {
             throw FirnError(.usage, "FILE and OUT are the same file, and the damaged original would be gone", advice: "recover to another name, look at what came out, and rename it then")
         }
+        switch Paths.kind(source.path) {
+        case .directory?: throw FirnError(.inputOutput, "cannot read: it is a directory", at: .init(file: source.path))
+        case .other?: throw FirnError(.inputOutput, "it is a device or a pipe, and what is recovered is a file", at: .init(file: source.path))
+        default: break
+        }
         let keys = try KeyRing(arguments), encryption = try CopyEncryption(arguments)
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
@@ -55,7 +60,7 @@ struct RecoverCommand {
         guard !session.isQuiet else { return }
         let rows = recovery.saved.reduce(0) { $0 + $1.rows }, style = session.outStyle
         let count = recovery.losses.count, end = count == 0 ? style.green("nothing lost") : style.red(count == 1 ? "1 loss" : "\(Quantity.count(count)) losses")
-        try session.out.write("\(target): \(Quantity.count(rows, "row")) of version \(recovery.version), \(end)\n")
+        try session.out.write("\(DisplayWidth.visible(target)): \(Quantity.count(rows, "row")) of version \(recovery.version), \(end)\n")
     }
 
     private func json(_ recovery: Recovery, _ source: String, _ target: String) -> JSONLine {

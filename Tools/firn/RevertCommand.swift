@@ -15,8 +15,9 @@ struct RevertCommand {
         }
         let keys = try KeyRing(arguments), file = try OpenedFile(stored: operand, keys: keys), path = file.address.path
         let database = try keys.open(path: path, writable: true)
-        let wanted = try database.snapshot(at: arguments.operands[1])
-        guard wanted.version > 0 else { throw FirnError(.notFound, "version 0 is the file before anything was committed", at: .init(file: path)) }
+        let wanted: DatabaseSnapshot
+        do throws(FirnError) { wanted = try database.snapshot(at: arguments.operands[1]) } catch { throw error.pointing(toLogOf: path) }
+        guard wanted.version > 0 else { throw FirnError(.notFound, "version 0 is the file before anything was committed", at: .init(file: path)).pointing(toLogOf: path) }
         let transaction = try database.begin(wait: false, threads: try session.threads())
         defer { transaction.cancel() }
         // What the transaction began from: nobody else commits meanwhile.

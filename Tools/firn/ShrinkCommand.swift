@@ -69,7 +69,7 @@ struct ShrinkCommand {
         var parts = ["\(Quantity.bytes(before)) → \(Quantity.bytes(after))"]
         if report.rowsDropped > 0 { parts.append("\(Quantity.count(report.rowsDropped, "deleted row")) dropped") }
         parts.append("\(Quantity.bytes(Int(clamping: report.bytesWritten))) written")
-        try session.out.write("\(source): \(parts.joined(separator: ", "))\n")
+        try session.out.write("\(DisplayWidth.visible(source)): \(parts.joined(separator: ", "))\n")
     }
 
     private func tellWaiting(_ report: ShrinkReport, _ database: Database, _ source: String) throws(FirnError) {

@@ -28,7 +28,10 @@ struct TagCommand {
             let name = at.map { String(word[..<$0]) } ?? word
             if let refusal = VersionTag.refusal(of: name) { throw FirnError(.usage, "\"\(name)\": \(refusal)") }
             if at != nil, file.address.version != nil { throw FirnError(.usage, "\(arguments.operands[0]) and \(word) both name a version", advice: "name it once") }
-            let snapshot = try at.map { (place) throws(FirnError) in try database.snapshot(at: String(word[word.utf8.index(after: place)...])) } ?? meant
+            let snapshot: DatabaseSnapshot
+            do throws(FirnError) {
+                snapshot = try at.map { (place) throws(FirnError) in try database.snapshot(at: String(word[word.utf8.index(after: place)...])) } ?? meant
+            } catch { throw error.pointing(toLogOf: file.name) }
             if let other = existing.first(where: { $0.name == name }), other.version != snapshot.version, !arguments.has("force") {
                 throw FirnError(.exists, "the tag \"\(name)\" is of version \(other.version)", at: .init(file: file.name), advice: "--force moves it to version \(snapshot.version)")
             }

@@ -80,6 +80,7 @@ struct VerifyCommand {
             })
             return try session.out.write(line.object + "\n")
         }
+        let name = DisplayWidth.visible(name)
         for defect in isAnswer ? [] : defects.prefix(VerifyCommand.listed) { try session.out.write("\(name): \(DisplayWidth.visible(defect.description))\n") }
         if defects.count > VerifyCommand.listed { try session.out.write("\(name): and \(Quantity.count(defects.count - VerifyCommand.listed)) more\n") }
         guard isAnswer || !session.isQuiet else { return }

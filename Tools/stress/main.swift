@@ -18,6 +18,7 @@ import Darwin
 signal(SIGPIPE, SIG_IGN)
 // Whoever runs this may ignore it.
 signal(SIGTERM, SIG_DFL)
+Interruption.endWithCode()
 var noSignals = sigset_t()
 sigemptyset(&noSignals)
 sigprocmask(SIG_SETMASK, &noSignals, nil)

@@ -117,11 +117,17 @@ final class UnmanagedSource<Element: RealmCollectionValue>: _CollectionSource {
 
 /// All objects of a type.
 final class TableSource: _CollectionSource {
-    private let access: TypeAccess
+    /// Of a class that the file had no type for it is asked for again: it may have one by now.
+    private var access: TypeAccess {
+        guard known.isAbsent, !owner.isFrozen, !known.isRetired, let objectClass = known.schema?.objectClass else { return known }
+        known = owner.access(objectClass)
+        return known
+    }
+    private var known: TypeAccess
     private let owner: RealmCore
 
     init(_ access: TypeAccess, _ shape: _Shape) {
-        self.access = access
+        known = access
         owner = access.core
         super.init(shape)
     }

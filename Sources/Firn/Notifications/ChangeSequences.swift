@@ -128,5 +128,6 @@ private struct Changing<Target: Observed>: Observed {
         try target.difference(from: old, to: new, versions, filter)
     }
     func isLast(_ difference: Target.Difference) -> Bool { target.isLast(difference) }
+    var end: Target.Difference? { target.end }
     func moved(to core: RealmCore) -> Changing? { target.moved(to: core).map { Changing(target: $0) } }
 }

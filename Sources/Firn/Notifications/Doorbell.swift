@@ -8,7 +8,7 @@ final class Doorbell: @unchecked Sendable {
         case main
         case loop(RunLoop)
         case queue(DispatchQueue)
-        case actor(any Actor)
+        case actor(ActorPlace)
     }
     private let place: Place
     private let isRinging = Atomic<Bool>(false)
@@ -20,7 +20,7 @@ final class Doorbell: @unchecked Sendable {
         switch confinement {
         case .thread: place = Thread.isMainThread ? .main : .loop(RunLoop.current)
         case .queue(let queue): place = .queue(queue)
-        case .actor(let actor): place = .actor(actor)
+        case .actor(let home): place = .actor(home)
         case .none: return nil
         }
     }
@@ -30,7 +30,7 @@ final class Doorbell: @unchecked Sendable {
         switch place {
         case .main: DispatchQueue.main.async { self.answer(checked: false) }
         case .queue(let queue): queue.async { self.answer(checked: true) }
-        case .actor(let actor): Task { await Doorbell.answer(self, on: actor) }
+        case .actor(let home): if let actor = home.actor { Task { await Doorbell.answer(self, on: actor) } }
         case .loop(let loop):
             // A timer wakes a loop that sleeps; `perform` does not. A thread that runs no loop never answers: its realm looks in refresh().
             loop.add(Timer(timeInterval: 0, repeats: false) { _ in self.answer(checked: false) }, forMode: .common)

@@ -25,6 +25,8 @@ protocol Observed {
     func isLast(_ difference: Difference) -> Bool
     /// The same at another realm; nil if it is not there.
     func moved(to core: RealmCore) -> Self?
+    /// What is told where it was deleted before anybody could be told anything; nil: nothing.
+    var end: Difference? { get }
 }
 
 extension Observed {
@@ -32,6 +34,7 @@ extension Observed {
     var defaultKeyPaths: [String]? { nil }
     var dependencies: Set<String>? { nil }
     func isLast(_ difference: Difference) -> Bool { false }
+    var end: Difference? { nil }
 
     /// Nil where there is nothing to filter; throws if a key path names what is not there.
     func filter(_ keyPaths: [String]?) throws -> KeyPathFilter? {

@@ -70,6 +70,7 @@ struct ObservedObject<T: ObjectBase>: Observed {
         return PropertyChange(name: code, oldValue: was.flatMap { unwrapped($0[name]) }, newValue: unwrapped(object[name]))
     }
 
+    var end: Difference? { .deleted }
     func isLast(_ difference: Difference) -> Bool { if case .deleted = difference { true } else { false } }
 
     func moved(to core: RealmCore) -> ObservedObject? {

@@ -52,6 +52,7 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
         return value
     }
 
+    var end: Difference? { .deleted }
     func isLast(_ difference: Difference) -> Bool { if case .deleted = difference { true } else { false } }
 
     func moved(to core: RealmCore) -> ObservedProjection? {

@@ -10,9 +10,10 @@ func observingOnActor<A: Actor, Target: Observed, Change>(
     let subscription = Subscription()
     let departure: Carried<Departure<Target>>
     do {
-        departure = Carried(try Departure(target(), subscription, keyPaths) { target, difference in
+        // The token holds this block, and mostly the actor holds the token.
+        departure = Carried(try Departure(target(), subscription, keyPaths) { [weak actor] target, difference in
             let told = Carried(change(target, difference))
-            actor.assumeIsolated { block($0, told.value) }
+            actor?.assumeIsolated { block($0, told.value) }
         })
     } catch { preconditionFailure("\(error)") }
     let arrive: (isolated any Actor) -> Void = { departure.value.arrive(on: $0) }

@@ -18,7 +18,11 @@ extension Realm {
         precondition(!core.configuration.readOnly, "Read-only Realms do not change and do not have change notifications: open the file for writing to observe it.")
         let subscription = Subscription()
         let observer = RealmObserver(core, subscription, block)
-        if subscription.hold(observer) { core.observers.add(observer) }
+        if subscription.hold(observer) {
+            core.observers.add(observer)
+            // Others may have committed since the realm came to its version, when nobody watched the file.
+            core.doorbell?.ring()
+        }
         return NotificationToken(subscription)
     }
 

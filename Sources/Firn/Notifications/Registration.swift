@@ -74,7 +74,11 @@ struct Departure<Target: Observed> {
     func arrive(_ confinement: Confinement) -> RealmCore? {
         guard let target, !subscription.isOver, let live = try? RealmCore.opened(configuration, confinement) else { return nil }
         _ = try? live.refresh()
-        guard let there = target.moved(to: live) else { return nil }
+        guard let there = target.moved(to: live) else {
+            // Deleted on the way here.
+            if let end = target.end, live.damage == nil, subscription.end() { tell(target, end) }
+            return nil
+        }
         guard let observer = try? ChangeObserver(there, keyPaths, subscription, isReady: isReady, tell) else { return nil }
         if !there.hasInitial { observer.begin(at: target.core.snapshot, target.state()) }
         guard subscription.hold(observer) else { return nil }
@@ -86,7 +90,7 @@ struct Departure<Target: Observed> {
 
 extension Departure {
     /// At the place of an actor.
-    func arrive(on actor: isolated any Actor) { arrive(.actor(actor)) }
+    func arrive(on actor: isolated any Actor) { arrive(.actor(ActorPlace(actor))) }
 }
 
 extension Confinement {

@@ -11,8 +11,8 @@ struct AccessState {
     @usableFromInline var generation: UInt32 = 1
     /// One for each column.
     @usableFromInline var windows: UnsafeMutablePointer<ColumnWindow>
-    /// It keeps the state.
-    let access: Unmanaged<TypeAccess>
+    /// It keeps the state, or is retired and stands for the one that did.
+    var access: Unmanaged<TypeAccess>
 }
 
 /// The vector of a column that was decoded last.

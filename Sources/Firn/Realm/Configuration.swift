@@ -88,14 +88,19 @@ extension Realm {
         /// Of this process alone: the process's number may have been another's, who ended without removing what it had in memory, or be another's in a namespace of its own.
         private static let processMark = String(UInt64.random(in: 0...UInt64.max), radix: 36)
 
-        /// The file behind the realm. One in memory stands in memory-backed storage and is removed with the last realm.
+        var isInMemory: Bool { inMemoryIdentifier != nil }
+
+        /// The same for realms that share an open file: those that only read have one of their own, which is open for reading.
+        func fileKey() throws -> String { try place().path + (readOnly ? "\n(read)" : "") }
+
+        /// The file behind the realm; of one in memory, what its name begins with. One in memory stands in memory-backed storage and is removed with the last realm.
         func place() throws -> (path: String, isTemporary: Bool) {
             if let inMemoryIdentifier {
                 guard !readOnly else { throw Realm.Error(.invalidInput, "a realm in memory cannot be read-only") }
                 // Names of files are short, identifiers may be long.
                 let name = Hash128(of: Array(inMemoryIdentifier.utf8))
                 let folder = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-                return ("\(folder)/firn-\(ProcessInfo.processInfo.processIdentifier)-\(Configuration.processMark)-\(name).firn", true)
+                return ("\(folder)/firn-\(ProcessInfo.processInfo.processIdentifier)-\(Configuration.processMark)-\(name)", true)
             }
             guard let fileURL else { throw Realm.Error(.invalidInput, "a configuration needs a fileURL or an inMemoryIdentifier") }
             guard fileURL.isFileURL, !fileURL.path.isEmpty else { throw Realm.Error(.invalidInput, "'\(fileURL)' is no file") }

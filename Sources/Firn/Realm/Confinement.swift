@@ -21,7 +21,7 @@ func currentThread() -> UInt {
 enum Confinement {
     case thread(ThreadToken)
     case queue(DispatchQueue)
-    case actor(any Actor)
+    case actor(ActorPlace)
     /// Frozen: anywhere.
     case none
 
@@ -40,7 +40,8 @@ enum Confinement {
         switch self {
         case .thread(let thread): return thread.isCurrent
         case .queue(let queue): return DispatchQueue.getSpecific(key: Confinement.queueKey) == ObjectIdentifier(queue)
-        case .actor(let actor):
+        case .actor(let home):
+            guard let actor = home.actor else { preconditionFailure("This realm belongs to an actor that is gone: hand over frozen copies, or open a realm where it is used") }
             // Traps with the executor's own message where it is not.
             actor.preconditionIsolated("This realm belongs to an actor: use it, and what was read from it, on that actor only, or hand over a frozen copy")
             return true
@@ -63,8 +64,35 @@ enum Confinement {
         switch self {
         case .thread(let thread): "thread \(thread.serial)"
         case .queue(let queue): "queue \(ObjectIdentifier(queue).hashValue)"
-        case .actor(let actor): "actor \(ObjectIdentifier(actor).hashValue)"
+        case .actor(let home): "actor \(home.identifier.hashValue)"
         case .none: "frozen"
         }
     }
+}
+
+/// An actor that realms belong to, and that is not theirs to keep: mostly it is the actor that keeps them.
+final class ActorPlace: @unchecked Sendable {
+    // Set here, and to nil by the system.
+    private(set) weak var actor: (any Actor)?
+    /// Of the actor; of another one, perhaps, once it is gone.
+    let identifier: ObjectIdentifier
+    let kind: String
+
+    init(_ actor: any Actor) {
+        self.actor = actor
+        identifier = ObjectIdentifier(actor)
+        kind = "\(Swift.type(of: actor))"
+    }
+}
+
+/// Keeps an actor while something is under way to it.
+struct PlaceKeeper: Sendable {
+    var actor: (any Actor)?
+}
+
+extension Confinement {
+    var keeper: PlaceKeeper { if case .actor(let home) = self { PlaceKeeper(actor: home.actor) } else { PlaceKeeper() } }
+
+    /// Nobody can use what belongs there any more.
+    var isGone: Bool { if case .actor(let home) = self { home.actor == nil } else { false } }
 }

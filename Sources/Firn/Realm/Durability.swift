@@ -29,6 +29,7 @@ extension Realm {
     public func makeDurable() throws {
         core.confinement.check()
         precondition(!core.isInTransaction, "Can't make a transaction durable before its end: commit it first.")
+        try core.file.checkWaiting()
         do throws(FirnError) { try core.file.database.settle() } catch { throw Error(error) }
     }
 }

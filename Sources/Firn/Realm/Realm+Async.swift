@@ -5,24 +5,26 @@ import FirnModel
 extension Realm {
     // MARK: With completion blocks
 
-    /// Runs `block` in a transaction as soon as the write lock is there, and calls `onComplete` when its changes are durable, both at the realm's place.
+    /// Runs `block` in a transaction as soon as the write lock is there, and calls `onComplete` when its changes are durable, both at the realm's place. Where no
+    /// transaction can begin (the file was replaced, or has failed; there are more versions than the configuration allows) the block is not called, and `onComplete` says why.
     /// For realms of a queue, an actor or the main thread. Whoever uses the realm while the changes are made durable waits for that.
     @discardableResult
     public func writeAsync(_ block: @escaping () -> Void, onComplete: ((Error?) -> Void)? = nil) -> AsyncTransactionId {
         core.checkDelivery()
         let core = core
-        return core.enqueue {
+        return core.enqueue({
             block()
             if core.isInTransaction { core.commitAsync(onComplete) } else { onComplete?(nil) }
-        }
+        }, failed: { onComplete?($0) })
     }
 
     /// Calls `asyncWriteBlock` in a transaction as soon as the write lock is there. The block commits with `commitAsyncWrite` or `commitWrite`; else its
     /// changes are given up.
+    /// - Parameter onFailure: called instead where no transaction can begin. Nil: `damage` says why from then on (but for too many versions, of which there may be fewer later).
     @discardableResult
-    public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void) -> AsyncTransactionId {
+    public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void, onFailure: ((Error) -> Void)? = nil) -> AsyncTransactionId {
         core.checkDelivery()
-        return core.enqueue(asyncWriteBlock)
+        return core.enqueue(asyncWriteBlock, failed: onFailure)
     }
 
     /// Commits the transaction under way; its changes are made durable elsewhere.
@@ -47,10 +49,10 @@ extension Realm {
         core.asyncWrites.remove(at: index)
     }
 
-    /// A block waits for the lock, or a commit is being made durable.
+    /// A block waits for the lock, a commit is being made durable, or who asked for it is still to be told.
     public var isPerformingAsynchronousWriteOperations: Bool {
         core.place.check()
-        return !core.asyncWrites.isEmpty || core.pendingCommit != nil
+        return !core.asyncWrites.isEmpty || core.pendingCommit != nil || core.untold > 0
     }
 
     // MARK: With tasks
@@ -58,7 +60,7 @@ extension Realm {
     /// Opens the realm of a configuration for an actor; opening and migrating happen elsewhere. The realm and all that is read from it are the actor's.
     public init(configuration: Configuration = .defaultConfiguration, actor: isolated any Actor) async throws {
         let file = try await Realm.opened(configuration)
-        core = try withExtendedLifetime(file) { try RealmCore.opened(configuration, .actor(actor)) }
+        core = try withExtendedLifetime(file) { try RealmCore.opened(configuration, .actor(ActorPlace(actor))) }
     }
 
     /// Opens the realm of a configuration for the actor that calls. (In an actor's initialiser nobody calls for it before all its properties have values:
@@ -68,7 +70,7 @@ extension Realm {
             throw Error(.invalidInput, "Realm.open is for actors: call it from code of one (@MainActor, or within an actor), or use Realm(configuration:queue:)")
         }
         let file = try await opened(configuration)
-        return try withExtendedLifetime(file) { Realm(try RealmCore.opened(configuration, .actor(isolation))) }
+        return try withExtendedLifetime(file) { Realm(try RealmCore.opened(configuration, .actor(ActorPlace(isolation)))) }
     }
 
     /// Opens the file, and migrates it if it is to be, on another thread.

@@ -30,16 +30,19 @@ extension Realm {
     /// There is a file of this configuration (or an open realm in memory).
     public static func fileExists(for configuration: Configuration) -> Bool {
         guard let place = try? configuration.place() else { return false }
-        return FileManager.default.fileExists(atPath: place.path)
+        return place.isTemporary ? RealmFile.isOpen(configuration) : Paths.kind(place.path) == .file
     }
 
     /// Deletes the file of a configuration. False if there is none; throws `.alreadyOpen` while a realm of it, or a part of one, is held in this process.
     @discardableResult
     public static func deleteFiles(for configuration: Configuration) throws -> Bool {
         let path = try configuration.place().path
-        return try RealmFile.whileClosed(path) {
-            guard FileManager.default.fileExists(atPath: path) else { return false }
-            do { try FileManager.default.removeItem(atPath: path) } catch { throw Error(.fileAccess, "\(error)") }
+        return try RealmFile.whileClosed(configuration) {
+            // Never a folder with all that is in it, whatever the configuration says.
+            if let kind = Paths.kind(path), kind != .file { throw Error(.fileAccess, "'\(path)' is no file: nothing was deleted.") }
+            Configuration.removeUnfinished(path)
+            guard Paths.kind(path) != nil else { return false }
+            do throws(FirnError) { try Paths.remove(path) } catch { throw Error(error) }
             return true
         }
     }
@@ -74,7 +77,17 @@ extension Realm.Configuration {
             guard error.code == .notEncrypted else { throw error }
             database = try Database.open(path: seed)
         }
-        try database.snapshot().compact(to: path, encryption: key.map(CopyEncryption.key) ?? .plain)
+        do throws(FirnError) { try database.snapshot().compact(to: path, encryption: key.map(CopyEncryption.key) ?? .plain) } catch {
+            // Another process was first: what it may have written since stays.
+            guard error.code == .exists else { throw error }
+        }
+    }
+
+    /// What compactions left behind that were killed.
+    static func removeUnfinished(_ path: String) {
+        let path = Paths.linkEnd(path), folder = Paths.directory(of: path), start = path.split(separator: "/").last.map(String.init) ?? ""
+        guard !start.isEmpty, let names = try? Paths.list(folder) else { return }
+        for name in names where name == start + ".compacting" || name.hasPrefix(start + ".compacting.tmp-") { try? Paths.remove(folder + "/" + name) }
     }
 
     /// Compacts a file that is being opened first, if it is asked for and nobody uses it.
@@ -84,6 +97,8 @@ extension Realm.Configuration {
         let database = try Database.open(path: path, writable: true, key: try key())
         let space = try database.space()
         guard shouldCompactOnLaunch(total, max(0, total - space.dead - space.free)) else { return }
+        // What the newest commit still holds, which is damaged, would be gone for good.
+        guard database.fallback == nil else { return }
         // A file with several names would part.
         guard try Paths.names(path) == 1 else { return }
         // Nobody reads it, in any process.
@@ -94,22 +109,30 @@ extension Realm.Configuration {
             throw error
         }
         defer { transaction.cancel() }
-        let snapshot = try database.snapshot()
-        guard snapshot.version > 0 else { return }
-        let fresh = path + ".compacting"
-        try? Paths.remove(fresh)
-        // Tagged versions stay.
-        do throws(FirnError) { try Database.compact(try database.versions(upTo: snapshot), retention: try database.retention(), to: fresh) } catch {
-            // Of several versions the first may be there: it must not take the space that was missing.
-            try? Paths.remove(fresh)
-            throw Realm.Error(error)
-        }
+        // A symbolic link stays one.
+        let place = Paths.linkEnd(path), fresh = place + ".compacting"
+        // Only the holder of the lock writes such files.
+        Realm.Configuration.removeUnfinished(path)
+        // Of several versions the first may be there when it fails: it must not take the space that was missing.
+        var isWanted = false
+        defer { if !isWanted { try? Paths.remove(fresh) } }
+        guard try Realm.Configuration.compact(try Database.open(path: path, key: try key()), to: fresh) else { return }
+        try FilePermissions(path: place)?.give(path: fresh)
+        // Whoever has come meanwhile would have a file that nobody else sees, and could not write it.
+        guard try Database.open(path: path, key: try key()).pinnedVersions().isEmpty else { return }
         // Within the write lock: who has the file open sees at the next write that it was replaced.
-        do throws(FirnError) { try Paths.rename(fresh, to: path) } catch {
-            try? Paths.remove(fresh)
-            throw Realm.Error(.fileAccess, "the compacted file cannot take the name '\(path)'")
-        }
+        do throws(FirnError) { try Paths.rename(fresh, to: place) } catch { throw Realm.Error(.fileAccess, "the compacted file cannot take the name '\(path)'", cause: error) }
+        isWanted = true
         // Until then a crash may bring the old file back, and what is written from here on would be gone with the new one.
-        try Paths.syncDirectory(of: path)
+        try Paths.syncDirectory(of: place)
+    }
+
+    /// False: there is nothing to compact. `database`: for this alone, so that no version is held when it returns; a writer's would be.
+    private static func compact(_ database: Database, to fresh: String) throws -> Bool {
+        let snapshot = try database.snapshot()
+        guard snapshot.version > 0 else { return false }
+        // Tagged versions stay.
+        do throws(FirnError) { try Database.compact(try database.versions(upTo: snapshot), retention: try database.retention(), to: fresh) } catch { throw Realm.Error(error) }
+        return true
     }
 }

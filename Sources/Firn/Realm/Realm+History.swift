@@ -103,6 +103,7 @@ extension Realm {
         precondition(!core.isInTransaction, "Cannot \(action) within a write transaction: do it before or after.")
         guard !core.configuration.readOnly else { throw Error(.filePermissionDenied, "Can't change the history of read-only Realms.") }
         if let damage { throw Error(damage) }
+        try core.file.checkWaiting()
     }
 
     private static func failing<R>(_ body: () throws(FirnError) -> R) throws -> R {

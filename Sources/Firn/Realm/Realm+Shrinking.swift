@@ -36,6 +36,7 @@ extension Realm {
         precondition(!core.isInTransaction, "Cannot shrink a file within a write transaction: do it before or after.")
         guard !core.configuration.readOnly else { throw Error(.filePermissionDenied, "Can't shrink the file of a read-only Realm.") }
         if let damage { throw Error(damage) }
+        try core.file.checkWaiting()
         let file = core.file
         do throws(FirnError) {
             // Versions that are not durable yet keep the file's lock.

@@ -12,7 +12,7 @@ struct VersionHold: Sendable {
         switch place {
         case .thread(let thread): "a realm of thread \(thread.number)"
         case .queue(let queue): "a realm of queue '\(queue.label)'"
-        case .actor(let actor): "a realm of actor \(Swift.type(of: actor))"
+        case .actor(let home): "a realm of actor \(home.kind)"
         case .none: "a frozen realm"
         }
     }

@@ -52,6 +52,7 @@ public struct Realm: Equatable {
     @discardableResult
     public func write<R>(durability: Durability? = nil, _ block: () throws -> R) throws -> R {
         try core.begin()
+        core.staysHere()
         let result: R
         do { result = try block() } catch {
             if core.isInTransaction { core.cancel() }

@@ -92,6 +92,8 @@ final class PendingCommit: @unchecked Sendable {
 struct AsyncWrite {
     var id: AsyncTransactionId
     var block: () -> Void
+    /// Called instead, at the realm's place, where no transaction could begin; nil: nobody asked to be told.
+    var failed: ((Realm.Error) -> Void)?
 }
 
 extension RealmCore {
@@ -107,12 +109,15 @@ extension RealmCore {
         return nil
     }
 
-    /// Runs `body` at the realm's place, soon.
-    func atPlace(_ body: @escaping () -> Void) {
+    /// Runs `body` at the realm's place, soon. `keeper`: the place's, where whoever calls has held it.
+    func atPlace(_ keeper: PlaceKeeper = PlaceKeeper(), _ body: @escaping () -> Void) {
         let body = Carried(body)
         switch place {
         case .queue(let queue): queue.async { body.value() }
-        case .actor(let actor): Task { await RealmCore.run(body, on: actor) }
+        case .actor(let home):
+            // Where the actor is gone nobody is there to be told.
+            guard let actor = keeper.actor ?? home.actor else { return }
+            Task { await RealmCore.run(body, on: actor) }
         case .thread: DispatchQueue.main.async { body.value() }
         case .none: body.value()
         }
@@ -132,10 +137,10 @@ extension RealmCore {
 
     // MARK: Blocks that wait
 
-    func enqueue(_ block: @escaping () -> Void) -> AsyncTransactionId {
+    func enqueue(_ block: @escaping () -> Void, failed: ((Realm.Error) -> Void)?) -> AsyncTransactionId {
         let id = nextAsyncID
         nextAsyncID &+= 1
-        asyncWrites.append(AsyncWrite(id: id, block: block))
+        asyncWrites.append(AsyncWrite(id: id, block: block, failed: failed))
         if asyncWrites.count == 1 { requestLock() }
         return id
     }
@@ -143,32 +148,49 @@ extension RealmCore {
     /// Asks for the lock for the first block that waits.
     func requestLock() {
         guard !asyncWrites.isEmpty else { return }
-        let request = LockRequest(), file = file, core = Carried(self)
+        let request = LockRequest(), file = file, core = Carried(self), keeper = place.keeper
         lockRequests.append(request)
         Task.detached {
             var failure: (any Error)?
             do { try await request.wait(for: file) } catch { failure = error }
             let failed = Carried(failure)
-            core.value.atPlace { core.value.granted(request, failed.value) }
+            core.value.atPlace(keeper) { core.value.granted(request, failed.value) }
         }
+    }
+
+    /// Tells whoever asked for a block that it will not be called.
+    private func refuse(_ write: AsyncWrite, _ error: Realm.Error) {
+        if let failed = write.failed { return failed(error) }
+        // Of what may be better next time nobody need know in all eternity.
+        if error.code != .tooManyVersions { note(error.cause ?? FirnError(.inputOutput, error.message)) }
     }
 
     private func granted(_ request: LockRequest, _ failure: (any Error)?) {
         if let pendingCommit { finish(pendingCommit) }
         lockRequests.removeAll { $0 === request }
-        if let failure { note(failure as? FirnError ?? FirnError(.inputOutput, "\(failure)")) }
         guard let begun = request.take() else {
             // A transaction of the realm itself took it: the blocks' turn is after that.
-            if failure == nil { requestLock() }
-            return
+            guard let failure else { return requestLock() }
+            // What keeps one from writing keeps all.
+            let waiting = asyncWrites, error = failure as? Realm.Error ?? Realm.Error(.fail, "\(failure)")
+            asyncWrites = []
+            for write in waiting { refuse(write, error) }
+            // Whoever was told may have asked for another.
+            return requestLock()
         }
         guard !asyncWrites.isEmpty, !isInTransaction else {
             begun.cancel()
             return requestLock()
         }
         let next = asyncWrites.removeFirst()
-        do throws(FirnError) { try enter(begun) } catch {
-            note(error)
+        do {
+            do { try checkVersionCount(holding: pinnedVersion) } catch {
+                begun.cancel()
+                throw error
+            }
+            do throws(FirnError) { try enter(begun) } catch { throw Realm.Error(error) }
+        } catch {
+            refuse(next, error as? Realm.Error ?? Realm.Error(.fail, "\(error)"))
             return requestLock()
         }
         next.block()
@@ -190,10 +212,12 @@ extension RealmCore {
             return atPlace { done.value?(failure.value) }
         }
         guard let pending else { return atPlace { onComplete?(nil) } }
-        let core = Carried(self), done = Carried(takeCompletions() + (onComplete.map { [$0] } ?? []))
+        let core = Carried(self), done = Carried(takeCompletions() + (onComplete.map { [$0] } ?? [])), keeper = place.keeper
+        untold += 1
         pending.whenDone {
-            core.value.atPlace {
+            core.value.atPlace(keeper) {
                 core.value.finish(pending)
+                core.value.untold -= 1
                 for completion in done.value { completion(pending.error.map { Realm.Error($0) }) }
                 core.value.requestLock()
             }

@@ -8,13 +8,17 @@ extension RealmCore {
         weak var core: RealmCore?
     }
     // What is in it is used at its own place alone.
-    private struct Opened: @unchecked Sendable { var cores: [String: Open] = [:] }
+    private struct Opened: @unchecked Sendable {
+        var cores: [String: Open] = [:]
+        /// So many entries are a reason to look for those whose realm is gone.
+        var most = 64
+    }
     private static let opened: Mutex<Opened> = Mutex(Opened())
 
     /// The realm of a configuration at a place, opened if it is not.
     static func opened(_ configuration: Realm.Configuration, _ confinement: Confinement) throws -> RealmCore {
-        let key = try configuration.place().path + "\n" + confinement.identity
-        if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value, !core.file.database.isInherited {
+        let key = try configuration.fileKey() + "\n" + confinement.identity
+        if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value, !core.file.database.isInherited, !core.place.isGone {
             try core.file.check(try configuration.key())
             guard core.configuration.schemaVersion == configuration.schemaVersion else {
                 throw Realm.Error(.schemaMismatch, "Realm at path '\(core.file.path)' already opened with different schema version \(core.configuration.schemaVersion).")
@@ -35,9 +39,19 @@ extension RealmCore {
 
     private static func remember(_ core: RealmCore, _ key: String) {
         let core = Shared(core)
-        opened.withLock { opened in
-            opened.cores = opened.cores.filter { $0.value.core != nil }
+        // Let go of after the lock: what is looked at may have nobody else by then, and a realm that goes takes the program's own blocks with it.
+        _ = opened.withLock { opened in
+            var seen: [RealmCore] = []
+            if opened.cores.count >= opened.most {
+                opened.cores = opened.cores.filter { entry in
+                    guard let core = entry.value.core else { return false }
+                    seen.append(core)
+                    return true
+                }
+                opened.most = max(64, 2 * opened.cores.count)
+            }
             opened.cores[key] = Open(core: core.value)
+            return Shared(seen)
         }
     }
 

@@ -16,6 +16,7 @@ extension RealmCore {
         let missing = wanted.filter { schema[$0.name] == nil || lacksIndexes($0) }
         guard !missing.isEmpty else { return }
         guard !configuration.readOnly, !isFrozen else { return }
+        if transaction == nil { try file.checkWaiting() }
         do throws(FirnError) {
             if let transaction {
                 try transaction.extendSchema(missing)
@@ -42,19 +43,20 @@ extension RealmCore {
         return wanted
     }
 
-    /// The position of a class's type in the file; traps where it cannot be.
-    func adopt(_ schema: ClassSchema) -> Int {
+    /// The position of a class's type in the file; nil: there is none, and none can be made, because the realm is frozen or read-only, or the file cannot be written now.
+    /// Traps where class and type contradict each other.
+    func adopt(_ schema: ClassSchema) -> Int? {
         if let index = self.schema.types.firstIndex(where: { $0.name == schema.name }), mismatches(schema).isEmpty,
            isFrozen || configuration.readOnly || !lacksIndexes(schema.typeSchema), schema.reachable().allSatisfy({ self.schema[$0.name] != nil }) { return index }
         if let types = configuration.objectTypes, !types.contains(where: { $0 == schema.objectClass }),
            !types.contains(where: { ClassSchema.of($0).reachable().contains { $0 === schema } }) {
             preconditionFailure("Object type '\(schema.name)' is not managed by the Realm: add \(schema.name).self to the configuration's objectTypes.")
         }
-        do { try adopt([schema]) } catch { preconditionFailure("\(error)") }
-        guard let index = self.schema.types.firstIndex(where: { $0.name == schema.name }) else {
-            preconditionFailure("The file has no type '\(schema.name)', and a \(isFrozen ? "frozen" : "read-only") realm adds none.")
+        do { try adopt([schema]) } catch {
+            // A full disk, say. Who only reads need not know; who writes is told by the transaction.
+            guard transaction == nil, let cause = (error as? Realm.Error)?.cause, [.noSpace, .inputOutput, .locked].contains(cause.code) else { preconditionFailure("\(error)") }
         }
-        return index
+        return self.schema.types.firstIndex { $0.name == schema.name }
     }
 
     /// Whether a class marks a property as indexed that has no index in the file. Indexes that the file has and the class does not mention stay.

@@ -24,7 +24,13 @@ final class RealmCore {
     var lockRequests: [LockRequest] = []
     var asyncWrites: [AsyncWrite] = []
     var nextAsyncID: AsyncTransactionId = 1
-    @exclusivity(unchecked) private(set) var transaction: DatabaseTransaction?
+    /// Commits that were made durable elsewhere, of which nobody was told yet.
+    var untold = 0
+    @exclusivity(unchecked) private(set) var transaction: DatabaseTransaction? {
+        didSet { if transaction == nil, isWriter { endHere() } }
+    }
+    /// The file knows that the transaction is this thread's.
+    private var isWriter = false
     /// Blocks that were committed within the transaction, to be durable together: `RealmCore+Grouping`.
     private(set) var group: CommitGroup?
     /// One block of a group was committed, and no other has begun: what it wrote is read, and nothing can be written.
@@ -36,6 +42,8 @@ final class RealmCore {
     /// Of types that are used through another class as well.
     @exclusivity(unchecked) private var aside: [TypeAccess] = []
     private var byClass: [ObjectIdentifier: TypeAccess] = [:] { didSet { lastUsed = nil } }
+    /// Of classes that the file has no type for, and cannot have now.
+    private var absent: [ObjectIdentifier: TypeAccess] = [:]
     /// The entry of it that was used last.
     @exclusivity(unchecked) private var lastUsed: (objectClass: ObjectIdentifier, access: TypeAccess)?
     /// What was wrong with the file when it was read: reads give zeros from then on, and nothing is written.
@@ -70,7 +78,9 @@ final class RealmCore {
 
     deinit {
         if pendingCommit == nil { transaction?.cancel() }
+        if isWriter { file.noteWriter(false) }
         noteHold(nil)
+        retired.release()
     }
 
     /// Traps where the realm does not belong.
@@ -91,6 +101,8 @@ final class RealmCore {
     }
 
     var version: UInt64 { snapshot.version }
+    /// Nil: none is held.
+    var pinnedVersion: UInt64? { pinned?.version }
     var schema: Schema { transaction?.schema ?? snapshot.schema }
     var isInTransaction: Bool { transaction != nil && !isBetweenParts }
 
@@ -115,6 +127,8 @@ final class RealmCore {
 
     /// Lets go of the version; everything read from the realm is invalid. The next access pins the newest.
     func invalidate() {
+        // Others read it, at the version that it stands for.
+        precondition(!isFrozen, "A frozen realm stays what it is: let go of it, and of what was read from it, to let go of its version.")
         confinement.check()
         endGroup()
         if let transaction {
@@ -129,25 +143,24 @@ final class RealmCore {
 
     /// Everything read so far is invalid.
     func forgetAccesses() {
-        for access in allAccesses { access.retire() }
-        retired.append(contentsOf: allAccesses)
+        for access in allAccesses + absent.values { retired.take(access) }
         accesses = [:]
+        absent = [:]
         aside = []
         dynamics = [:]
         byClass = [:]
         changeStamp &+= 1
     }
 
-    /// Accesses whose objects are invalid; they hold what those objects point at.
-    private var retired: [TypeAccess] = []
+    /// Accesses whose objects are invalid.
+    private var retired = RetiredAccesses()
 
     private func moved() {
         changeStamp &+= 1
         let count = schema.types.count
         for (index, access) in accesses where index >= count {
             // Its type came with a transaction that was given up.
-            access.retire()
-            retired.append(access)
+            retired.take(access)
             accesses[index] = nil
             byClass = byClass.filter { $0.value !== access }
         }
@@ -162,8 +175,7 @@ final class RealmCore {
             return now?.name != access.name || !(now?.columns.starts(with: access.type.columns) ?? false)
         }
         guard !gone.isEmpty else { return }
-        for access in gone { access.retire() }
-        retired.append(contentsOf: gone)
+        for access in gone { retired.take(access) }
         accesses = accesses.filter { one in !gone.contains { $0 === one.value } }
         dynamics = dynamics.filter { one in !gone.contains { $0 === one.value } }
         byClass = byClass.filter { one in !gone.contains { $0 === one.value } }
@@ -191,7 +203,7 @@ final class RealmCore {
         if isFrozen { return accessGate.pass { find(objectClass) } }
         if lastUsed != nil, lastUsed!.objectClass == ObjectIdentifier(objectClass) { return lastUsed!.access }
         let access = find(objectClass)
-        lastUsed = (ObjectIdentifier(objectClass), access)
+        if !access.isAbsent { lastUsed = (ObjectIdentifier(objectClass), access) }
         return access
     }
 
@@ -201,7 +213,12 @@ final class RealmCore {
     private func find(_ objectClass: ObjectBase.Type) -> TypeAccess {
         if let access = byClass[ObjectIdentifier(objectClass)] { return access }
         let schema = ClassSchema.of(objectClass)
-        let index = adopt(schema)
+        guard let index = adopt(schema) else {
+            if let access = absent[ObjectIdentifier(objectClass)] { return access }
+            let access = TypeAccess(self, schema, typeIndex: -1)
+            absent[ObjectIdentifier(objectClass)] = access
+            return access
+        }
         if let access = accesses[index], access.schema?.objectClass == objectClass {
             byClass[ObjectIdentifier(objectClass)] = access
             return access
@@ -279,6 +296,7 @@ final class RealmCore {
         try tellBeforeTransaction()
         try checkBegin()
         if let begun = stolenTransaction() { return try enter(begun) }
+        try file.checkWaiting()
         do throws(FirnError) { try enter(file.database.begin()) } catch { throw Realm.Error(error) }
     }
 
@@ -300,11 +318,23 @@ final class RealmCore {
             throw error
         }
         transaction = begun
+        if case .thread = place { staysHere() }
         hasChanges = false
         pinned = newest
         moved()
         versionBefore = newest.version
         silenced = []
+    }
+
+    /// The transaction under way ends on this thread.
+    func staysHere() {
+        isWriter = true
+        file.noteWriter(true)
+    }
+
+    private func endHere() {
+        isWriter = false
+        file.noteWriter(false)
     }
 
     /// Lets the changes be made durable elsewhere; whoever uses the realm meanwhile waits for it. Nil: there were none.

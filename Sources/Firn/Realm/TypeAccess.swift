@@ -14,9 +14,13 @@ final class TypeAccess {
     private(set) var type: TypeSchema
     private let typeIndex: Int
     var typeNumber: Int { typeIndex }
+    /// The file has no such type: there are no objects.
+    var isAbsent: Bool { typeIndex < 0 }
     /// By property of the class: its column; -1 for derived properties.
     private(set) var columns: [Int] = []
-    private let windows: WindowSet
+    /// The state is this one's to release.
+    private var hasState = true
+    @exclusivity(unchecked) private var windows: WindowSet
     /// Of frozen realms, which many threads read at a time.
     private let frozen: FrozenWindows?
     /// Tells the properties of a new managed object their columns.
@@ -41,7 +45,7 @@ final class TypeAccess {
         self.schema = schema
         self.typeIndex = typeIndex
         hasLeading = schema?.properties.contains { $0.leadsOn && !$0.shape.isLinking } ?? false
-        rows = core.table(typeIndex)
+        rows = typeIndex < 0 ? NoRows(schema!) : core.table(typeIndex)
         workingRows = (rows as? WorkingTable).map(Unmanaged.passUnretained)
         writableRows = core.isInTransaction ? workingRows : nil
         type = rows.type
@@ -55,9 +59,14 @@ final class TypeAccess {
         if let schema { (attach, append) = (TypeAccess.attaching(schema, columns), TypeAccess.appending(schema, columns, type)) }
     }
 
-    deinit {
-        state.deinitialize(count: 1)
-        state.deallocate()
+    deinit { if hasState { state.deallocate() } }
+
+    /// Objects may point at it longer than the access is needed: the caller releases it. What they find from then on is another, retired as this one is.
+    func leaveState(to other: TypeAccess) -> UnsafeMutablePointer<AccessState> {
+        hasState = false
+        state.pointee.thread = 0
+        state.pointee.access = .passUnretained(other)
+        return state
     }
 
     func attachProperties(of object: ObjectBase) { attach(object) }
@@ -137,6 +146,12 @@ final class TypeAccess {
     func retire() {
         isRetired = true
         for cell in cells.values { cell.cell?.forget() }
+        // The version, and what was decoded of it, is nobody's for the sake of objects that cannot be read.
+        rows = NoRows(rows)
+        workingRows = nil
+        writableRows = nil
+        windows = WindowSet(columns: type.columns)
+        state.pointee.windows = windows.pointers
         forgetPlaces()
     }
 

@@ -1,0 +1,460 @@
+import Dispatch
+import Firn
+import FirnBytes
+import FirnDisk
+import FirnModel
+import Foundation
+import Synchronization
+import Testing
+#if canImport(Glibc)
+import Glibc
+#endif
+
+/// An actor that keeps what it was given by a realm, as programs do.
+private actor Pack {
+    private var realm: Realm?
+    private var token: NotificationToken?
+    private var changes = 0
+
+    init(_ configuration: Realm.Configuration) async throws { realm = try await Realm(configuration: configuration, actor: self) }
+
+    func observe() async {
+        token = await realm!.objects(Dog.self).observe(on: self) { me, _ in me.changes += 1 }
+        try! await realm!.asyncWrite { realm!.create(Dog.self) }
+    }
+
+    var count: Int { realm!.objects(Dog.self).count }
+}
+
+/// Opening realms and letting go of them, in whatever order and wherever.
+@Suite struct LifetimeTests {
+    @Test func `an actor that holds its realm and observes it goes when nobody needs it, and the file with it`() async throws {
+        let place = try Place(), configuration = place.configuration([Dog.self])
+        weak var gone: Pack?
+        do {
+            let kennel = try await Pack(configuration)
+            await kennel.observe()
+            #expect(await kennel.count == 1)
+            gone = kennel
+        }
+        // What was under way to it may hold it for moments.
+        for _ in 0..<2000 where gone != nil { try await Task.sleep(nanoseconds: 1_000_000) }
+        #expect(gone == nil)
+        var isDeleted = false
+        for _ in 0..<2000 where !isDeleted {
+            do { isDeleted = try Realm.deleteFiles(for: configuration) } catch Realm.Error.alreadyOpen { try await Task.sleep(nanoseconds: 1_000_000) }
+        }
+        #expect(isDeleted)
+        // Another may have its address.
+        for _ in 0..<20 { #expect(try await Pack(configuration).count == 0) }
+    }
+
+    @Test func `realms in memory that come and go on several threads are always whole`() throws {
+        let configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Dog.self])
+        let failures: Mutex<[String]> = Mutex([])
+        DispatchQueue.concurrentPerform(iterations: 4) { _ in
+            for _ in 0..<150 {
+                do {
+                    let realm = try Realm(configuration: configuration)
+                    try realm.write { realm.create(Dog.self) }
+                    if realm.objects(Dog.self).isEmpty { failures.withLock { $0.append("nothing in it") } }
+                } catch { failures.withLock { $0.append("\(error)") } }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+        #expect(!Realm.fileExists(for: configuration))
+    }
+
+    @Test func `a block that is asked about compaction may open other realms`() throws {
+        let place = try Place(), other = Realm.Configuration(fileURL: place.file("other.firn"), objectTypes: [Dog.self])
+        do {
+            let realm = try Realm(configuration: place.configuration([Dog.self]))
+            try realm.write { realm.create(Dog.self) }
+        }
+        var configuration = place.configuration([Dog.self])
+        configuration.shouldCompactOnLaunch = { total, used in
+            let realm = try! Realm(configuration: other)
+            try! realm.write { realm.create(Dog.self, value: ["name": "asked", "age": total - used]) }
+            return true
+        }
+        #expect(try Realm(configuration: configuration).objects(Dog.self).count == 1)
+        #expect(try Realm(configuration: other).objects(Dog.self).first?.name == "asked")
+    }
+
+    @Test func `a block that is asked about compaction and opens the same realm traps`() async {
+        await #expect(processExitsWith: .failure) {
+            let place = try Place()
+            do { _ = try Realm(configuration: place.configuration([Dog.self])) }
+            var configuration = place.configuration([Dog.self])
+            let same = configuration
+            configuration.shouldCompactOnLaunch = { _, _ in try! Realm(configuration: same).isEmpty }
+            _ = try Realm(configuration: configuration)
+        }
+    }
+
+    @Test func `realms that only read and realms that write share a file in one process`() throws {
+        let place = try Place(), writing = place.configuration([Dog.self])
+        do { _ = try Realm(configuration: writing) }
+        var reading = writing
+        reading.readOnly = true
+        let reader = try Realm(configuration: reading), writer = try Realm(configuration: writing)
+        try writer.write { writer.create(Dog.self) }
+        reader.refresh()
+        #expect(reader.objects(Dog.self).count == 1 && reader != writer)
+        #expect(throws: Realm.Error.filePermissionDenied) { try reader.write {} }
+        #expect(throws: Realm.Error.alreadyOpen) { try Realm.deleteFiles(for: reading) }
+        withExtendedLifetime((reader, writer)) {}
+    }
+
+    @Test func `a folder is never deleted as a realm's file`() throws {
+        let place = try Place()
+        try Data("of the user".utf8).write(to: place.file("kept"))
+        let configuration = Realm.Configuration(fileURL: place.folder)
+        #expect(throws: Realm.Error.fileAccess) { try Realm.deleteFiles(for: configuration) }
+        #expect(FileManager.default.fileExists(atPath: place.file("kept").path))
+        #expect(!Realm.fileExists(for: configuration))
+    }
+
+    @Test func `a file that another process makes at the same moment is opened`() throws {
+        /// The first file that is to take its name finds that another has it.
+        final class First: DiskCalls {
+            private let seen = Atomic<Bool>(false)
+            private let path: String
+            init(_ path: String) { self.path = path }
+            func before(_ call: DiskCall, of file: UInt64) -> Int32? {
+                guard case .link(_, path) = call, !seen.exchange(true, ordering: .relaxed) else { return nil }
+                let database = try! Database.create(path: path)
+                let transaction = try! database.begin()
+                try! transaction.extendSchema([TypeSchema("Other", columns: [ColumnSchema("n", ColumnType(.int))])])
+                try! transaction.insert("Other", [.int(7)])
+                try! transaction.commit()
+                return nil
+            }
+        }
+        for seeded in [false, true] {
+            let place = try Place()
+            var configuration = place.configuration([Dog.self])
+            if seeded {
+                let seed = try Realm(configuration: Realm.Configuration(fileURL: place.file("seed.firn"), objectTypes: [Dog.self]))
+                try seed.write { seed.create(Dog.self) }
+                configuration.seedFilePath = seed.configuration.fileURL
+            }
+            ScriptedDisk.begin(in: place.folder.path, First(place.file().path))
+            defer { ScriptedDisk.end(in: place.folder.path) }
+            let realm = try Realm(configuration: configuration)
+            try realm.write { realm.create(Dog.self) }
+            #expect(realm.dynamicObjects("Other").count == 1 && realm.objects(Dog.self).count == 1)
+        }
+    }
+
+    #if os(Linux)
+    @Test func `a realm that is invalidated again and again does not grow`() async {
+        // In a process of its own: its memory is what counts.
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([Person.self, Dog.self])
+            try realm.write { for i in 0..<3000 { realm.create(Dog.self, value: ["name": "dog \(i)", "age": i]) } }
+            func bytes(after rounds: Int) throws -> Int {
+                for _ in 0..<rounds {
+                    realm.refresh()
+                    var sum = 0
+                    for dog in realm.objects(Dog.self).filter("age < 1100") { sum += dog.age + dog.name.utf8.count }
+                    precondition(sum > 600_000)
+                    realm.invalidate()
+                }
+                return Int(try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[1])! * 4096
+            }
+            let before = try bytes(after: 100), after = try bytes(after: 400)
+            precondition(after - before < 400 * 4000, "\((after - before) / 400) bytes for each")
+        }
+    }
+    #endif
+
+    @Test func `an invalidated realm, and one that went on, holds no version for the sake of what was read from it`() throws {
+        let place = try Place(), realm = try Realm(configuration: place.configuration([Person.self, Dog.self]))
+        try realm.write { for i in 0..<3000 { realm.create(Person.self, value: ["id": i, "name": "p\(i)", "dogs": [["name": "d"]]] as [String: Any]) } }
+        let other = try Database.open(path: place.file().path)
+        func read() -> [Any] {
+            let people = realm.objects(Person.self), some = people.filter("id > 2990").sorted(byKeyPath: "name"), first = people[0]
+            let sections = people.sectioned(by: { String($0.name.prefix(2)) }, sortDescriptors: [SortDescriptor(keyPath: "name")])
+            var iterator = people.makeIterator()
+            _ = (some.count, some.first?.name, first.dogs.first?.name, sections.count, iterator.next()?.name, people.sum(ofProperty: "id") as Int)
+            return [people, some, first, first.dogs, sections]
+        }
+        let held = read()
+        try realm.write { realm.create(Dog.self) }
+        #expect(try other.pinnedVersions() == [realm.versions[0].number])
+        let more = read()
+        realm.invalidate()
+        #expect(try other.pinnedVersions() == [])
+        withExtendedLifetime((held, more)) {}
+    }
+
+    @Test func `a frozen realm is not invalidated`() async {
+        await #expect(processExitsWith: .failure) {
+            let realm = try memoryRealm([Dog.self]).freeze()
+            realm.invalidate()
+        }
+    }
+
+    @Test func `signals stay the program's`() async {
+        #if !os(Windows)
+        await #expect(processExitsWith: .success) {
+            let place = try Place()
+            // Whoever runs this may hold them back.
+            var none = sigset_t()
+            sigemptyset(&none)
+            sigprocmask(SIG_SETMASK, &none, nil)
+            // As services do, before they open anything.
+            signal(SIGTERM) { _ in handled.store(true, ordering: .relaxed) }
+            let realm = try Realm(configuration: place.configuration([Dog.self]))
+            try realm.write { realm.create(Dog.self) }
+            try realm.writeCopy(toFile: place.file("copy.firn"))
+            raise(SIGTERM)
+            precondition(handled.load(ordering: .relaxed))
+            signal(SIGHUP, SIG_IGN)
+            _ = try Realm(configuration: Realm.Configuration(fileURL: place.file("second.firn")))
+            raise(SIGHUP)
+        }
+        await #expect(processExitsWith: .signal(SIGTERM)) {
+            var none = sigset_t()
+            sigemptyset(&none)
+            sigprocmask(SIG_SETMASK, &none, nil)
+            signal(SIGTERM, SIG_DFL)
+            let place = try Place(), realm = try Realm(configuration: place.configuration([Dog.self]))
+            try realm.write { realm.create(Dog.self) }
+            withExtendedLifetime((try Database.create(path: place.file("unfinished").path, atFirstCommit: true), realm)) { _ = raise(SIGTERM) }
+        }
+        #endif
+    }
+
+    @Test func `a thread does not wait for itself`() throws {
+        let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "inner")
+        let realm = try Realm(configuration: configuration)
+        try realm.write {
+            // On this very thread.
+            try queue.sync {
+                let other = try Realm(configuration: configuration, queue: queue)
+                #expect(throws: Realm.Error.alreadyInTransaction) { try other.write { other.create(Dog.self) } }
+                #expect(throws: Realm.Error.alreadyInTransaction) { try other.tag("x") }
+                #expect(throws: Realm.Error.alreadyInTransaction) { try other.shrink() }
+            }
+            realm.create(Dog.self)
+        }
+        try queue.sync {
+            let other = try Realm(configuration: configuration, queue: queue)
+            try other.write {
+                #expect(throws: Realm.Error.alreadyInTransaction) { try realm.write {} }
+                other.create(Dog.self)
+            }
+        }
+        try realm.write { realm.create(Dog.self) }
+        #expect(realm.objects(Dog.self).count == 3)
+        // A migration that opens what it migrates.
+        var next = place.configuration([Dog.self], version: 1)
+        next.fileURL = place.file("b.firn")
+        try realm.writeCopy(toFile: place.file("b.firn"))
+        let block: MigrationBlock = { _, _ in
+            var same = place.configuration([Dog.self], version: 1)
+            same.fileURL = place.file("b.firn")
+            #expect(throws: Realm.Error.alreadyInTransaction) { try Realm(configuration: same) }
+        }
+        next.migrationBlock = block
+        #expect(try Realm(configuration: next).objects(Dog.self).count == 3)
+    }
+
+    @Test func `a class that the file has no type for, and cannot have, has no objects`() throws {
+        let place = try Place(), configuration = place.configuration()
+        let realm = try Realm(configuration: configuration)
+        try realm.write { realm.create(Dog.self, value: ["name": "first"]) }
+        let first = try realm.versions[0].number
+        func check(_ realm: Realm) {
+            let all = realm.objects(Person.self)
+            #expect(all.isEmpty && all.first == nil && all.filter("name == 'x' AND ANY dogs.name == 'y' AND age > 2").isEmpty && all.sorted(byKeyPath: "best.name").isEmpty)
+            #expect(realm.object(ofType: Person.self, forPrimaryKey: 1) == nil && all.sum(ofProperty: "age") == 0 && all.freeze().isEmpty)
+            #expect(realm.objects(Dog.self).first?.name == "first" && realm.damage == nil)
+            for _ in all { Issue.record("a person") }
+        }
+        // Before the type was there.
+        try realm.write { realm.create(Person.self, value: ["id": 1]) }
+        check(try realm.freeze(at: first))
+        let second = Realm.Configuration(fileURL: place.file("b.firn"))
+        try realm.freeze(at: first).writeCopy(toFile: place.file("b.firn"))
+        var reading = second
+        reading.readOnly = true
+        check(try Realm(configuration: reading))
+        // A disk that has no room just now.
+        final class Full: DiskCalls {
+            let isFull = Atomic<Bool>(true)
+            func before(_ call: DiskCall, of file: UInt64) -> Int32? {
+                switch call {
+                case .write, .allocate: isFull.load(ordering: .relaxed) ? ENOSPC : nil
+                default: nil
+                }
+            }
+        }
+        let disk = Full()
+        ScriptedDisk.begin(in: place.folder.path, disk)
+        defer { ScriptedDisk.end(in: place.folder.path) }
+        let full = try Realm(configuration: second)
+        check(full)
+        let people = full.objects(Person.self)
+        #expect(throws: Realm.Error.self) { try full.write { full.create(Person.self, value: ["id": 2]) } }
+        #expect(people.isEmpty)
+        disk.isFull.store(false, ordering: .relaxed)
+        withExtendedLifetime(full) {}
+    }
+
+    // MARK: Compaction
+
+    private func filled(_ configuration: Realm.Configuration) throws {
+        let realm = try Realm(configuration: configuration)
+        try realm.write { for i in 0..<2000 { realm.create(Dog.self, value: ["name": "dog \(i) \(UUID())"]) } }
+        try realm.write { realm.delete(Array(realm.objects(Dog.self).prefix(1900))) }
+    }
+
+    @Test func `compaction at launch keeps who may read the file, and a symbolic link a link`() throws {
+        let place = try Place(), link = place.file("link.firn")
+        try filled(place.configuration([Dog.self]))
+        chmod(place.file().path, 0o600)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: place.file())
+        let before = try FileManager.default.attributesOfItem(atPath: place.file().path)[.size] as! Int
+        // What a launch that was killed left behind.
+        for name in ["a.firn.compacting", "a.firn.compacting.tmp-1a2b3c"] { try Data(count: 100).write(to: place.file(name)) }
+        var configuration = Realm.Configuration(fileURL: link, objectTypes: [Dog.self])
+        configuration.shouldCompactOnLaunch = { _, _ in true }
+        #expect(try Realm(configuration: configuration).objects(Dog.self).count == 100)
+        let attributes = try FileManager.default.attributesOfItem(atPath: place.file().path)
+        #expect((attributes[.size] as! Int) < before / 2 && (attributes[.posixPermissions] as! Int) == 0o600)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == place.file().path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path).sorted() == ["a.firn", "link.firn"])
+    }
+
+    @Test func `compaction at launch leaves a file alone whose last commit is damaged, and one that somebody has opened meanwhile`() throws {
+        let place = try Place()
+        try filled(place.configuration([Dog.self]))
+        var configuration = place.configuration([Dog.self])
+        configuration.shouldCompactOnLaunch = { _, _ in true }
+        // Another process, that comes while the new file is being written.
+        final class Guest: DiskCalls {
+            private let held: Mutex<DatabaseSnapshot?> = Mutex(nil)
+            private let path: String
+            private let isBusy = Atomic<Bool>(false)
+            init(_ path: String) { self.path = path }
+            func before(_ call: DiskCall, of file: UInt64) -> Int32? {
+                guard case .sync = call, !isBusy.exchange(true, ordering: .relaxed) else { return nil }
+                let snapshot = try! Database.open(path: path).snapshot()
+                held.withLock { $0 = snapshot }
+                return nil
+            }
+        }
+        let inode = try FileManager.default.attributesOfItem(atPath: place.file().path)[.systemFileNumber] as! Int
+        ScriptedDisk.begin(in: place.folder.path, Guest(place.file().path))
+        #expect(try Realm(configuration: configuration).objects(Dog.self).count == 100)
+        ScriptedDisk.end(in: place.folder.path)
+        #expect(try FileManager.default.attributesOfItem(atPath: place.file().path)[.systemFileNumber] as? Int == inode)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.folder.path) == ["a.firn"])
+
+        // The newest root's extent is damaged: what is left of that commit can be recovered from this file alone.
+        do {
+            let realm = try Realm(configuration: place.configuration([Dog.self]))
+            try realm.write { realm.objects(Dog.self)[0].name = "last " + UUID().uuidString }
+        }
+        var bytes = try Data(contentsOf: place.file())
+        let damaged = try #require((0..<bytes.count / 64).reversed().first { unit -> Bool in
+            var copy = bytes
+            copy[unit * 64 + 5] ^= 0x40
+            try? copy.write(to: place.file())
+            return (try? Database.open(path: place.file().path))?.fallback != nil
+        })
+        bytes[damaged * 64 + 5] ^= 0x40
+        try bytes.write(to: place.file())
+        do {
+            let realm = try Realm(configuration: configuration)
+            #expect(realm.interruptedCommit != nil)
+        }
+        #expect(try Data(contentsOf: place.file()) == bytes)
+    }
+
+    // MARK: Blocks that wait
+
+    @Test(.timeLimit(.minutes(1))) func `asynchronous writes that can never begin are told so`() async throws {
+        let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "writes")
+        let told: Mutex<[String]> = Mutex([])
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            queue.async {
+                let realm = try! Realm(configuration: configuration, queue: queue)
+                try! realm.write { realm.create(Dog.self) }
+                try! FileManager.default.removeItem(at: place.file())
+                realm.writeAsync({ told.withLock { $0.append("called") } }, onComplete: { error in told.withLock { $0.append(error.map { "\($0.code)" } ?? "written") } })
+                realm.beginAsyncWrite({ told.withLock { $0.append("called") } }, onFailure: { error in told.withLock { $0.append("begin \(error.code)") } })
+                realm.writeAsync({ told.withLock { $0.append("called") } }, onComplete: { error in
+                    told.withLock { $0.append(error.map { "\($0.code)" } ?? "written") }
+                    #expect(!realm.isPerformingAsynchronousWriteOperations)
+                    // It can be read on.
+                    #expect(realm.objects(Dog.self).count == 1 && realm.damage == nil)
+                    continuation.resume()
+                })
+            }
+        }
+        #expect(told.withLock { $0 } == ["fileAccess", "begin fileAccess", "fileAccess"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `D12: asynchronous writes keep to the number of active versions too`() async throws {
+        let place = try Place(), queue = DispatchQueue(label: "writes")
+        var configuration = place.configuration([Dog.self])
+        configuration.maximumNumberOfActiveVersions = 2
+        let limited = configuration
+        let codes = await withCheckedContinuation { (continuation: CheckedContinuation<[String], Never>) in
+            queue.async {
+                let realm = try! Realm(configuration: limited, queue: queue)
+                nonisolated(unsafe) var held: [Realm] = []
+                nonisolated(unsafe) var codes: [String] = []
+                func next() {
+                    held.append(realm.freeze())
+                    realm.writeAsync({ realm.create(Dog.self) }, onComplete: { error in
+                        codes.append(error.map { "\($0.code)" } ?? "written")
+                        if codes.count == 4 { return continuation.resume(returning: codes) }
+                        if error != nil { held = [] }
+                        next()
+                    })
+                }
+                next()
+            }
+        }
+        #expect(codes == ["written", "written", "tooManyVersions", "written"] || codes == ["written", "tooManyVersions", "written", "tooManyVersions"], "\(codes)")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a commit that another process made before anybody observed is told`() throws {
+        let place = try Place(), queue = DispatchQueue(label: "observes"), configuration = place.configuration([Dog.self]), log = Log()
+        nonisolated(unsafe) var realm: Realm? = try queue.sync { try Realm(configuration: configuration, queue: queue) }
+        // As another process would: through another open file.
+        let other = try Database.open(path: place.file().path, writable: true), transaction = try other.begin()
+        try transaction.extendSchema([TypeSchema("Other", columns: [ColumnSchema("n", ColumnType(.int))])])
+        try transaction.insert("Other", [.int(7)])
+        try transaction.commit()
+        nonisolated(unsafe) var token: NotificationToken?
+        queue.sync { token = realm!.observe { what, realm in log.note("\(what) \(realm.dynamicObjects("Other").count)") } }
+        #expect(log.waits(for: 1))
+        #expect(log.take() == ["didChange 1"])
+        queue.sync { (token, realm) = (nil, nil) }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `an object that is deleted before its observer has come to the queue is told as deleted`() throws {
+        let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "observes")
+        let realm = try Realm(configuration: configuration)
+        try realm.write { realm.create(Dog.self) }
+        let dog = realm.objects(Dog.self)[0], log = Log()
+        queue.suspend()
+        let token = dog.observe(on: queue) { change in
+            if case .deleted = change { log.note("deleted") } else { log.note("something else") }
+        }
+        try realm.write { realm.delete(dog) }
+        queue.resume()
+        #expect(log.waits(for: 1))
+        queue.sync {}
+        #expect(log.take() == ["deleted"])
+        token.invalidate()
+    }
+}
+
+private let handled = Atomic<Bool>(false)
