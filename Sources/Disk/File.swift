@@ -199,6 +199,16 @@ package final class File: Sendable {
 
     // MARK: Asking
 
+    /// Where the file next has bytes that are stored, from an offset on: all between reads as zero, and takes as long to read as if it were there. Nil: nothing more. Where the medium
+    /// does not say, all is data.
+    package func data(from offset: UInt64) -> Range<UInt64>? {
+        let seekData: Int32 = 3, seekHole: Int32 = 4
+        let start = lseek(descriptor, off_t(offset), seekData)
+        if start < 0 { return errno == ENXIO ? nil : offset..<UInt64(off_t.max) }
+        let end = lseek(descriptor, start, seekHole)
+        return UInt64(start)..<(end > start ? UInt64(end) : UInt64(off_t.max))
+    }
+
     package var isRegular: Bool { kind == S_IFREG }
     package var isDirectory: Bool { kind == S_IFDIR }
 

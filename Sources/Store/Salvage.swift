@@ -23,6 +23,7 @@ package final class Salvage: ExtentSource, Sendable {
     package let path: String
     /// Bytes that the file has.
     package let length: UInt64
+    private let file: File
     private let mapping: Mapping
     private let verified: VerifiedExtents
     /// Of an encrypted file: its cipher, and what was opened with it.
@@ -34,6 +35,7 @@ package final class Salvage: ExtentSource, Sendable {
         let file = try File(path: path, .read)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
         self.path = path
+        self.file = file
         length = try file.size()
         mapping = try Mapping(file)
         verified = try VerifiedExtents(for: file)
@@ -158,8 +160,15 @@ package final class Salvage: ExtentSource, Sendable {
         // What is sealed looks like nothing.
         guard cipher == nil else { return [] }
         var leads: [Lead] = []
-        var offset = UInt64(Root.slotBytes)
+        var offset = UInt64(Root.slotBytes), dataEnd: UInt64 = 0
         while offset + 152 <= length {
+            // Holes are passed over: there may be terabytes of them.
+            if offset >= dataEnd {
+                guard let data = file.data(from: offset), data.lowerBound < length else { break }
+                offset = max(offset, data.lowerBound / 64 * 64)
+                dataEnd = data.upperBound
+                continue
+            }
             let head = mapping.bytes(at: Int(offset), count: 4)
             if head.loadUnaligned(as: UInt32.self).littleEndian == CommitRecord.tag {
                 // What the catalogue hashes to vouches for the lead. Lists, in a hostile file, would go on to the end from everywhere.

@@ -1,5 +1,6 @@
 import FirnBytes
 @testable import FirnCodecs
+import FirnDisk
 import FirnKit
 import Foundation
 import Testing
@@ -205,5 +206,21 @@ import Testing
             Issue.record("it was committed")
         } catch { #expect(error.code == .unsupported, "\(error)") }
         #expect(try rows(path).count == 5)
+    }
+
+    @Test func `T7 a file that is a terabyte of nothing is looked through in no time`() throws {
+        let memory = TemporaryFolder(inMemory: true), hollow = memory.file("a.firn")
+        _ = try database(50)
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        // Without roots: only what lies about leads to a version.
+        for place in [0, 4096] { bytes.replaceSubrange(place..<place + 512, with: [UInt8](repeating: 0, count: 512)) }
+        try File(path: hollow, .createNew).write(bytes, at: 0)
+        try File(path: hollow, .readWrite).truncate(to: 1 << 40)
+        let recovery = try Recovery.run(from: hollow, to: saved)
+        #expect(recovery.saved[0].rows == 50 && recovery.version == 1)
+        // And where nothing does.
+        try File(path: hollow, .createOrTruncate).write([UInt8](repeating: 1, count: 4000), at: 1 << 39)
+        try File(path: hollow, .readWrite).truncate(to: 1 << 40)
+        #expect(throws: FirnError.self) { try Recovery.run(from: hollow, to: memory.file("b.firn")) }
     }
 }
