@@ -13,6 +13,11 @@ package enum Machine {
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
+    package static func sleep(seconds: Double) {
+        var nap = timespec(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
+        nanosleep(&nap, nil)
+    }
+
     /// Nanoseconds since 1970-01-01 00:00 UTC.
     package static var wallNanoseconds: Int64 {
         var time = timespec()

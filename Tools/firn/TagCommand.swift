@@ -21,6 +21,8 @@ struct TagCommand {
     }
 
     private func add(_ names: [String], _ file: OpenedFile, _ meant: DatabaseSnapshot, _ database: Database) throws(FirnError) -> ExitCode {
+        // Beside a fast writer the version that was the newest a moment ago may not be kept any more; this one is held by who tags it.
+        let meant = file.address.version == nil ? try database.snapshot() : meant
         let existing = try database.tags()
         var wanted: [(name: String, snapshot: DatabaseSnapshot)] = []
         for word in names {
@@ -38,14 +40,14 @@ struct TagCommand {
             wanted.append((name, snapshot))
         }
         // All of them with one commit.
-        try database.tag(wanted, wait: false)
+        try inTurn { () throws(FirnError) in try database.tag(wanted, wait: false) }
         if arguments.has("json") || !session.isQuiet { try print(try database.tags().filter { tag in wanted.contains { $0.name == tag.name } }) }
         return .done
     }
 
     private func delete(_ names: [String], _ database: Database) throws(FirnError) -> ExitCode {
         if arguments.has("force") { throw FirnError(.usage, "--force is for moving tags, not for deleting them") }
-        let missing = try database.untag(names, wait: false)
+        let missing = try inTurn { () throws(FirnError) in try database.untag(names, wait: false) }
         for name in missing { session.remark("there is no tag \"\(name)\"") }
         return missing.isEmpty ? .done : .no
     }

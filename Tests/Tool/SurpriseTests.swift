@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+/// What somebody meets who knows the guide and nothing else.
+@Suite struct SurpriseTests {
+    private func file(_ scratch: Scratch) throws {
+        try scratch.write("a.csv", "id,name\n1,one\n2,two\n")
+        #expect(try scratch.firn("convert", "a.csv", "a.firn", "--key", "id").code == 0)
+    }
+
+    private func start(_ program: URL, _ words: String...) throws -> Process {
+        let process = Process()
+        process.executableURL = program
+        process.arguments = words
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    @Test func `versions that are not there are told apart, with where to find the others`() throws {
+        let scratch = try Scratch()
+        try file(scratch)
+        for (words, message) in [(["query", "a.firn@0"], "version 0 is the file before anything was committed"), (["query", "a.firn@99"], "there is no version 99: the newest is 1"),
+                                 (["query", "a.firn@none"], "there is no tag 'none'"), (["revert", "a.firn", "77"], "there is no version 77: the newest is 1"),
+                                 (["revert", "a.firn", "none"], "there is no tag 'none'"), (["tag", "a.firn", "x@9"], "there is no version 9")] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 5 && run.errors.contains(message) && run.errors.contains("'firn log a.firn' lists the versions"), "\(words): \(run.code) \(run.errors)")
+        }
+    }
+
+    @Test func `a key is read as programs print it`() throws {
+        let scratch = try Scratch(), digits = (0..<64).map { _ in String(UInt8.random(in: 16...255), radix: 16) }.joined()
+        try file(scratch)
+        try scratch.write("key", digits)
+        // As xxd -p breaks it.
+        try scratch.write("lines", stride(from: 0, to: 128, by: 60).map { digits.dropFirst($0).prefix(60) + "\n" }.joined())
+        #expect(try scratch.firn("convert", "a.firn", "b.firn", "--new-key-file", "key").code == 0)
+        #expect(try scratch.firn("verify", "--key-file", "lines", "b.firn").code == 0)
+        #expect(try scratch.firn("verify", "b.firn", environment: ["FIRN_KEY": scratch.read("lines")]).code == 0)
+    }
+
+    @Test func `names that are no text, or more than a line, are told as what they are`() throws {
+        let scratch = try Scratch()
+        try file(scratch)
+        try FileManager.default.copyItem(at: scratch.file("a.firn"), to: scratch.file("two\nlines\u{1B}[31m.firn"))
+        let verified = try scratch.firn("verify", "two\nlines\u{1B}[31m.firn")
+        #expect(verified.code == 0 && !verified.out.contains("\u{1B}") && verified.out.split(separator: "\n").count == 1, "\(verified.out)")
+        let shell = Process(), errors = Pipe()
+        shell.executableURL = URL(filePath: "/bin/sh")
+        shell.arguments = ["-c", "\"$FIRN\" verify \"$(printf 'bad\\377.firn')\""]
+        shell.environment = ProcessInfo.processInfo.environment.merging(["FIRN": FirnRun.binary.path]) { $1 }
+        shell.standardError = errors
+        try shell.run()
+        let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        shell.waitUntilExit()
+        #expect(shell.terminationStatus == 2 && told.contains("is not UTF-8"), "\(told)")
+    }
+
+    @Test func `tags and what is kept are set beside a program that writes without end`() throws {
+        let scratch = try Scratch(), stress = FirnRun.binary.deletingLastPathComponent().appending(path: "firn-stress")
+        try start(stress, "soak", scratch.file("a.firn").path, "--count", "20").waitUntilExit()
+        let writer = try start(stress, "write", scratch.file("a.firn").path)
+        defer {
+            kill(writer.processIdentifier, SIGKILL)
+            writer.waitUntilExit()
+        }
+        for words in [["tag", "a.firn", "one"], ["log", "--keep", "5", "a.firn"], ["tag", "a.firn", "two"], ["tag", "--delete", "a.firn", "one"]] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 0, "\(words): \(run.errors)")
+        }
+        #expect(writer.isRunning)
+    }
+
+    @Test func `what cannot be recovered, or written to a pipe, is refused as that`() throws {
+        let scratch = try Scratch()
+        try file(scratch)
+        try FileManager.default.createDirectory(at: scratch.file("folder"), withIntermediateDirectories: false)
+        #expect(try scratch.firn("recover", "folder", "b.firn").code == 5 && scratch.firn("recover", "/dev/null", "b.firn").code == 5)
+        let piped = try scratch.firn("compact", "a.firn", "-")
+        #expect(piped.code == 2 && piped.errors.contains("cannot be written to a pipe") && !scratch.has("-"))
+    }
+}
