@@ -73,6 +73,7 @@ struct Patch {
         try removeRows()
         try changeTypes()
         let linked = try writeRows()
+        try setKeys()
         try setLinks(linked)
         guard conflicts.count == 0 else { return .refused(conflicts.first, count: conflicts.count) }
         return try prove()

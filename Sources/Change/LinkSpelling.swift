@@ -9,6 +9,8 @@ struct LinkSpelling: Sendable {
         case value(ScalarKind)
         /// All values of a key, as a list in an `any` value.
         case parts
+        /// The same behind the names of the key's columns: where those are not the same in both files, no link is the same in both.
+        case named
     }
 
     private let forms: [String: Form]
@@ -33,18 +35,37 @@ struct LinkSpelling: Sendable {
         let oldMay = mayHold(old), newMay = mayHold(new)
         guard oldMay || newMay else { return (old, new) }
         let mine = try natural(old, bareOld), theirs = try natural(new, bareNew)
-        func joint(_ own: [String: (bare: String, form: Form)], _ other: [String: (bare: String, form: Form)]) -> [String: Form] {
-            let byName = Dictionary(other.values.map { ($0.bare, $0.form) }, uniquingKeysWith: { first, _ in first })
-            return own.mapValues { byName[$0.bare] == nil || byName[$0.bare] == $0.form ? $0.form : .parts }
+        func joint(_ own: [String: Target], _ other: [String: Target]) -> [String: Form] {
+            let byName = Dictionary(other.values.map { ($0.bare, $0) }, uniquingKeysWith: { first, _ in first })
+            return own.mapValues { target in
+                guard let twin = byName[target.bare] else { return target.form }
+                guard target.isKeyed(as: twin) || twin.isKeyed(as: target) else { return .named }
+                return target.form == twin.form ? target.form : .parts
+            }
         }
         return (oldMay ? SpelledTable(old, LinkSpelling(old, bareOld, joint(mine, theirs))) : old,
                 newMay ? SpelledTable(new, LinkSpelling(new, bareNew, joint(theirs, mine))) : new)
     }
 
-    private static func natural(_ table: any Table, _ bare: (String) -> String) throws(FirnError) -> [String: (bare: String, form: Form)] {
-        var forms: [String: (bare: String, form: Form)] = [:]
+    /// A type that links lead to.
+    private struct Target {
+        let bare: String
+        let form: Form
+        let key: [String]
+        /// It stands for a type of that name in a file of changes.
+        let isStand: Bool
+
+        /// Types without key have one column `row` in files of changes.
+        func isKeyed(as other: Target) -> Bool { key == other.key || isStand && key == ["row"] && other.key.isEmpty }
+    }
+
+    private static func natural(_ table: any Table, _ bare: (String) -> String) throws(FirnError) -> [String: Target] {
+        var forms: [String: Target] = [:]
         do throws(Damage) {
-            for type in table.schema.types where try table.related(type.name) != nil { forms[type.name] = (bare(type.name), natural(type)) }
+            for type in table.schema.types where try table.related(type.name) != nil {
+                let name = bare(type.name)
+                forms[type.name] = Target(bare: name, form: natural(type), key: type.key.map { type.columns[$0].name }, isStand: name != type.name)
+            }
         } catch { throw FirnError(error, in: table.type.name) }
         return forms
     }
@@ -74,7 +95,7 @@ struct LinkSpelling: Sendable {
         copy.target = nil
         switch form {
         case .value(let kind): copy.kind = kind
-        case .parts: copy.kind = .any
+        case .parts, .named: copy.kind = .any
         }
         if type.isCollection { copy.elementIsOptional = true } else { copy.isOptional = true }
         return copy

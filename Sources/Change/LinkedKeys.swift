@@ -32,7 +32,7 @@ final class LinkedKeys: Sendable {
             var found = try readers.withLock { (readers) throws(Damage) -> Column in try readers.columns[0].fetch(links, present: present) }
             found.type = type
             return found
-        case .parts:
+        case .parts, .named:
             let (live, parts) = try readers.withLock { (readers) throws(Damage) -> (Bits, [Column]) in
                 var parts: [Column] = []
                 for i in readers.columns.indices { parts.append(try readers.columns[i].fetch(links, present: present)) }
@@ -40,21 +40,25 @@ final class LinkedKeys: Sendable {
             }
             return try fill(type, links, present) { (i, row) throws(Damage) in
                 guard live[i] else { return .null }
-                if self.table.type.key.isEmpty { return .list([try self.ordinal(row).map { .int($0) } ?? .null]) }
-                return .list(parts.map { $0.value(at: i) })
+                if self.table.type.key.isEmpty { return .list(self.named([try self.ordinal(row).map { .int($0) } ?? .null])) }
+                return .list(self.named(parts.map { $0.value(at: i) }))
             }
         }
     }
 
     /// The values of the key of one row, or the number of rows before it; nil if there is no such row.
     func parts(_ row: Int64) throws(Damage) -> [Value]? {
-        if table.type.key.isEmpty { return try ordinal(row).map { [.int($0)] } }
+        if table.type.key.isEmpty { return try ordinal(row).map { named([.int($0)]) } }
         return try readers.withLock { (readers) throws(Damage) -> [Value]? in
             guard try readers.live.isLive(row) else { return nil }
             var parts: [Value] = []
             for i in readers.columns.indices { parts.append(try readers.columns[i].fetch([row], present: nil).value(at: 0)) }
-            return parts
+            return named(parts)
         }
+    }
+
+    private func named(_ parts: [Value]) -> [Value] {
+        form == .named ? [.list(table.type.key.map { .string(table.type.columns[$0].name) })] + parts : parts
     }
 
     private func fill(_ type: ColumnType, _ links: [Int64], _ present: Bits?, _ value: (Int, Int64) throws(Damage) -> Value) throws(Damage) -> Column {

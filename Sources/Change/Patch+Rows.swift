@@ -20,27 +20,24 @@ extension Patch {
             guard places.count >= plan.part.pairs, plan.ids.count >= plan.part.pairs else { throw damaged("rows of '\(plan.name)' are missing") }
             linked += try setCells(i, plan, after, table, places)
             linked += try insert(i, plan, table, Array(places[plan.part.pairs...]))
-            if ownKeyChanged(plan) { try checkKey(plan.name) }
         }
         return linked
     }
 
-    private func ownKeyChanged(_ plan: Plan) -> Bool { plan.rows != nil && plan.part.before?.primaryKey != plan.part.after?.primaryKey }
-
-    /// Links lead nowhere at first.
-    private func bare(_ value: Value, _ type: ColumnType, _ schema: Schema) -> (value: Value, hasLinks: Bool) {
-        var hasLinks = false
-        let bare = value.mapLinks(type, in: schema) { (target, _) in
-            hasLinks = true
-            return (target, -1)
+    /// The types of the columns of the changes, but that they are null where the file lets them be so.
+    private func firstTypes(_ plan: Plan, _ table: any Table) -> [ColumnType] {
+        let own = transaction.schema[plan.name]
+        return table.type.columns.map { column in
+            var type = column.type
+            if let place = own?.index(of: column.name) { type.isOptional = own!.columns[place].type.isOptional }
+            return type
         }
-        return (hasLinks ? bare : value, hasLinks)
     }
 
     private func setCells(_ number: Int, _ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ places: [RowPlace]) throws(FirnError) -> [LinkedCells] {
         guard plan.part.pairs > 0, let before = plan.part.before?.table else { return [] }
         let cells = try ToldCells(plan.part, name: changes.name), old = try DifferingRows.places(before, changes.name)
-        let was = RowReader(before, name: changes.name), becomes = RowReader(table, name: changes.name)
+        let was = RowReader(before, name: changes.name), becomes = RowReader(table, name: changes.name), first = firstTypes(plan, table)
         var linked: [LinkedCells] = []
         for (place, column) in table.type.columns.enumerated() where !plan.part.key.contains(column.name) {
             let isAlike = cells.isAlike(column.name), twin = isAlike ? before.type.index(of: column.name) : nil, mayLink = table.schema.mayHoldLinks(column.type)
@@ -55,9 +52,8 @@ extension Patch {
                     try transaction.update(plan.name, rowID: plan.ids[k], column: column.name, value)
                     continue
                 }
-                let (first, hasLinks) = bare(value, column.type, table.schema)
-                if hasLinks { found.cells.append((places[k], plan.ids[k])) }
-                try transaction.update(plan.name, rowID: plan.ids[k], column: column.name, first)
+                if value.hasLinks(column.type, in: table.schema) { found.cells.append((places[k], plan.ids[k])) }
+                try transaction.update(plan.name, rowID: plan.ids[k], column: column.name, value.withoutLinks(first[place], in: table.schema))
             }
             if !found.cells.isEmpty { linked.append(found) }
         }
@@ -67,7 +63,7 @@ extension Patch {
     private func insert(_ number: Int, _ plan: Plan, _ table: any Table, _ places: [RowPlace]) throws(FirnError) -> [LinkedCells] {
         guard !places.isEmpty, let own = transaction.schema[plan.name] else { return [] }
         let reader = RowReader(table, name: changes.name), sources = own.columns.map { table.type.index(of: $0.name) }
-        let mayLink = table.type.columns.map { table.schema.mayHoldLinks($0.type) }
+        let mayLink = table.type.columns.map { table.schema.mayHoldLinks($0.type) }, first = firstTypes(plan, table)
         var linked = table.type.columns.indices.map { LinkedCells(plan: number, column: $0) }
         for place in places {
             var values: [Value] = [], withLinks: [Int] = []
@@ -78,9 +74,8 @@ extension Patch {
                 }
                 var value = try reader.value(place, source)
                 if mayLink[source] {
-                    let (first, hasLinks) = bare(value, table.type.columns[source].type, table.schema)
-                    value = first
-                    if hasLinks { withLinks.append(source) }
+                    if value.hasLinks(table.type.columns[source].type, in: table.schema) { withLinks.append(source) }
+                    value = value.withoutLinks(first[source], in: table.schema)
                 }
                 values.append(value)
             }

@@ -12,7 +12,7 @@ extension Patch {
     }
 
     func changeTypes() throws(FirnError) {
-        var fresh: [TypeSchema] = [], revised: [(plan: Plan, type: TypeSchema)] = [], embedded: [TypeSchema] = []
+        var fresh: [TypeSchema] = [], revised: [TypeSchema] = [], embedded: [TypeSchema] = []
         for plan in plans {
             guard let after = plan.part.after, after.table != nil else { continue }
             var types = after.types(rename)
@@ -26,38 +26,54 @@ extension Patch {
             }
             if rows.type.hasShape(of: types[0], in: rows.schema, other: wanted) {
                 try widen(plan.name, transaction.schema, to: types[0], wanted)
-                try rekey(plan, after)
+                if keyWhileWriting(plan) != ownKey(transaction.schema[plan.name]!) { try rekey(plan.name, keyWhileWriting(plan)) }
             } else {
                 try clearObjects(of: plan, for: types[0], wanted)
-                types[0].key = key(of: plan, after, types[0])
-                revised.append((plan, types[0]))
+                types[0].key = keyWhileWriting(plan).compactMap { types[0].index(of: $0) }
+                revised.append(types[0])
                 embedded += types[1...]
             }
         }
         try change(embedded, beside: &fresh)
         if !fresh.isEmpty { try transaction.extendSchema(fresh) }
-        for (plan, type) in revised {
-            try transaction.revise(type)
-            if type.key.map({ type.columns[$0].name }) != ownKey(plan.rows!.type) { try checkKey(plan.name) }
-        }
+        for type in revised { try transaction.revise(type) }
     }
 
     private func ownKey(_ type: TypeSchema) -> [String] { type.key.map { type.columns[$0].name } }
 
     /// The type's own key afterwards: another one where the changes are of it too, otherwise the file's.
-    private func key(of plan: Plan, _ after: Changeset.Side, _ type: TypeSchema) -> [Int] {
-        let own = ownKey(plan.rows!.type), names = plan.part.before?.primaryKey == after.primaryKey ? own : after.primaryKey
-        let places = names.compactMap { type.index(of: $0) }
-        return places.count == names.count ? places : after.primaryKey.compactMap { type.index(of: $0) }
+    private func key(of plan: Plan) -> [String] {
+        guard let after = plan.part.after, let rows = plan.rows, plan.part.before?.primaryKey == after.primaryKey else { return plan.part.after?.primaryKey ?? [] }
+        let own = ownKey(rows.type)
+        return own.allSatisfy { after.table?.type.index(of: $0) != nil } ? own : after.primaryKey
     }
 
-    private func rekey(_ plan: Plan, _ after: Changeset.Side) throws(FirnError) {
-        guard let type = transaction.schema[plan.name], plan.part.before?.primaryKey != after.primaryKey, ownKey(type) != after.primaryKey else { return }
-        try transaction.rekey(plan.name, after.primaryKey.compactMap { type.index(of: $0) })
+    /// While rows get their values one after the other, two of them may have one key, unless it is by the key that the changes know them.
+    private func keyWhileWriting(_ plan: Plan) -> [String] {
+        let key = key(of: plan)
+        return key == plan.part.key ? key : []
+    }
+
+    /// Gives types the keys that they were without while they were written.
+    func setKeys() throws(FirnError) {
+        for plan in plans where plan.part.after?.table != nil {
+            guard plan.rows != nil, let type = transaction.schema[plan.name] else { continue }
+            let key = key(of: plan)
+            guard ownKey(type) != key else { continue }
+            try rekey(plan.name, key)
+            try checkKey(plan.name)
+        }
+    }
+
+    private func rekey(_ name: String, _ key: [String]) throws(FirnError) {
+        guard let type = transaction.schema[name] else { return }
+        let places = key.compactMap { type.index(of: $0) }
+        guard places.count == key.count else { throw damaged("the key of '\(name)' is none of its columns") }
+        try transaction.rekey(name, places)
     }
 
     /// No two rows have one key.
-    func checkKey(_ name: String) throws(FirnError) {
+    private func checkKey(_ name: String) throws(FirnError) {
         let table = transaction.table(name)
         guard !table.type.key.isEmpty else { return }
         var options = DifferenceOptions()

@@ -55,6 +55,27 @@ extension Value {
         return out
     }
 
+    /// The value with no link in it, for as long as the rows are not there that they lead to.
+    func withoutLinks(_ type: ColumnType, in schema: Schema) -> Value {
+        guard hasLinks(type, in: schema) else { return self }
+        guard type.kind == .embedded else {
+            switch type.collection {
+            case .none: return type.isOptional || type.kind == .any ? .null : .link(-1)
+            case .list: return .list([])
+            case .set: return .set([])
+            case .map: return .map([])
+            }
+        }
+        switch self {
+        case .list(let values): return .list(values.map { $0.withoutLinks(type.element, in: schema) })
+        case .map(let entries) where type.isCollection: return .map(entries.map { Entry($0.key, $0.value.withoutLinks(type.element, in: schema)) })
+        case .object(let entries):
+            let fields = type.target.flatMap { schema[$0] }?.columns ?? []
+            return .object(entries.enumerated().map { i, entry in i < fields.count ? Entry(entry.key, entry.value.withoutLinks(fields[i].type, in: schema)) : entry })
+        default: return self
+        }
+    }
+
     func hasLinks(_ type: ColumnType, in schema: Schema) -> Bool {
         var found = false
         _ = mapLinks(type, in: schema) { target, row in

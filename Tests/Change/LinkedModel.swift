@@ -201,7 +201,7 @@ struct LinkedModel {
 }
 
 extension LinkedModel {
-    /// Columns come, go and become others; a type comes, and perhaps one goes.
+    /// Columns come, go and become others; a type comes; a type may get a key, lose its own or have another.
     mutating func reshape(_ random: inout RandomTables) {
         for name in ["Int", "Pair", "Plain"] where random.chance(70) {
             let place = schema.types.firstIndex { $0.name == name }!
@@ -212,8 +212,16 @@ extension LinkedModel {
                 rows[name]![i].values[x] = .string("now \(i)")
                 rows[name]![i].values.append(.list([]))
             }
+            if random.chance(40) {
+                switch name {
+                case "Plain": schema.types[place].key = [x]
+                case "Int": schema.types[place].key = random.chance(50) ? [] : [x]
+                default: schema.types[place].key = [x, 0]
+                }
+            }
             if random.chance(50), let gone = schema.types[place].index(of: "link0") {
                 schema.types[place].columns.remove(at: gone)
+                schema.types[place].key = schema.types[place].key.map { $0 > gone ? $0 - 1 : $0 }
                 for i in rows[name, default: []].indices { rows[name]![i].values.remove(at: gone) }
             }
         }

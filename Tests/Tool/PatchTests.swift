@@ -107,7 +107,7 @@ import Testing
             +++ b.firn:Pet
             + tag=cat  at=2
             1 added, 0 removed, 0 changed, 1 unchanged
-            ~ type Place: 2 rows → 3 rows, without a key that tells rows apart
+            ~ type Place: 2 rows → 3 rows, without a key that both have
 
             """, "\(diff.code) \(diff.out)\(diff.errors)")
         let lines = try scratch.firn("diff", "a.firn", "b.firn", "--json").out.split(separator: "\n")

@@ -37,7 +37,9 @@ extension DiffCommand {
     }
 
     private func compare(_ name: String, _ old: StoredTable?, _ new: StoredTable?, _ names: [String]) throws(FirnError) -> (ChangedType, differs: Bool) {
-        if let old, let new, [(old, new), (new, old)].contains(where: { a, b in !a.type.key.isEmpty && a.type.key.allSatisfy { b.type.index(of: a.type.columns[$0].name) != nil } }) {
+        func key(_ table: StoredTable) -> [String] { table.type.key.map { table.type.columns[$0].name } }
+        // With a key in one file alone rows have an order in the other, and with another one it need not tell rows apart.
+        if let old, let new, !key(old).isEmpty, key(old) == key(new) {
             let difference = try TableDifference.compute(old: old, new: new, options: try options(names[0], names[1]))
             if format == "ndjson" { try out(name, old, new, same: nil) }
             if format == "summary" { try session.out.write(session.outStyle.strong(DisplayWidth.visible(name)) + "\n") }
@@ -50,7 +52,7 @@ extension DiffCommand {
             try out(name, old, new, same: !differs)
         } else if differs {
             func side(_ table: StoredTable?) -> String { table.map { Quantity.count($0.rowCount, "row") } ?? "not there" }
-            let facts = old != nil && new != nil ? "\(side(old)) → \(side(new)), without a key that tells rows apart" : "\(side(old)) → \(side(new))"
+            let facts = old != nil && new != nil ? "\(side(old)) → \(side(new)), without a key that both have" : "\(side(old)) → \(side(new))"
             try session.out.write(session.outStyle.yellow("~ type \(DisplayWidth.visible(name))") + ": \(facts)\n")
         }
         return (ChangedType(old: old, new: new), differs)

@@ -9,6 +9,7 @@ import FirnModel
 ///     {"kind":"removed","key":{…},"old":{…}}
 ///     {"kind":"added","key":{…},"new":{…}}
 ///     {"kind":"changed","key":{…},"cells":{"score":{"old":1.5,"new":2}}}
+///     {"kind":"type","name":…,"old":rows,"new":rows}   where all types of files are compared, before the lines of each; "same" where no lines follow: it has no key
 ///     {"kind":"summary","v":1,"added":1,"removed":1,"changed":1,"unchanged":7,"cells":1,"columns":{"score":1}}
 struct DiffLines {
     private let difference: TableDifference
