@@ -17,13 +17,13 @@ struct Accumulator {
     private var reals: [Double] = []
     private var words: [Int64] = []
     private var values: [Value] = []
-    private var samples = Samples()
-    private var table: KeyTable
-    private var distinct = DistinctPairs()
+    private let samples = Samples()
+    private var quantiles: [Double?] = []
+    private var distinct: DistinctValues
 
     init(_ measure: GroupPlan.Measure) {
         self.measure = measure
-        table = KeyTable(measure.operand?.type ?? ColumnType(.int))
+        distinct = DistinctValues(measure.operand?.type ?? ColumnType(.int))
         let kind = measure.operand?.kind ?? .int
         switch measure.function {
         case .count: form = measure.operand == nil ? .rows : measure.isDistinct ? .distinct : .counts
@@ -47,8 +47,10 @@ struct Accumulator {
             if array.count < count { array.append(contentsOf: repeatElement(value, count: count - array.count)) }
         }
         switch form {
-        case .rows, .samples: break
-        case .counts, .distinct: grow(&counts, 0)
+        case .rows: break
+        case .samples: samples.resize(count)
+        case .counts: grow(&counts, 0)
+        case .distinct: distinct.resize(count)
         case .sums: grow(&sums, Sum())
         case .wholeSums:
             wholes.resize(count)
@@ -96,12 +98,7 @@ struct Accumulator {
         switch form {
         case .rows: break
         case .counts: Accumulator.each(column, chosen) { group, _ in counts[group] &+= 1 }
-        case .distinct:
-            Accumulator.each(column, chosen) { group, row in
-                let id = table.number(column, row)
-                guard id != 0 else { return }
-                if distinct.meet(group, id) { counts[group] &+= 1 }
-            }
+        case .distinct: distinct.add(column, chosen)
         case .sums: Accumulator.each(column, chosen) { group, row in sums[group].add(column, row) }
         case .wholeSums:
             note(absentOf: column, chosen)
@@ -117,6 +114,15 @@ struct Accumulator {
         case .samples: Accumulator.each(column, chosen) { group, row in samples.add(column, row, to: group) }
         }
     }
+
+    /// Whether codes of a dictionary do as well as its words.
+    var takesCodes: Bool {
+        guard case .distinct = form else { return false }
+        return measure.operand?.kind == .string || measure.operand?.kind == .data
+    }
+
+    /// Adds the chosen rows of a column of codes, of those who take them.
+    mutating func add(codes: Column, of dictionary: Text, _ segment: Int, _ chosen: RowChoice) { distinct.add(codes: codes, of: dictionary, segment, chosen) }
 
     /// What `add` of a vector without nulls can be given as numbers alone.
     enum Numbers { case none, words, reals }
@@ -247,9 +253,7 @@ struct Accumulator {
         switch form {
         case .rows: break
         case .counts: for (g, n) in other.counts.enumerated() { counts[groupOf[g]] += n }
-        case .distinct:
-            let met = other.table.values, ids = (0..<met.count).map { table.number(met, $0) }
-            other.distinct.forEach { group, id in if distinct.meet(groupOf[group], ids[Int(id)]) { counts[groupOf[group]] += 1 } }
+        case .distinct: distinct.merge(other.distinct, groupOf)
         case .sums: for (g, sum) in other.sums.enumerated() { sums[groupOf[g]].add(sum) }
         case .wholeSums:
             for g in other.absent.indices {
@@ -265,14 +269,22 @@ struct Accumulator {
         case .reals: for g in other.reals.indices where other.known[g] { keep(real: other.reals[g], groupOf[g], isMinimum) }
         case .values: for g in other.values.indices { keep(other.values[g], groupOf[g], isMinimum) }
         case .first: for g in other.values.indices where other.known[g] && !known[groupOf[g]] { keep(first: other.values[g], groupOf[g]) }
-        case .samples: samples.append(other.samples, groupOf)
+        case .samples: samples.take(other.samples, groupOf)
         }
     }
 
-    /// Before values are asked for.
-    mutating func finish(_ groups: Int) {
+    /// Before values are asked for. What takes long is shared among threads.
+    mutating func finish(_ groups: Int, threads: Int, _ parallel: ParallelLoop) {
         resize(groups)
-        if case .samples = form { samples.sort(groups) }
+        guard case .samples = form, groups > 0 else { return }
+        samples.close()
+        let samples = samples, share = measure.quantile, runs = min(threads, groups)
+        quantiles = Array(unsafeUninitializedCapacity: groups) { out, filled in
+            out.initialize(repeating: nil)
+            nonisolated(unsafe) let places = out.baseAddress!
+            parallel(runs) { run in for group in (groups * run / runs)..<(groups * (run + 1) / runs) { places[group] = samples.quantile(share, of: group) } }
+            filled = groups
+        }
     }
 
     /// `function`: sum or average, which are taken from the same numbers; else the measure's own.
@@ -280,7 +292,8 @@ struct Accumulator {
         let isSum = function == .sum
         switch form {
         case .rows: return .int(Int64(rows))
-        case .counts, .distinct: return .int(Int64(counts[group]))
+        case .counts: return .int(Int64(counts[group]))
+        case .distinct: return .int(Int64(distinct.counts[group]))
         case .sums: return isSum ? sums[group].total(measure.operand?.kind ?? .any) : sums[group].average
         case .wholeSums:
             let total = wholes.total(group), count = rows - absent[group]
@@ -294,7 +307,7 @@ struct Accumulator {
             return measure.type.kind == .bool ? .bool(words[group] != 0) : measure.type.kind == .link ? .link(words[group]) : .int(words[group])
         case .reals: return !known[group] ? .null : measure.type.kind == .float ? .float(Float(reals[group])) : .double(reals[group])
         case .values, .first: return values[group]
-        case .samples: return samples.quantile(measure.quantile, of: group).map(Value.double) ?? .null
+        case .samples: return quantiles[group].map(Value.double) ?? .null
         }
     }
 }

@@ -1,3 +1,5 @@
+import FirnModel
+
 /// Which values were met in which groups.
 struct DistinctPairs {
     /// Of each value, a bit for each of the first 64 groups.
@@ -5,22 +7,62 @@ struct DistinctPairs {
     /// Of other groups, (group, value).
     private var pairs = WordTable()
 
-    /// Whether the pair is new.
-    @inline(__always)
-    mutating func meet(_ group: Int, _ value: UInt32) -> Bool {
-        if group < 64 {
-            let place = Int(value), bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: group)
-            if place >= masks.count { masks.append(contentsOf: repeatElement(0, count: place + 1 - masks.count)) }
-            let mask = masks[place]
-            if mask & bit != 0 { return false }
-            masks[place] = mask | bit
-            return true
+    /// Counts the pairs that are new. Values are below `bound`, and 0 is none; no groups: it is the first one.
+    mutating func meet(_ values: UnsafeBufferPointer<UInt32>, below bound: Int, _ groups: UnsafePointer<UInt32>?, _ counts: inout [Int]) {
+        if masks.count < bound { masks.append(contentsOf: repeatElement(0, count: max(bound, masks.count * 2) - masks.count)) }
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { others in
+            var n = 0
+            masks.withUnsafeMutableBufferPointer { masks in
+                counts.withUnsafeMutableBufferPointer { counts in
+                    for j in values.indices where values[j] != 0 {
+                        let group = groups.map { Int($0[j]) } ?? 0
+                        guard group < 64 else {
+                            others[n] = Int64(group) << 32 | Int64(values[j])
+                            n &+= 1
+                            continue
+                        }
+                        let mask = masks[Int(values[j])], bit: UInt64 = 1 &<< UInt64(truncatingIfNeeded: group)
+                        masks[Int(values[j])] = mask | bit
+                        counts[group] &+= mask & bit == 0 ? 1 : 0
+                    }
+                }
+            }
+            if n > 0 { meet(UnsafeBufferPointer(rebasing: others[..<n]), &counts) }
         }
-        let known = pairs.keys.count
-        return Int(pairs.number(Int64(group) << 32 | Int64(value))) == known
     }
 
-    func forEach(_ body: (Int, UInt32) -> Void) {
+    private mutating func meet(_ others: UnsafeBufferPointer<Int64>, _ counts: inout [Int]) {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: others.count) { numbers in
+            var known = pairs.keys.count
+            pairs.numbers(others, into: numbers.baseAddress!)
+            // New ones have the next numbers in turn.
+            for j in others.indices where Int(numbers[j]) == known {
+                known += 1
+                counts[Int(others[j] >> 32)] += 1
+            }
+        }
+    }
+
+    /// Adds another run's pairs, which calls this one's group `groupOf[g]` g, and its value `values[v]` v; values are below `bound`.
+    mutating func meet(_ other: DistinctPairs, _ groupOf: [Int], _ values: [UInt32], below bound: Int, _ counts: inout [Int]) {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * vectorSize) { room in
+            let met = UnsafeMutableBufferPointer(rebasing: room[..<vectorSize]), groups = UnsafeMutableBufferPointer(rebasing: room[vectorSize...])
+            var n = 0
+            func flush() {
+                meet(UnsafeBufferPointer(rebasing: met[..<n]), below: bound, groups.baseAddress, &counts)
+                n = 0
+            }
+            other.forEach { group, value in
+                met[n] = values[Int(value)]
+                groups[n] = UInt32(truncatingIfNeeded: groupOf[group])
+                n += 1
+                if n == vectorSize { flush() }
+            }
+            flush()
+        }
+    }
+
+    private func forEach(_ body: (Int, UInt32) -> Void) {
         for (value, mask) in masks.enumerated() {
             var rest = mask
             while rest != 0 {

@@ -36,8 +36,9 @@ extension Grouper {
             } else {
                 tables[i].numbers(try Operand.path(key).evaluate(scan, vector, count).whole().column, chosen, into: ids)
             }
-            if i == 0 { for j in 0..<hits { groups[j] = chains[0].number(Int64(ids[j])) } } else {
-                for j in 0..<hits { groups[j] = chains[i].number(Int64(groups[j]) << 32 | Int64(ids[j])) }
+            withUnsafeTemporaryAllocation(of: Int64.self, capacity: hits) { pairs in
+                for j in 0..<hits { pairs[j] = i == 0 ? Int64(ids[j]) : Int64(groups[j]) << 32 | Int64(ids[j]) }
+                chains[i].numbers(UnsafeBufferPointer(pairs), into: groups)
             }
         }
         growCounts()

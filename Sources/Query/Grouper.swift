@@ -85,6 +85,10 @@ final class Grouper: @unchecked Sendable {
             if case .path(let path) = operand, path.steps.isEmpty {
                 if plan.keys.isEmpty, chosen.isWhole, !measures[i].needsRows, measures[i].add(try scan.sum(path.slot, vector)) { continue }
             }
+            if case .path(let path) = operand, path.isPlain, measures[i].takesCodes, let dictionary = try scan.dictionary(path.slot) {
+                try scan.withCodes(path.slot, vector) { (codes) throws(FirnError) in measures[i].add(codes: codes, of: dictionary, segment, chosen) }
+                continue
+            }
             if let step = numbers[i], try add(i, step, vector, chosen, isSparse, sorted, scan) { continue }
             if case .path(let path) = operand, path.steps.isEmpty, hits * 16 >= count || scan.isLoaded(path.slot, vector) {
                 try scan.withColumn(path.slot, vector) { (column) throws(FirnError) in measures[i].add(column, chosen) }
@@ -130,13 +134,12 @@ final class Grouper: @unchecked Sendable {
 
     // MARK: Merging and the result
 
-    /// The numbers of each key of each group.
-    private func keys(of group: Int) -> [UInt32] {
-        var out: [UInt32] = [], at = group
-        for i in chains.indices.reversed() {
-            let pair = chains[i].keys[at]
-            out.append(UInt32(truncatingIfNeeded: pair))
-            at = Int(pair >> 32)
+    /// Of each key, the number that each group has of it.
+    private func keyNumbers() -> [[Int]] {
+        var at = Array(rowCounts.indices), out: [[Int]] = []
+        for chain in chains.reversed() {
+            out.append(at.map { Int(UInt32(truncatingIfNeeded: chain.keys[$0])) })
+            for group in at.indices { at[group] = Int(chain.keys[at[group]] >> 32) }
         }
         return out.reversed()
     }
@@ -144,18 +147,16 @@ final class Grouper: @unchecked Sendable {
     func merge(_ other: Grouper) {
         var groupOf: [Int] = []
         if plan.keys.isEmpty { groupOf = [0] } else {
-            let numbers = other.tables.indices.map { i in
-                let values = other.tables[i].values
-                return (0..<values.count).map { tables[i].number(values, $0) }
-            }
-            for group in other.rowCounts.indices {
-                var id: UInt32 = 0
-                for (i, key) in other.keys(of: group).enumerated() {
-                    let mapped = numbers[i][Int(key)]
-                    id = chains[i].number(i == 0 ? Int64(mapped) : Int64(id) << 32 | Int64(mapped))
+            let numbers = tables.indices.map { tables[$0].numbers(of: other.tables[$0]) }
+            var ids: [UInt32] = []
+            for (i, keys) in other.keyNumbers().enumerated() {
+                let pairs = keys.enumerated().map { group, key in (i == 0 ? 0 : Int64(ids[group]) << 32) | Int64(numbers[i][key]) }
+                ids = [UInt32](unsafeUninitializedCapacity: pairs.count) { out, filled in
+                    pairs.withUnsafeBufferPointer { if let start = out.baseAddress { chains[i].numbers($0, into: start) } }
+                    filled = pairs.count
                 }
-                groupOf.append(Int(id))
             }
+            groupOf = ids.map { Int($0) }
             growCounts()
         }
         for (group, count) in other.rowCounts.enumerated() { rowCounts[groupOf[group]] += count }
@@ -166,15 +167,11 @@ final class Grouper: @unchecked Sendable {
     }
 
     /// One row a group, in the order the groups were first met.
-    func result() throws(FirnError) -> Batch {
-        var ids = plan.keys.map { _ in [Int]() }
-        for group in rowCounts.indices where !plan.keys.isEmpty {
-            for (i, id) in keys(of: group).enumerated() { ids[i].append(Int(id)) }
-        }
-        var columns = ids.enumerated().map { tables[$0.offset].values.gather($0.element) }
+    func result(threads: Int, _ parallel: ParallelLoop) throws(FirnError) -> Batch {
+        var columns = keyNumbers().enumerated().map { tables[$0.offset].values.gather($0.element) }
         for (i, measure) in plan.measures.enumerated() {
             var column = Column(measure.type)
-            measures[filled[i]].finish(rowCounts.count)
+            measures[filled[i]].finish(rowCounts.count, threads: threads, parallel)
             for group in rowCounts.indices {
                 guard column.append(measures[filled[i]].value(group, rowCounts[group], as: measure.function)) else {
                     throw FirnError(.usage, "\(measure.name) does not fit into 64 bits", advice: "take avg, or sum a double of it")

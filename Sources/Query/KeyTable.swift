@@ -45,10 +45,61 @@ struct KeyTable: Sendable {
         if !column.reals.isEmpty { store.reals.append(column.reals[row]) }
     }
 
-    /// The numbers of the given rows.
+    /// The numbers of the given rows, which are found together: what one waits for in memory, the others wait for too.
     mutating func numbers(_ column: Column, _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>) {
-        for (j, row) in rows.enumerated() { out[j] = number(column, Int(row)) }
+        guard column.present == nil, !rows.isEmpty else {
+            for (j, row) in rows.enumerated() { out[j] = number(column, Int(row)) }
+            return
+        }
+        switch type.kind {
+        case .bool, .int, .link: number(rows, into: out) { column.words[$0] } keep: { $0.words.append(column.words[$1]) }
+        case .float, .double: number(rows, into: out) { KeyTable.word(column.reals[$0]) } keep: { $0.reals.append(column.reals[$1]) }
+        case .string, .data:
+            let known = texts.keys.count
+            texts.numbers(column.text, rows, into: out)
+            store.count += texts.keys.count - known
+            for j in rows.indices { out[j] += 1 }
+        default: for (j, row) in rows.enumerated() { out[j] = number(column, Int(row)) }
+        }
     }
+
+    @inline(__always)
+    private mutating func number(_ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>, _ word: (Int) -> Int64, keep: (inout Column, Int) -> Void) {
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: rows.count) { keys in
+            for (j, row) in rows.enumerated() { keys[j] = word(Int(row)) }
+            words.numbers(UnsafeBufferPointer(keys), into: out)
+        }
+        for (j, row) in rows.enumerated() {
+            out[j] += 1
+            guard Int(out[j]) == store.count else { continue }
+            store.count += 1
+            keep(&store, Int(row))
+        }
+    }
+
+    /// The numbers here of another table's values, by theirs.
+    mutating func numbers(of other: KeyTable) -> [UInt32] {
+        var values = other.values
+        // The first one is null, and no other one.
+        values.present = nil
+        let rows = (0..<Int32(truncatingIfNeeded: values.count)).map { $0 }
+        return [UInt32](unsafeUninitializedCapacity: values.count) { out, filled in
+            rows.withUnsafeBufferPointer { rows in
+                out[0] = 0
+                var first = 1
+                while first < rows.count {
+                    let end = min(first + vectorSize, rows.count)
+                    numbers(values, UnsafeBufferPointer(rebasing: rows[first..<end]), into: out.baseAddress! + first)
+                    first = end
+                }
+            }
+            filled = values.count
+        }
+    }
+
+    /// Equal for doubles that are one value.
+    @inline(__always)
+    private static func word(_ real: Double) -> Int64 { Int64(bitPattern: real == 0 ? 0 : real.isNaN ? Double.nan.bitPattern : real.bitPattern) }
 
     /// Of a bool, int or link.
     mutating func number(word: Int64) -> UInt32 {
@@ -68,8 +119,7 @@ struct KeyTable: Sendable {
         switch type.kind {
         case .bool, .int, .link: id = words.number(column.words[row]) + 1
         case .float, .double:
-            let real = column.reals[row]
-            id = words.number(Int64(bitPattern: real == 0 ? 0 : real.isNaN ? Double.nan.bitPattern : real.bitPattern)) + 1
+            id = words.number(KeyTable.word(column.reals[row])) + 1
         case .date, .uuid, .objectID:
             let first = words.number(column.words[row]), second = extras.number(column.extra[row])
             id = pairs.number(Int64(first) << 32 | Int64(second)) + 1
@@ -96,128 +146,5 @@ struct KeyTable: Sendable {
         store.append(value)
         buckets[bucket, default: []].append(id)
         return id
-    }
-}
-
-/// Open addressing from words to numbers counted from 0.
-struct WordTable: Sendable {
-    private var slots: [UInt32] = Array(repeating: .max, count: 16)
-    private(set) var keys: [Int64] = []
-    private var shift: UInt64 = 60
-
-    @inline(__always)
-    private static func hash(_ key: Int64) -> UInt64 {
-        var x = UInt64(bitPattern: key)
-        x ^= x >> 32
-        x = x &* 0x9E37_79B9_7F4A_7C15
-        x ^= x >> 29
-        return x &* 0xBF58_476D_1CE4_E5B9
-    }
-
-    @inline(__always)
-    mutating func number(_ key: Int64) -> UInt32 {
-        let mask = slots.count &- 1
-        var at = Int(truncatingIfNeeded: WordTable.hash(key) >> shift)
-        while true {
-            let found = slots[at]
-            if found == .max { return insert(key, at) }
-            if keys[Int(found)] == key { return found }
-            at = (at &+ 1) & mask
-        }
-    }
-
-    private mutating func insert(_ key: Int64, _ at: Int) -> UInt32 {
-        precondition(keys.count < Int(UInt32.max) - 1, "more than four thousand million distinct values")
-        let id = UInt32(keys.count)
-        slots[at] = id
-        keys.append(key)
-        if keys.count * 2 > slots.count { grow() }
-        return id
-    }
-
-    private mutating func grow() {
-        slots = Array(repeating: .max, count: slots.count * 2)
-        shift -= 1
-        let mask = slots.count - 1
-        for (id, key) in keys.enumerated() {
-            var at = Int(truncatingIfNeeded: WordTable.hash(key) >> shift)
-            while slots[at] != .max { at = (at + 1) & mask }
-            slots[at] = UInt32(id)
-        }
-    }
-}
-
-/// Open addressing from byte strings to numbers counted from 0.
-struct ByteTable: Sendable {
-    /// The upper half of a hash and the number; all ones: free. The slot is found by the upper bits.
-    private var slots: [UInt64] = Array(repeating: .max, count: 16)
-    private var shift: UInt64 = 60
-    private(set) var keys = Text()
-
-    /// Eight bytes at a time.
-    @inline(__always)
-    private static func isSame(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
-        guard a.count == b.count else { return false }
-        var at = 0
-        while at &+ 8 <= a.count {
-            if a.loadUnaligned(fromByteOffset: at, as: UInt64.self) != b.loadUnaligned(fromByteOffset: at, as: UInt64.self) { return false }
-            at &+= 8
-        }
-        while at < a.count {
-            if a[at] != b[at] { return false }
-            at &+= 1
-        }
-        return true
-    }
-
-    private static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
-        var x = UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
-        var at = 0
-        while at &+ 8 <= bytes.count {
-            x = (x ^ bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self)) &* 0xBF58_476D_1CE4_E5B9
-            x ^= x >> 32
-            at &+= 8
-        }
-        var rest: UInt64 = 0
-        while at < bytes.count {
-            rest = rest << 8 | UInt64(bytes[at])
-            at &+= 1
-        }
-        x = (x ^ rest) &* 0x94D0_49BB_1331_11EB
-        x ^= x >> 31
-        x = x &* 0x9E37_79B9_7F4A_7C15
-        return x ^ x >> 32
-    }
-
-    mutating func number(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        let hash = ByteTable.hash(bytes), mask = slots.count &- 1
-        var at = Int(truncatingIfNeeded: hash >> shift)
-        while true {
-            let found = slots[at]
-            if found == .max { break }
-            if (found ^ hash) >> 32 == 0 {
-                let id = UInt32(truncatingIfNeeded: found)
-                if keys.withBytes(Int(id), { ByteTable.isSame($0, bytes) }) { return id }
-            }
-            at = (at &+ 1) & mask
-        }
-        precondition(keys.count < 1 << 31, "more than two thousand million distinct values")
-        let id = UInt32(keys.count)
-        slots[at] = hash & ~0xFFFF_FFFF | UInt64(id)
-        keys.append(bytes)
-        if keys.count * 2 > slots.count { grow() }
-        return id
-    }
-
-    private mutating func grow() {
-        let old = slots
-        slots = Array(repeating: .max, count: old.count * 2)
-        shift -= 1
-        let mask = slots.count - 1
-        for entry in old where entry != .max {
-            var at = Int(truncatingIfNeeded: entry >> shift)
-            while slots[at] != .max { at = (at + 1) & mask }
-            slots[at] = entry
-        }
     }
 }

@@ -29,7 +29,7 @@ extension QueryRun {
     /// The groups found, with what the request asks of them afterwards.
     func forEachGroup(of grouper: Grouper, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         let group = plan.group!
-        let result = try timed("figures") { () throws(FirnError) in try grouper.result() }
+        let result = try timed("figures") { () throws(FirnError) in try grouper.result(threads: threads, parallel) }
         let type = TypeSchema("result", columns: group.columns)
         let after: QueryRun
         do throws(QueryError) {

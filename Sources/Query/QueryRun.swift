@@ -27,7 +27,7 @@ package final class QueryRun {
     /// What wants to look at indexes for each run of the query; false: never.
     private var mayUseIndexes: Bool
     let threads: Int
-    private let parallel: ParallelLoop
+    let parallel: ParallelLoop
     /// How long the steps of the last run took, in the order they ended.
     var steps: [(name: String, spent: Duration)] = []
     /// Rows of a batch at most.

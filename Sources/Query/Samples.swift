@@ -1,85 +1,180 @@
 import FirnModel
 
-/// The numbers of every group, for what no sum tells: medians and other quantiles.
-struct Samples {
-    private var groups: [UInt32] = []
-    private var reals: [Double] = []
-    /// After `sort`: where each group's numbers begin; then the end.
-    private var starts: [Int] = []
+/// The numbers of every group, for what no sum tells: medians and other quantiles. They lie in blocks, a chain of them for each group, and are neither moved
+/// nor copied until they are asked for. For one thread at a time while numbers are added; then for any.
+final class Samples: @unchecked Sendable {
+    private struct Block {
+        let start: UnsafeMutablePointer<Double>
+        var count: Int
+        var next = -1
+    }
+    /// Of one group: where the next number goes, and where its last block ends.
+    private struct Chain {
+        var at: UnsafeMutablePointer<Double>?, end: UnsafeMutablePointer<Double>?
+        var first = -1, last = -1
+    }
+    private var blocks: [Block] = []
+    private var chains: [Chain] = []
+    // Where blocks are cut from.
+    private var slabs: [UnsafeMutablePointer<Double>] = []
+    private var free: UnsafeMutablePointer<Double>?, left = 0
+
+    private static let slab = 1 << 16, leastBlock = 8, greatestBlock = 512
+
+    deinit { for slab in slabs { slab.deallocate() } }
+
+    func resize(_ count: Int) {
+        if chains.count < count { chains.append(contentsOf: repeatElement(Chain(), count: count - chains.count)) }
+    }
+
+    // MARK: Adding
 
     /// Whatever the column's kind, as the nearest double; what is no number is left out.
     @inline(__always)
-    mutating func add(_ column: Column, _ row: Int, to group: Int) {
+    func add(_ column: Column, _ row: Int, to group: Int) {
         let real: Double? = switch column.type.kind {
         case .int: Double(column.words[row])
         case .float, .double: column.reals[row]
         default: column.value(at: row).number
         }
         guard let real, !real.isNaN else { return }
-        groups.append(UInt32(truncatingIfNeeded: group))
-        reals.append(real)
+        if chains[group].at == chains[group].end { open(group) }
+        chains[group].at!.pointee = real
+        chains[group].at! += 1
     }
 
     /// Of the chosen rows of doubles that are all there.
-    mutating func add(_ values: UnsafePointer<Double>, _ chosen: RowChoice) {
-        withUnsafeTemporaryAllocation(of: Double.self, capacity: chosen.hits) { numbers in
-            withUnsafeTemporaryAllocation(of: UInt32.self, capacity: chosen.hits) { places in
-                var n = 0
-                chosen.forEach { group, row in
-                    let real = values[row]
-                    numbers[n] = real
-                    places[n] = UInt32(truncatingIfNeeded: group)
-                    n &+= real == real ? 1 : 0
-                }
-                groups.append(contentsOf: UnsafeBufferPointer(rebasing: places[..<n]))
-                reals.append(contentsOf: UnsafeBufferPointer(rebasing: numbers[..<n]))
-            }
-        }
-    }
-
-    mutating func append(_ other: Samples, _ groupOf: [Int]) {
-        for group in other.groups { groups.append(UInt32(truncatingIfNeeded: groupOf[Int(group)])) }
-        reals.append(contentsOf: other.reals)
-    }
-
-    /// Puts the numbers of each group together.
-    mutating func sort(_ count: Int) {
-        var ends = [Int](repeating: 0, count: count + 1)
-        for group in groups { ends[Int(group) + 1] += 1 }
-        for group in 0..<count { ends[group + 1] += ends[group] }
-        starts = ends
-        let sorted = [Double](unsafeUninitializedCapacity: reals.count) { sorted, filled in
-            ends.withUnsafeMutableBufferPointer { ends in
-                groups.withUnsafeBufferPointer { groups in
-                    reals.withUnsafeBufferPointer { reals in
-                        for i in 0..<reals.count {
-                            let at = ends[Int(groups[i])]
-                            sorted[at] = reals[i]
-                            ends[Int(groups[i])] = at + 1
-                        }
+    func add(_ values: UnsafePointer<Double>, _ chosen: RowChoice) {
+        var done = 0
+        while done < chosen.hits {
+            var full = -1
+            chains.withUnsafeMutableBufferPointer { chains in
+                while done < chosen.hits {
+                    let group = chosen.groups.map { Int($0[done]) } ?? 0, at = chains[group].at
+                    guard at != chains[group].end, let at else {
+                        full = group
+                        return
                     }
+                    let real = values[Int(chosen.rows[done])]
+                    at.pointee = real
+                    chains[group].at = at + (real == real ? 1 : 0)
+                    done &+= 1
                 }
             }
-            filled = reals.count
+            if full >= 0 { open(full) }
         }
-        reals = sorted
-        groups = []
     }
 
-    /// The number below which the share `q` of a group's lies, between two neighbours in proportion; nil of none. After `sort`.
-    mutating func quantile(_ q: Double, of group: Int) -> Double? {
-        let range = starts[group]..<starts[group + 1]
-        guard !range.isEmpty else { return nil }
-        let place = q * Double(range.count - 1), index = min(Int(place), range.count - 1), share = place - Double(index)
-        return reals.withUnsafeMutableBufferPointer { all in
-            let part = UnsafeMutableBufferPointer(rebasing: all[range])
-            let low = Samples.select(part, index)
-            guard share > 0, index + 1 < part.count else { return low }
+    /// Begins the next block of a group whose last one is full, or that has none.
+    private func open(_ group: Int) {
+        let last = chains[group].last, size = last < 0 ? Samples.leastBlock : min(max(blocks[last].count * 2, Samples.leastBlock), Samples.greatestBlock)
+        if left < size {
+            slabs.append(.allocate(capacity: Samples.slab))
+            free = slabs[slabs.count - 1]
+            left = Samples.slab
+        }
+        let start = free!
+        free = start + size
+        left -= size
+        link(blocks.count, to: group)
+        blocks.append(Block(start: start, count: size))
+        chains[group].at = start
+        chains[group].end = start + size
+    }
+
+    private func link(_ block: Int, to group: Int) {
+        if chains[group].last < 0 { chains[group].first = block } else { blocks[chains[group].last].next = block }
+        chains[group].last = block
+    }
+
+    /// Takes over another run's numbers; its group g is this one's `groupOf[g]`. Nothing is left to it.
+    func take(_ other: Samples, _ groupOf: [Int]) {
+        close()
+        other.close()
+        let base = blocks.count
+        blocks.append(contentsOf: other.blocks.map { Block(start: $0.start, count: $0.count, next: $0.next < 0 ? -1 : $0.next + base) })
+        for (theirs, chain) in other.chains.enumerated() where chain.first >= 0 {
+            link(base + chain.first, to: groupOf[theirs])
+            chains[groupOf[theirs]].last = base + chain.last
+        }
+        slabs += other.slabs
+        other.slabs = []
+        other.blocks = []
+        other.chains = []
+    }
+
+    /// Ends each group's last block where its numbers end. Before they are asked for.
+    func close() {
+        for group in chains.indices {
+            guard let at = chains[group].at else { continue }
+            let last = chains[group].last
+            blocks[last].count = at - blocks[last].start
+            chains[group].at = nil
+            chains[group].end = nil
+        }
+    }
+
+    // MARK: Quantiles
+
+    /// The number below which the share `q` of a group's lies, between two neighbours in proportion; nil of none. After `close`.
+    func quantile(_ q: Double, of group: Int) -> Double? {
+        var count = 0
+        forEachBlock(of: group) { count += $0.count }
+        guard count > 0 else { return nil }
+        let place = q * Double(count - 1), index = min(Int(place), count - 1), share = place - Double(index), isBetween = share > 0 && index + 1 < count
+        return withUnsafeTemporaryAllocation(of: Double.self, capacity: count) { room in
+            var below = 0, kept = 0
+            if count >= 16 * Samples.sampled { (below, kept) = gather(around: q, count, of: group, into: room) }
+            if index < below || index + (isBetween ? 1 : 0) >= below + kept { (below, kept) = gather(from: -.infinity, to: .infinity, of: group, into: room) }
+            let part = UnsafeMutableBufferPointer(rebasing: room[..<kept]), low = Samples.select(part, index - below)
+            guard isBetween else { return low }
             // Behind the place of the one found lie those that are not less.
-            var next = part[index + 1]
-            for i in (index + 1)..<part.count { next = min(next, part[i]) }
+            var next = part[index - below + 1]
+            for i in (index - below + 1)..<kept { next = min(next, part[i]) }
             return low + (next - low) * share
         }
+    }
+
+    @inline(__always)
+    private func forEachBlock(of group: Int, _ body: (UnsafeBufferPointer<Double>) -> Void) {
+        var at = chains[group].first
+        while at >= 0 {
+            body(UnsafeBufferPointer(start: blocks[at].start, count: blocks[at].count))
+            at = blocks[at].next
+        }
+    }
+
+    private static let sampled = 128
+
+    /// Gathers those between two numbers that probably lie on either side of the one sought: such as lie somewhat before and behind it in a sample.
+    private func gather(around q: Double, _ count: Int, of group: Int, into room: UnsafeMutableBufferPointer<Double>) -> (below: Int, kept: Int) {
+        var sample: [Double] = [], passed = 0
+        sample.reserveCapacity(Samples.sampled)
+        forEachBlock(of: group) { block in
+            while sample.count < Samples.sampled {
+                let place = sample.count * count / Samples.sampled - passed
+                guard place < block.count else { break }
+                sample.append(block[place])
+            }
+            passed += block.count
+        }
+        sample.sort()
+        let rank = Int(q * Double(Samples.sampled - 1)), margin = 12
+        return gather(from: rank < margin ? -.infinity : sample[rank - margin], to: rank + margin + 1 >= Samples.sampled ? .infinity : sample[rank + margin + 1], of: group, into: room)
+    }
+
+    /// How many are below `low`, and how many from it to `high`, which are put into `room`.
+    private func gather(from low: Double, to high: Double, of group: Int, into room: UnsafeMutableBufferPointer<Double>) -> (below: Int, kept: Int) {
+        let room = room.baseAddress!
+        var below = 0, kept = 0
+        forEachBlock(of: group) { block in
+            for real in block {
+                room[kept] = real
+                kept &+= real >= low && real <= high ? 1 : 0
+                below &+= real < low ? 1 : 0
+            }
+        }
+        return (below, kept)
     }
 
     /// The number that stands at `index` in ascending order; those before it are not greater then, those behind it not less.

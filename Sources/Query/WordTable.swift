@@ -1,0 +1,84 @@
+/// Open addressing from words to numbers counted from 0.
+struct WordTable: Sendable {
+    private var slots: [UInt32] = Array(repeating: .max, count: 16)
+    private(set) var keys: [Int64] = []
+    private var shift: UInt64 = 60
+    /// Words that were chosen to meet in one place are told apart by a hash that nobody outside of the process can know.
+    private(set) var isKeyed = false
+
+    /// Further from its place no key ever lies, but for words made so.
+    static let reach = 1024
+
+    /// How many times the slots are doubled for so many keys: two thirds are filled at most, and a table that is found to be large is not soon made anew.
+    @inline(__always)
+    static func growth(_ keys: Int, _ slots: Int) -> Int? { keys &* 3 <= slots &* 2 ? nil : slots < 1 << 16 ? 2 : 1 }
+
+    @inline(__always)
+    private func hash(_ key: Int64) -> UInt64 { isKeyed ? WordTable.keyed(key) : WordTable.mixed(key) }
+
+    private static func keyed(_ key: Int64) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(key)
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+    }
+
+    @inline(__always)
+    private static func mixed(_ key: Int64) -> UInt64 {
+        var x = UInt64(bitPattern: key)
+        x ^= x >> 32
+        x = x &* 0x9E37_79B9_7F4A_7C15
+        x ^= x >> 29
+        return x &* 0xBF58_476D_1CE4_E5B9
+    }
+
+    @inline(__always)
+    mutating func number(_ key: Int64) -> UInt32 {
+        let mask = slots.count &- 1, first = Int(truncatingIfNeeded: hash(key) >> shift)
+        var at = first
+        while true {
+            let found = slots[at]
+            if found == .max { return insert(key, at, (at &- first) & mask) }
+            if keys[Int(found)] == key { return found }
+            at = (at &+ 1) & mask
+        }
+    }
+
+    /// The numbers of many, as if they were asked for one after another. No step depends on the one before it, so their memory is fetched at once.
+    mutating func numbers(_ sought: UnsafeBufferPointer<Int64>, into out: UnsafeMutablePointer<UInt32>) {
+        slots.withUnsafeBufferPointer { slots in for j in sought.indices { out[j] = slots[Int(truncatingIfNeeded: hash(sought[j]) >> shift)] } }
+        keys.withUnsafeBufferPointer { keys in
+            for j in sought.indices {
+                // Free is more than there are numbers.
+                let found = Int(out[j])
+                if found >= keys.count || keys[found] != sought[j] { out[j] = .max }
+            }
+        }
+        for j in sought.indices where out[j] == .max { out[j] = number(sought[j]) }
+    }
+
+    private mutating func insert(_ key: Int64, _ at: Int, _ distance: Int) -> UInt32 {
+        precondition(keys.count < Int(UInt32.max) - 1, "more than four thousand million distinct values")
+        let id = UInt32(keys.count)
+        slots[at] = id
+        keys.append(key)
+        if distance > WordTable.reach, !isKeyed {
+            isKeyed = true
+            place(among: slots.count)
+        }
+        if let growth = WordTable.growth(keys.count, slots.count) {
+            shift -= UInt64(growth)
+            place(among: slots.count << growth)
+        }
+        return id
+    }
+
+    private mutating func place(among count: Int) {
+        slots = Array(repeating: .max, count: count)
+        let mask = count - 1
+        for (id, key) in keys.enumerated() {
+            var at = Int(truncatingIfNeeded: hash(key) >> shift)
+            while slots[at] != .max { at = (at + 1) & mask }
+            slots[at] = UInt32(id)
+        }
+    }
+}
