@@ -36,16 +36,13 @@ extension Grouper {
             } else {
                 tables[i].numbers(try Operand.path(key).evaluate(scan, vector, count).whole().column, chosen, into: ids)
             }
-            withUnsafeTemporaryAllocation(of: Int64.self, capacity: hits) { pairs in
-                for j in 0..<hits { pairs[j] = i == 0 ? Int64(ids[j]) : Int64(groups[j]) << 32 | Int64(ids[j]) }
-                chains[i].numbers(UnsafeBufferPointer(pairs), into: groups)
-            }
+            chains[i].numbers(UnsafeBufferPointer(start: ids, count: hits), groups)
         }
         growCounts()
     }
 
     func growCounts() {
-        let known = chains[chains.count - 1].keys.count
+        let known = chains[chains.count - 1].count
         if rowCounts.count < known { rowCounts.append(contentsOf: repeatElement(0, count: known - rowCounts.count)) }
     }
 
@@ -165,7 +162,7 @@ extension Grouper {
                     id = dictionary.withBytes(number - 1) { tables[i].number(text: $0) }
                 }
             }
-            group = chains[i].number(i == 0 ? Int64(id) : Int64(group) << 32 | Int64(id))
+            group = chains[i].number(id, after: group)
         }
         return group
     }

@@ -6,8 +6,8 @@ import FirnModel
 final class Grouper: @unchecked Sendable {
     let plan: GroupPlan
     var tables: [KeyTable]
-    /// Numbers (number so far, number in the next key's table) pairs; the last table's numbers are the groups.
-    var chains: [WordTable]
+    /// One for every key.
+    var chains: [KeyChain]
     /// One for every measure; of those that share one, only the first's is filled.
     private var measures: [Accumulator]
     private let filled: [Int]
@@ -31,7 +31,7 @@ final class Grouper: @unchecked Sendable {
     init(_ plan: GroupPlan) {
         self.plan = plan
         tables = plan.keys.map { KeyTable($0.type) }
-        chains = plan.keys.map { _ in WordTable() }
+        chains = plan.keys.indices.map { KeyChain(isFirst: $0 == 0) }
         measures = plan.measures.map { Accumulator($0) }
         filled = plan.measures.indices.map { i in plan.measures[..<i].firstIndex { $0.shares(with: plan.measures[i]) } ?? i }
         if plan.keys.isEmpty { rowCounts = [0] }
@@ -138,8 +138,9 @@ final class Grouper: @unchecked Sendable {
     private func keyNumbers() -> [[Int]] {
         var at = Array(rowCounts.indices), out: [[Int]] = []
         for chain in chains.reversed() {
-            out.append(at.map { Int(UInt32(truncatingIfNeeded: chain.keys[$0])) })
-            for group in at.indices { at[group] = Int(chain.keys[at[group]] >> 32) }
+            let keys = chain.keys
+            out.append(at.map { Int(UInt32(truncatingIfNeeded: keys[$0])) })
+            for group in at.indices { at[group] = Int(keys[at[group]] >> 32) }
         }
         return out.reversed()
     }
@@ -148,13 +149,10 @@ final class Grouper: @unchecked Sendable {
         var groupOf: [Int] = []
         if plan.keys.isEmpty { groupOf = [0] } else {
             let numbers = tables.indices.map { tables[$0].numbers(of: other.tables[$0]) }
-            var ids: [UInt32] = []
+            var ids = [UInt32](repeating: 0, count: other.rowCounts.count)
             for (i, keys) in other.keyNumbers().enumerated() {
-                let pairs = keys.enumerated().map { group, key in (i == 0 ? 0 : Int64(ids[group]) << 32) | Int64(numbers[i][key]) }
-                ids = [UInt32](unsafeUninitializedCapacity: pairs.count) { out, filled in
-                    pairs.withUnsafeBufferPointer { if let start = out.baseAddress { chains[i].numbers($0, into: start) } }
-                    filled = pairs.count
-                }
+                let known = keys.map { numbers[i][$0] }
+                ids.withUnsafeMutableBufferPointer { ids in known.withUnsafeBufferPointer { if let start = ids.baseAddress { chains[i].numbers($0, start) } } }
             }
             groupOf = ids.map { Int($0) }
             growCounts()

@@ -1,0 +1,43 @@
+/// Numbers pairs (number so far, number of the next key) in the order they come: those of the last key's are the groups.
+struct KeyChain {
+    /// Where the numbers of the first key stand, which follow upon each other: the greatest is none.
+    private var places: [UInt32] = []
+    private var firsts: [Int64] = []
+    private var pairs = WordTable()
+    private let isFirst: Bool
+
+    init(isFirst: Bool) { self.isFirst = isFirst }
+
+    /// What was numbered 0, 1 …
+    var keys: [Int64] { isFirst ? firsts : pairs.keys }
+    var count: Int { isFirst ? firsts.count : pairs.keys.count }
+
+    /// `before`: the number so far, 0 for the first key.
+    @inline(__always)
+    mutating func number(_ key: UInt32, after before: UInt32) -> UInt32 { isFirst ? first(key) : pairs.number(Int64(before) << 32 | Int64(key)) }
+
+    /// The numbers of many, as if one after another: of `keys[i]` after `out[i]`, in whose place they are put.
+    mutating func numbers(_ keys: UnsafeBufferPointer<UInt32>, _ out: UnsafeMutablePointer<UInt32>) {
+        guard !isFirst else {
+            for j in keys.indices { out[j] = first(keys[j]) }
+            return
+        }
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: keys.count) { room in
+            for j in keys.indices { room[j] = Int64(out[j]) << 32 | Int64(keys[j]) }
+            pairs.numbers(UnsafeBufferPointer(room), into: out)
+        }
+    }
+
+    @inline(__always)
+    private mutating func first(_ key: UInt32) -> UInt32 {
+        if Int(key) < places.count, places[Int(key)] != .max { return places[Int(key)] }
+        return meet(key)
+    }
+
+    private mutating func meet(_ key: UInt32) -> UInt32 {
+        if Int(key) >= places.count { places.append(contentsOf: repeatElement(.max, count: max(Int(key) + 1, places.count * 2) - places.count)) }
+        places[Int(key)] = UInt32(truncatingIfNeeded: firsts.count)
+        firsts.append(Int64(key))
+        return places[Int(key)]
+    }
+}
