@@ -42,6 +42,49 @@ private func forkProcess() -> Int32
         }
     }
 
+    @Test func `processes that make, compact and write one file at the same moment all succeed`() async {
+        await #expect(processExitsWith: .success) {
+            /// In a process of its own: this one opens nothing.
+            func child(_ body: () throws -> Bool) -> Int32 {
+                let process = forkProcess()
+                if process != 0 { return process }
+                do { _exit(try body() ? 0 : 1) } catch {
+                    print(error)
+                    _exit(2)
+                }
+            }
+            func end(_ process: Int32) {
+                var status: Int32 = 0
+                waitpid(process, &status, 0)
+                precondition(status == 0, "a process ended with \(status)")
+            }
+            for rows in [0, 300, 300, 300] {
+                let place = try Place(), plain = place.configuration([Dog.self])
+                if rows > 0 {
+                    end(child {
+                        let realm = try Realm(configuration: plain)
+                        try realm.write { for i in 0..<rows * 4 { realm.create(Dog.self, value: ["name": "dog \(i) \(UUID())"]) } }
+                        try realm.write { realm.delete(Array(realm.objects(Dog.self).suffix(rows * 3))) }
+                        return realm.objects(Dog.self).count == rows
+                    })
+                }
+                let children = (0..<3).map { _ in
+                    child {
+                        var configuration = plain
+                        configuration.shouldCompactOnLaunch = { _, _ in true }
+                        let realm = try Realm(configuration: configuration)
+                        for i in 0..<10 { try realm.write { realm.create(Dog.self, value: ["name": "new \(i)"]) } }
+                        return realm.objects(Dog.self).count >= rows + 10
+                    }
+                }
+                for process in children { end(process) }
+                end(child { try Realm(configuration: plain).objects(Dog.self).count == rows + 30 })
+                let names = try FileManager.default.contentsOfDirectory(atPath: place.folder.path)
+                precondition(names == ["a.firn"], "\(names)")
+            }
+        }
+    }
+
     @Test func `a file that is cut short under a realm is an error, and is not written any more`() async {
         await #expect(processExitsWith: .success) {
             let place = try Place()

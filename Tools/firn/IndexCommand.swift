@@ -19,7 +19,7 @@ struct IndexCommand {
         let keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys)
         if file.address.version != nil { throw FirnError(.usage, "an old version cannot be changed", at: .init(file: arguments.operands[0])) }
         let columns = try wanted.map { (text) throws(FirnError) in try column(text, file) }
-        let database = try keys.open(path: file.address.path, writable: true), transaction = try database.begin(threads: try session.threads())
+        let database = try keys.open(path: file.address.path, writable: true), transaction = try begin(database, file)
         var missing: [String] = []
         for (type, column) in columns {
             if isDrop {
@@ -35,6 +35,16 @@ struct IndexCommand {
             try print(made)
         }
         return missing.isEmpty ? .done : .no
+    }
+
+    /// Waits for whoever writes the file, and says so.
+    private func begin(_ database: Database, _ file: OpenedFile) throws(FirnError) -> DatabaseTransaction {
+        let threads = try session.threads()
+        do throws(FirnError) { return try database.begin(wait: false, threads: threads) } catch {
+            guard error.code == .locked else { throw error }
+            session.remark("another program writes \(file.name): waiting until it has done so")
+            return try database.begin(threads: threads)
+        }
     }
 
     /// What `Type.column` or `column` names.

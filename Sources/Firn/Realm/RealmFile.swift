@@ -58,9 +58,13 @@ final class RealmFile: Sendable {
     /// The file of a configuration, opened once in this process; made if it does not exist and may be written.
     static func of(_ configuration: Realm.Configuration) throws -> RealmFile {
         let place = try configuration.place(), key = try configuration.key(), name = try configuration.fileKey()
+        // Who has it open keeps it open: nobody need be alone for that.
+        if let file = opened(name) {
+            try file.check(key)
+            return file
+        }
         return try alone(name) {
-            // A forked child opens anew what its parent had open.
-            if let file = lock.withLock({ table.files[name]?.file }), !file.database.isInherited {
+            if let file = opened(name) {
                 try file.check(key)
                 return file
             }
@@ -70,6 +74,13 @@ final class RealmFile: Sendable {
             remember(file, name)
             return file
         }
+    }
+
+    /// A forked child opens anew what its parent had open.
+    private static func opened(_ name: String) -> RealmFile? {
+        // Held until the lock is free again.
+        let file = lock.withLock { table.files[name]?.file }
+        return file?.database.isInherited ?? true ? nil : file
     }
 
     private static func nextSerial() -> Int {
@@ -136,11 +147,7 @@ final class RealmFile: Sendable {
         }
     }
 
-    private static func isOpen(_ name: String) -> Bool {
-        // Held until the lock is free again.
-        let file = lock.withLock { table.files[name]?.file }
-        return !(file?.database.isInherited ?? true)
-    }
+    private static func isOpen(_ name: String) -> Bool { opened(name) != nil }
 
     /// A realm in memory of this configuration is open.
     static func isOpen(_ configuration: Realm.Configuration) -> Bool { (try? configuration.fileKey()).map(isOpen) ?? false }
