@@ -19,6 +19,19 @@ import Testing
     /// A file with dead space and free space.
     private func grown(_ path: URL) { #expect(run(FirnRun.stress, ["soak", path.path, "--count", "150", "--keep", "20"]) == 0) }
 
+    @Test func `a file that only its owner can read stays so when it is compacted in place, or written over`() throws {
+        let scratch = try Scratch(), file = scratch.file("a.firn")
+        grown(file)
+        func mode() throws -> Int? { (try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber)?.intValue }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let before = try Data(contentsOf: file).count
+        #expect(try scratch.firn("compact", "a.firn").code == 0)
+        #expect(try mode() == 0o600 && Data(contentsOf: file).count < before)
+        try Data("a,b\n1,2\n".utf8).write(to: scratch.file("t.csv"))
+        #expect(try scratch.firn("convert", "--force", "t.csv", "a.firn").code == 0)
+        #expect(try mode() == 0o600)
+    }
+
     @Test func `T10: readers keep their version while a file is compacted in place, and new ones get the new file`() throws {
         let scratch = try Scratch(), file = scratch.file("a.firn")
         grown(file)
