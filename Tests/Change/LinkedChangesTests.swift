@@ -164,6 +164,30 @@ import Testing
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(other))
     }
 
+    @Test func `T14: types come and go with their rows, and one that is there already with rows refuses`() throws {
+        let folder = TemporaryFolder()
+        func database(_ name: String, _ rows: [String: [Int64]]) throws -> Database {
+            let database = try Database.create(path: folder.file(name)), transaction = try database.begin()
+            for (type, ids) in rows.sorted(by: { $0.key < $1.key }) {
+                try transaction.extendSchema([TypeSchema(type, columns: [column("id", .int, optional: false)], key: type == "Loose" ? [] : [0])])
+                for id in ids { try transaction.insert(type, [.int(id)]) }
+            }
+            try transaction.commit()
+            return database
+        }
+        let old = try database("a.firn", ["A": [1, 2], "Gone": [5, 6], "Loose": [9]]), new = try database("b.firn", ["A": [1, 3], "Came": [7, 8], "Loose": [9, 10]])
+        let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn")), first = try LinkedChangesTests.hashes(old)
+        #expect(try refusal(changes, database("d.firn", ["A": [1, 2], "Gone": [5, 6], "Loose": [9], "Came": [1]])) == [": a type 'Came' is there already, with rows"])
+        #expect(try refusal(changes, database("e.firn", ["A": [1, 2, 3], "Gone": [5], "Loose": [8]])) == [
+            ": rows of 'Loose' have no key, and are not those that the changes were made from", "A id=3: there is such a row already", "Gone id=6: there is no such row"])
+        guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
+        #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new) && old.snapshot().table(named: "Gone")?.rowCount == 0)
+        guard case .applied(_, true) = try LinkedChangesTests.apply(changes.reversed, old) else { Issue.record("refused backwards"); return }
+        #expect(try LinkedChangesTests.hashes(old) == first)
+        // A type that the file has not at all.
+        #expect { try LinkedChangesTests.apply(changes, database("f.firn", ["A": [1, 2], "Loose": [9]])) } throws: { ($0 as? FirnError)?.message == "there is no type 'Gone' in it, which the changes are of" }
+    }
+
     @Test func `T14: links without a name outside of the file are not written, and the column is told`() throws {
         let folder = TemporaryFolder()
         func database(_ name: String, _ types: [TypeSchema], _ value: Int64) throws -> Database {
