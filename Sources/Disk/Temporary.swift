@@ -130,7 +130,7 @@ package final class Replacement {
         } catch {
             TemporaryPaths.forget(slot)
             // The user knows the target, not the name beside it.
-            var named = error
+            var named = error.code == .notFound ? FirnError(.notFound, "there is no folder to write it in") : error
             named.place = .init(file: shown)
             _ = Replacement.names.withLock { $0.removeValue(forKey: temporaryPath) }
             throw named

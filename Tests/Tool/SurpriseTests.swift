@@ -72,6 +72,43 @@ import Testing
         #expect(writer.isRunning)
     }
 
+    @Test func `every command that has --json answers in lines that parse, whatever it is asked to do`() throws {
+        let scratch = try Scratch()
+        try file(scratch)
+        try scratch.write("key", String(repeating: "5a", count: 64))
+        #expect(try scratch.firn("convert", "a.firn", "locked.firn", "--new-key-file", "key").code == 0)
+        let asked: [([String], [String])] = [
+            (["tag", "a.firn", "one"], ["tag", "time", "v", "version"]), (["tag", "a.firn"], ["tag", "time", "v", "version"]),
+            (["log", "a.firn"], ["read", "since", "tags", "time", "types", "v", "version"]), (["log", "--keep", "5", "a.firn"], ["file", "keep", "keepSeconds", "v"]),
+            (["index", "a.firn", "name"], ["bytes", "column", "entries", "forKey", "kind", "runs", "type", "v"]),
+            (["index", "--drop", "a.firn", "name"], ["column", "dropped", "kind", "type", "v"]), (["tag", "--delete", "a.firn", "one", "none"], ["deleted", "tag", "v"]),
+            (["revert", "a.firn", "1"], ["file", "from", "to", "types", "v", "version"]),
+            (["verify", "a.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]), (["verify", "locked.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]),
+            (["verify", "none.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]),
+            (["compact", "a.firn"], ["bytesAfter", "bytesBefore", "columns", "file", "replaced", "v"]),
+            (["recover", "a.firn", "r.firn"], ["complete", "file", "losses", "remarks", "saved", "target", "v", "version"]),
+        ]
+        for (words, keys) in asked {
+            let run = try FirnRun(words + ["--json"], in: scratch.folder), lines = run.out.split(separator: "\n")
+            #expect(!lines.isEmpty && (run.code <= 1 || words[0] == "verify"), "\(words): \(run.code) \(run.errors)")
+            for line in lines {
+                let parsed = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                // What there is nothing to say of may be left out.
+                let found = Set((parsed ?? [:]).keys)
+                #expect(found.isSubset(of: keys) && found.contains("v"), "\(words): \(line)")
+            }
+        }
+    }
+
+    @Test func `a folder that is missing is told as that`() throws {
+        let scratch = try Scratch()
+        try file(scratch)
+        for target in ["none/b.firn", "none/b.csv"] {
+            let run = try scratch.firn("convert", "a.firn", target)
+            #expect(run.code == 5 && run.errors.contains("\(target): there is no folder to write it in"), "\(run.errors)")
+        }
+    }
+
     @Test func `what cannot be recovered, or written to a pipe, is refused as that`() throws {
         let scratch = try Scratch()
         try file(scratch)

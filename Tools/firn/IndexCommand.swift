@@ -30,7 +30,18 @@ struct IndexCommand {
         }
         if missing.count == columns.count, isDrop { transaction.cancel() } else { try transaction.commit() }
         for name in missing { session.remark("\(name) has no index of \(kind.name)") }
-        if !isDrop, !session.isQuiet {
+        if isDrop, arguments.has("json") {
+            for (type, column) in columns {
+                var line = JSONLine()
+                line.add("v", 1)
+                line.add("type", type)
+                line.add("column", column)
+                line.add("kind", kind.name)
+                line.add("dropped", !missing.contains("\(type).\(column)"))
+                try session.out.write(line.object + "\n")
+            }
+        }
+        if !isDrop, !session.isQuiet || arguments.has("json") {
             let made = try database.snapshot().indexes.filter { index in index.kind == kind && columns.contains { $0.type == index.type && $0.column == index.column } }
             try print(made)
         }

@@ -142,6 +142,14 @@ struct LogCommand {
         let wanted = isCustomary ? nil : VersionRetention(versions: count ?? now?.versions ?? VersionRetention.standard.versions, seconds: seconds ?? now?.seconds)
         if wanted != now { try inTurn { () throws(FirnError) in try database.retain(wanted, wait: false) } }
         let kept = wanted ?? .standard
+        if arguments.has("json") {
+            var line = JSONLine()
+            line.add("v", 1)
+            line.add("file", address.path)
+            line.add("keep", kept.versions)
+            line.add("keepSeconds", kept.seconds)
+            return try session.out.write(line.object + "\n")
+        }
         session.remark("\(address.path) keeps its \(Quantity.count(kept.versions)) newest versions" + (kept.seconds.map { ", and those of the last \(LogCommand.span($0))" } ?? ""))
     }
 

@@ -49,6 +49,15 @@ struct TagCommand {
         if arguments.has("force") { throw FirnError(.usage, "--force is for moving tags, not for deleting them") }
         let missing = try inTurn { () throws(FirnError) in try database.untag(names, wait: false) }
         for name in missing { session.remark("there is no tag \"\(name)\"") }
+        if arguments.has("json") {
+            for name in names {
+                var line = JSONLine()
+                line.add("v", 1)
+                line.add("tag", name)
+                line.add("deleted", !missing.contains(name))
+                try session.out.write(line.object + "\n")
+            }
+        }
         return missing.isEmpty ? .done : .no
     }
 

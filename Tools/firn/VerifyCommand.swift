@@ -27,10 +27,11 @@ struct VerifyCommand {
                     let defect = Defect(part: "structure", Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
                     try report(operand, "damaged: \(error.message)\(place)", defects: [defect], isIntact: false, isAnswer: true, seconds: Machine.seconds - started)
                 } else {
-                    guard session.arguments.operands.count > 1 else { throw error }
                     if session.arguments.has("json") {
                         try report(operand, error.message, defects: [], isIntact: false, seconds: Machine.seconds - started)
+                        try session.out.flush()
                     }
+                    guard session.arguments.operands.count > 1 else { throw error }
                     Session.complain(error.complaint(style: session.errorStyle))
                 }
                 worst = worse(worst, ExitCode(error.code))
