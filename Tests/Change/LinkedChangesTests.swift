@@ -81,6 +81,33 @@ import Testing
     }
 }
 
+/// Patches on a disk that may fail at any moment.
+@Suite struct PatchCrashTests {
+    @Test func `T2, T14: after any crash a patched file holds the rows of before or of after`() throws {
+        let folder = TemporaryFolder()
+        var random = RandomTables(seed: 41)
+        let before = LinkedModel(&random)
+        var after = before.changed(&random)
+        after.reshape(&random)
+        let none = try Database.create(path: folder.file("none.firn")), old = try before.store(folder.file("a.firn"), &random), new = try after.store(folder.file("b.firn"), &random)
+        let first = try LinkedChangesTests.changes(none, old, folder.file("c.firn")), second = try LinkedChangesTests.changes(old, new, folder.file("d.firn"))
+        let run = CrashRun("patches"), database = try Database.create(path: run.path)
+        try run.acknowledge(database)
+        for changes in [first, second, second.reversed] {
+            guard case .applied(_, true) = try LinkedChangesTests.apply(changes, database) else { Issue.record("refused"); return }
+            try run.acknowledge(database)
+        }
+        try run.visit(seed: 3) { database in
+            let transaction = try database.begin()
+            try transaction.extendSchema([TypeSchema("After", columns: [column("x", .int)])])
+            try transaction.insert("After", [.int(1)])
+            try transaction.commit()
+        }
+        #expect(run.failures.isEmpty, "\(run.failures.joined(separator: "\n"))")
+        print("crashes, \(run.name): \(run.counts)")
+    }
+}
+
 /// What links of changes need, and what is refused.
 @Suite struct ChangedLinksTests {
     private static let person = TypeSchema("Person", columns: [column("id", .int, optional: false), column("name", .string), ColumnSchema("friend", ColumnType(.link, optional: true, target: "Person")),
