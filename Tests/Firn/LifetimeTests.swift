@@ -262,6 +262,45 @@ private actor Pack {
         #expect(try Realm(configuration: next).objects(Dog.self).count == 3)
     }
 
+    @Test func `a block may commit by itself, and then its thread waits for nobody who is itself`() throws {
+        let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "inner")
+        let outer = try Realm(configuration: configuration)
+        try queue.sync {
+            let realm = try Realm(configuration: configuration, queue: queue)
+            try realm.write {
+                realm.create(Dog.self)
+                realm.commitAsyncWrite()
+                // It is made durable elsewhere: whoever writes next waits for that.
+                try outer.write { outer.create(Dog.self) }
+            }
+            struct Refused: Error {}
+            #expect(throws: Refused.self) {
+                try realm.write {
+                    realm.create(Dog.self)
+                    realm.commitAsyncWrite()
+                    throw Refused()
+                }
+            }
+            #expect(!realm.isInWriteTransaction && realm.objects(Dog.self).count == 3)
+        }
+        outer.refresh()
+        #expect(outer.objects(Dog.self).count == 3)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a block that waits may commit by itself too`() async throws {
+        let place = try Place(), queue = DispatchQueue(label: "writes"), configuration = place.configuration([Dog.self])
+        let count = await withCheckedContinuation { (continuation: CheckedContinuation<Int, Never>) in
+            queue.async {
+                let realm = try! Realm(configuration: configuration, queue: queue)
+                realm.writeAsync({
+                    realm.create(Dog.self)
+                    realm.commitAsyncWrite()
+                }, onComplete: { error in continuation.resume(returning: error == nil ? realm.objects(Dog.self).count : -1) })
+            }
+        }
+        #expect(count == 1)
+    }
+
     @Test func `a class that the file has no type for, and cannot have, has no objects`() throws {
         let place = try Place(), configuration = place.configuration()
         let realm = try Realm(configuration: configuration)

@@ -14,7 +14,7 @@ extension Realm {
         let core = core
         return core.enqueue({
             block()
-            if core.isInTransaction { core.commitAsync(onComplete) } else { onComplete?(nil) }
+            if core.canCommit { core.commitAsync(onComplete) } else { onComplete?(nil) }
         }, failed: { onComplete?($0) })
     }
 
@@ -114,10 +114,10 @@ extension Realm {
         }
         let result: R
         do { result = try block() } catch {
-            if core.isInTransaction { core.cancel() }
+            if core.canCommit { core.cancel() }
             throw error
         }
-        guard core.isInTransaction else { return result }
+        guard core.canCommit else { return result }
         if let pending = try core.commitElsewhere() {
             await pending.done()
             core.finish(pending)

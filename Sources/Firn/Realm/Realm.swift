@@ -34,7 +34,7 @@ public struct Realm: Equatable {
 
     public var configuration: Configuration { core.configuration }
     public var isFrozen: Bool { core.isFrozen }
-    public var isInWriteTransaction: Bool { core.isInTransaction && core.pendingCommit == nil }
+    public var isInWriteTransaction: Bool { core.canCommit }
 
     /// There are no objects.
     public var isEmpty: Bool {
@@ -55,10 +55,11 @@ public struct Realm: Equatable {
         core.staysHere()
         let result: R
         do { result = try block() } catch {
-            if core.isInTransaction { core.cancel() }
+            if core.canCommit { core.cancel() }
             throw error
         }
-        if core.isInTransaction { try core.commit(durability) }
+        // The block may have ended it by itself.
+        if core.canCommit { try core.commit(durability) }
         return result
     }
 

@@ -105,6 +105,8 @@ final class RealmCore {
     var pinnedVersion: UInt64? { pinned?.version }
     var schema: Schema { transaction?.schema ?? snapshot.schema }
     var isInTransaction: Bool { transaction != nil && !isBetweenParts }
+    /// And it is not being made durable elsewhere.
+    var canCommit: Bool { isInTransaction && pendingCommit == nil }
 
     /// Goes to the newest version; false if the realm is there already.
     func refresh() throws -> Bool {
@@ -355,6 +357,8 @@ final class RealmCore {
         guard hasChanges else { return try commitHere() }
         let pending = PendingCommit(transaction, configuration.durability)
         pendingCommit = pending
+        // It ends without this thread.
+        if isWriter { endHere() }
         return pending
     }
 
@@ -436,6 +440,8 @@ final class RealmCore {
     func hold(_ group: CommitGroup) {
         self.group = group
         isBetweenParts = true
+        // Of a queue or an actor: it may be another thread that goes on.
+        if isWriter, place.thread == 0 { endHere() }
         changedCells = [:]
         moved()
     }
