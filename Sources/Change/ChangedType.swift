@@ -34,7 +34,7 @@ package struct ChangedType {
     var key: [String] {
         if let difference { return difference.key.map(\.name) }
         guard old == nil || new == nil, let type = (old ?? new)?.type else { return [] }
-        return type.key.map { type.columns[$0].name }
+        return type.keyNames
     }
 }
 
@@ -49,6 +49,8 @@ struct DifferingRows {
 
     /// Columns that both sides have, of one shape, without those of the key.
     private(set) var shared: [(name: String, old: Int, new: Int)] = []
+    /// Columns of the key that are of one shape.
+    private var sharedKey: Set<String> = []
     private(set) var pairs: [Pair] = []
     private(set) var removed: [RowPlace] = []
     private(set) var added: [RowPlace] = []
@@ -60,8 +62,8 @@ struct DifferingRows {
             return
         }
         let key = Set(type.key)
-        for (place, column) in old.type.columns.enumerated() where !key.contains(column.name) {
-            if old.type.hasColumn(column, of: new.type, in: old.schema, other: new.schema) { shared.append((column.name, place, new.type.index(of: column.name)!)) }
+        for (place, column) in old.type.columns.enumerated() where old.type.hasColumn(column, of: new.type, in: old.schema, other: new.schema) {
+            if key.contains(column.name) { sharedKey.insert(column.name) } else { shared.append((column.name, place, new.type.index(of: column.name)!)) }
         }
         if let difference = type.difference {
             try find(difference, old, new, options)
@@ -73,10 +75,13 @@ struct DifferingRows {
     private mutating func find(_ difference: TableDifference, _ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
         // Where the columns that were compared stand among those written.
         let places = difference.columns.map { column in shared.firstIndex { $0.name == column.name } }
-        let lone = Lone(old, new, shared, Set(difference.key.map(\.name)), options)
-        try difference.forEachMatch(changed: lone.isEmpty) { before, after, columns throws(FirnError) in
-            let cells = columns.compactMap { places[$0] }
-            let isWanted = cells.isEmpty ? try lone.hasValue(before, after) : true
+        let lone = Lone(old, new, shared, sharedKey, options), loose = Loose(difference.old, difference.new, shared.map(\.name), sharedKey, options)
+        try difference.forEachMatch(changed: lone.isEmpty && loose.isEmpty) { before, after, columns throws(FirnError) in
+            var cells = columns.compactMap { places[$0] }
+            try loose.addCells(before, after, to: &cells)
+            var isWanted = !cells.isEmpty
+            if !isWanted { isWanted = try loose.hasOtherKey(before, after) }
+            if !isWanted { isWanted = try lone.hasValue(before, after) }
             if isWanted { pairs.append(Pair(old: before, new: after, cells: cells)) }
         }
         try difference.forEachEntry(of: [.added, .removed]) { entry throws(FirnError) in
@@ -97,6 +102,8 @@ struct DifferingRows {
         for (i, column) in columns.enumerated() {
             for k in 0..<common where try !column.same(was.value(before[k], column.old.index), becomes.value(after[k], column.new.index), tolerance: 0) { pairs[k].cells.append(i) }
         }
+        let loose = Loose(first, second, shared.map(\.name), [], options)
+        if !loose.isEmpty { for k in 0..<common { try loose.addCells(before[k], after[k], to: &pairs[k].cells) } }
         removed = Array(before[common...])
         added = Array(after[common...])
     }
@@ -111,6 +118,38 @@ struct DifferingRows {
             }
         } catch { throw FirnError(error, in: name) }
         return places
+    }
+}
+
+/// Columns of `any` values, which may mean the same and be of different kinds: a float and a double, a list and a set. A content hash knows them apart, so changes do.
+private struct Loose {
+    /// By the number of the cell.
+    private let cells: [(number: Int, old: Int, new: Int)]
+    private let key: [(old: Int, new: Int)]
+    private let readers: (old: RowReader, new: RowReader)
+
+    /// The tables with their links spelled.
+    init(_ old: any Table, _ new: any Table, _ shared: [String], _ key: Set<String>, _ options: DifferenceOptions) {
+        func place(_ name: String) -> (old: Int, new: Int)? {
+            guard let a = old.type.index(of: name), let b = new.type.index(of: name), old.schema.mayHoldAny(old.type.columns[a].type) else { return nil }
+            return (a, b)
+        }
+        cells = shared.enumerated().compactMap { number, name in place(name).map { (number, $0.old, $0.new) } }
+        self.key = key.sorted().compactMap(place)
+        readers = (RowReader(old, name: options.oldName), RowReader(new, name: options.newName))
+    }
+
+    var isEmpty: Bool { cells.isEmpty && key.isEmpty }
+
+    func addCells(_ before: RowPlace, _ after: RowPlace, to told: inout [Int]) throws(FirnError) {
+        for cell in cells where !told.contains(cell.number) {
+            if try readers.old.value(before, cell.old) != readers.new.value(after, cell.new) { told.append(cell.number) }
+        }
+    }
+
+    func hasOtherKey(_ before: RowPlace, _ after: RowPlace) throws(FirnError) -> Bool {
+        for column in key where try readers.old.value(before, column.old) != readers.new.value(after, column.new) { return true }
+        return false
     }
 }
 

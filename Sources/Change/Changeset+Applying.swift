@@ -95,9 +95,18 @@ struct Patch {
                 throw FirnError(.schema, "the columns of '\(name)' are not those that the changes were made from", at: .init(file: options.newName),
                                 advice: "'firn schema \(options.newName)' and 'firn schema \(changes.name)' show both")
             }
+            checkKey(part, rows.type)
             let isSame = part.key.allSatisfy { rows.type.index(of: $0) != nil } ? try hash(rows, part.key) == before.hash : false
             plans.append(Plan(part: part, name: name, rows: rows, isSame: isSame))
         }
+    }
+
+    /// Notes it where the changes give a type another key than it had, and it has a third.
+    private mutating func checkKey(_ part: Changeset.Part, _ type: TypeSchema) {
+        guard let before = part.before, let after = part.after, before.primaryKey != after.primaryKey, type.keyNames != before.primaryKey else { return }
+        // Rows tell whether changes were applied already; where none are changed, the key alone does.
+        guard type.keyNames != after.primaryKey || before.hash == after.hash else { return }
+        conflicts.note("", "the key of '\(type.name)' is not the one that the changes were made from")
     }
 
     func hash(_ table: any Table, _ key: [String]) throws(FirnError) -> Hash128 {

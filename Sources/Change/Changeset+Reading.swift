@@ -17,7 +17,7 @@ private struct ChangesetReader {
     }
 
     func read() throws(FirnError) -> Changeset {
-        guard let row = try rows(of: Changeset.facts)?.first, try rows(of: Changeset.facts)?.count == 1, snapshot.table(named: "old") != nil, snapshot.table(named: "new") != nil,
+        guard let row = try rows(of: Changeset.facts, most: 1)?.first, snapshot.table(named: "old") != nil, snapshot.table(named: "new") != nil,
               case .int(let version) = row[0] else { throw refusal("it is no file of changes") }
         guard version == 1 || version == Changeset.version else { throw FirnError(.unsupported, "changes of version \(version), which this program does not know", at: .init(file: name)) }
         // What it holds goes into another file as it is.
@@ -28,9 +28,9 @@ private struct ChangesetReader {
         }
     }
 
-    /// All rows of a type that has these columns; nil if there is none.
-    private func rows(of type: TypeSchema) throws(FirnError) -> [[Value]]? {
-        guard let table = snapshot.table(named: type.name), table.type.columns.map(\.name) == type.columns.map(\.name),
+    /// All rows of a type that has these columns; nil if there is none, or if there are more than there can be.
+    private func rows(of type: TypeSchema, most: Int) throws(FirnError) -> [[Value]]? {
+        guard let table = snapshot.table(named: type.name), table.rowCount <= most, table.type.columns.map(\.name) == type.columns.map(\.name),
               table.type.columns.map(\.type) == type.columns.map(\.type) else { return nil }
         do throws(Damage) {
             var rows: [[Value]] = []
@@ -54,7 +54,7 @@ private struct ChangesetReader {
         }
         func side(_ side: String, _ hash: Hash128, _ names: SideNames) -> Changeset.Side {
             let table = snapshot.table(named: side)
-            return Changeset.Side(name: type, hash: hash, table: table, primaryKey: table.map { table in table.type.key.map { table.type.columns[$0].name } } ?? [], required: nil, names: names)
+            return Changeset.Side(name: type, hash: hash, table: table, primaryKey: table?.type.keyNames ?? [], required: nil, names: names)
         }
         let part = try part(key, pairs, side("old", before, .old), side("new", after, .new), isWhole: true, isReplacing: whole)
         if let old = part.before?.table, let new = part.after?.table {
@@ -69,7 +69,7 @@ private struct ChangesetReader {
     // MARK: Version 2
 
     private func second() throws(FirnError) -> Changeset {
-        guard let old = try rows(of: Changeset.sideFacts("old")), let new = try rows(of: Changeset.sideFacts("new")), old.count == new.count else {
+        guard let old = try rows(of: Changeset.sideFacts("old"), most: Changeset.mostTypes), let new = try rows(of: Changeset.sideFacts("new"), most: Changeset.mostTypes), old.count == new.count else {
             throw refusal("it does not say what it holds")
         }
         var parts: [Changeset.Part] = []

@@ -27,7 +27,8 @@ private struct ChangesetDraft {
         let key: [String]
         let hashes: (old: Hash128?, new: Hash128?)
         var pairs = 0
-        var differs: Bool { hashes.old != hashes.new }
+        /// The hash knows the key of the changes, and not what the types' own are.
+        var differs: Bool { hashes.old != hashes.new || type.old?.type.keyNames != type.new?.type.keyNames }
     }
 
     private let options: DifferenceOptions
@@ -76,8 +77,9 @@ private struct ChangesetDraft {
     }
 
     private func checkKey(_ table: any Table, _ key: [String], _ name: String) throws(FirnError) {
-        let own = table.type.key.map { table.type.columns[$0].name }
-        for column in table.type.columns where (key + own).contains(column.name) && column.type.kind == .link {
+        let own = table.type.keyNames
+        for column in table.type.columns where (key + own).contains(column.name) {
+            if column.type.kind != .link, try !table.hasNamedLinks([column.name], name) { continue }
             throw FirnError(.unsupported, "changes of rows of '\(table.type.name)' cannot be written: the column '\(column.name)', which tells them apart, holds links", at: .init(file: name),
                             advice: "give the type a key of plain values")
         }
@@ -133,7 +135,7 @@ private struct ChangesetDraft {
             func row(_ table: (any Table)?, _ hash: Hash128?) -> [Value] {
                 guard let table, let hash else { return [.null, .list([]), .list([]), .int(0), .list([]), .string("")] }
                 let required = table.type.columns.filter { !$0.type.isOptional && !($0.type.kind == .any && !$0.type.isCollection) }.map(\.name)
-                return [.string(table.type.name), strings(entry.key), strings(table.type.key.map { table.type.columns[$0].name }), .int(Int64(entry.pairs)), strings(required), text(hash)]
+                return [.string(table.type.name), strings(entry.key), strings(table.type.keyNames), .int(Int64(entry.pairs)), strings(required), text(hash)]
             }
             old.append(row(entry.type.old, entry.hashes.old))
             new.append(row(entry.type.new, entry.hashes.new))

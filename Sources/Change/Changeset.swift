@@ -66,6 +66,8 @@ package struct Changeset: Sendable {
     }
 
     static let version: Int64 = 2
+    /// More types than this have no file's schema.
+    static let mostTypes = 131_072
     static let facts = TypeSchema("changes", columns: [
         ColumnSchema("version", ColumnType(.int)), ColumnSchema("type", ColumnType(.string)), ColumnSchema("key", ColumnType(.string, collection: .list)),
         ColumnSchema("pairs", ColumnType(.int)), ColumnSchema("whole", ColumnType(.bool, optional: false)), ColumnSchema("oldHash", ColumnType(.string)), ColumnSchema("newHash", ColumnType(.string)),
@@ -124,6 +126,9 @@ extension Hash128 {
 }
 
 extension TypeSchema {
+    /// The columns of the type's own key.
+    var keyNames: [String] { key.map { columns[$0].name } }
+
     /// Whether rows of one type fit into the other, whatever may be null: the same columns in any order, objects within them likewise.
     func hasShape(of other: TypeSchema, in schema: Schema, other otherSchema: Schema, inside: Set<String> = []) -> Bool {
         columns.count == other.columns.count && columns.allSatisfy { hasColumn($0, of: other, in: schema, other: otherSchema, inside: inside) }

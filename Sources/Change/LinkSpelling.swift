@@ -13,12 +13,14 @@ struct LinkSpelling: Sendable {
         case named
     }
 
+    /// What a type is called where it comes from: files of changes have other names for it, and types that are none of anybody's.
+    typealias Naming = @Sendable (String) -> String?
+
     private let forms: [String: Form]
     private let table: any Table
-    /// What a type is called where it comes from: files of changes have other names for it.
-    private let bare: @Sendable (String) -> String
+    private let bare: Naming
 
-    private init(_ table: any Table, _ bare: @escaping @Sendable (String) -> String, _ forms: [String: Form]) {
+    private init(_ table: any Table, _ bare: @escaping Naming, _ forms: [String: Form]) {
         self.table = table
         self.bare = bare
         self.forms = forms
@@ -26,11 +28,11 @@ struct LinkSpelling: Sendable {
 
     /// Nil: rows that are not at hand. Links to them are compared as they are.
     func form(_ target: String) -> Form? { forms[target] }
-    func name(_ target: String) -> String { bare(target) }
+    func name(_ target: String) -> String { bare(target) ?? target }
 
     /// Both tables with their links spelled alike; a table that cannot hold links stays itself.
-    static func pair(_ old: any Table, _ new: any Table, bareOld: @escaping @Sendable (String) -> String = { $0 },
-                     bareNew: @escaping @Sendable (String) -> String = { $0 }) throws(FirnError) -> (old: any Table, new: any Table) {
+    static func pair(_ old: any Table, _ new: any Table, bareOld: @escaping Naming = { $0 }) throws(FirnError) -> (old: any Table, new: any Table) {
+        let bareNew: Naming = { $0 }
         func mayHold(_ table: any Table) -> Bool { table.type.columns.contains { table.schema.mayHoldLinks($0.type) } }
         let oldMay = mayHold(old), newMay = mayHold(new)
         guard oldMay || newMay else { return (old, new) }
@@ -59,12 +61,12 @@ struct LinkSpelling: Sendable {
         func isKeyed(as other: Target) -> Bool { key == other.key || isStand && key == ["row"] && other.key.isEmpty }
     }
 
-    private static func natural(_ table: any Table, _ bare: (String) -> String) throws(FirnError) -> [String: Target] {
+    private static func natural(_ table: any Table, _ bare: Naming) throws(FirnError) -> [String: Target] {
         var forms: [String: Target] = [:]
         do throws(Damage) {
-            for type in table.schema.types where try table.related(type.name) != nil {
-                let name = bare(type.name)
-                forms[type.name] = Target(bare: name, form: natural(type), key: type.key.map { type.columns[$0].name }, isStand: name != type.name)
+            for type in table.schema.types {
+                guard let name = bare(type.name), try table.related(type.name) != nil else { continue }
+                forms[type.name] = Target(bare: name, form: natural(type), key: type.keyNames, isStand: name != type.name)
             }
         } catch { throw FirnError(error, in: table.type.name) }
         return forms

@@ -33,7 +33,7 @@ final class LinkedRowKeys {
         let found: (any Table)?
         do throws(Damage) { found = try table.related(target) } catch { throw FirnError(error, in: file) }
         guard let found else { throw refusal("whose rows are not at hand") }
-        if let fault = LinkedRowKeys.fault(found.type) { throw refusal(fault) }
+        if let fault = try fault(found) { throw refusal(fault) }
         targets[target] = Target(found)
     }
 
@@ -42,10 +42,11 @@ final class LinkedRowKeys {
     }
 
     /// Why rows of a type have no name outside of their file.
-    private static func fault(_ type: TypeSchema) -> String? {
+    private func fault(_ table: any Table) throws(FirnError) -> String? {
+        let type = table.type
         if type.isEmbedded { return "whose rows belong to others" }
         if type.key.contains(where: { [.link, .embedded].contains(type.columns[$0].type.kind) }) { return "whose key holds links or objects" }
-        return nil
+        return try table.hasNamedLinks(type.keyNames, file) ? "whose key holds links or objects" : nil
     }
 
     var types: [TypeSchema] {

@@ -17,15 +17,17 @@ extension Patch {
             return
         }
         let tables = try spelled(before, was, rows)
+        try checkPairs(part)
         try find(i, tables, rows)
         try compare(i, tables)
+        try lookForLost(plans[i], rows)
         if let after = part.after, let becomes = after.table, becomes.rowCount > part.pairs { try lookForAdded(plan, after, becomes, rows) }
     }
 
     /// A side's rows and the file's, with links spelled alike.
     private func spelled(_ side: Changeset.Side, _ table: any Table, _ rows: any Table) throws(FirnError) -> (old: any Table, new: any Table) {
         let names = self.names, keys = side.names
-        return try LinkSpelling.pair(table, rows, bareOld: { name in keys.bareKey(name).map { names[$0] ?? $0 } ?? name })
+        return try LinkSpelling.pair(table, rows, bareOld: { name in keys.bareKey(name).map { names[$0] ?? $0 } })
     }
 
     private func compared(_ part: Changeset.Part) -> DifferenceOptions {
@@ -84,6 +86,37 @@ extension Patch {
             for name in part.key { key.append((name, try was.value(places[k], tables.old.type.index(of: name)!))) }
             let row = words(plan, key)
             conflicts.note(row, "another value in " + columns.joined(separator: ", "))
+        }
+    }
+
+    /// Rows that were changed are the same rows on both sides.
+    private func checkPairs(_ part: Changeset.Part) throws(FirnError) {
+        guard part.pairs > 0, let before = part.before?.table, let after = part.after?.table else { return }
+        let old = try DifferingRows.places(before, changes.name), new = try DifferingRows.places(after, changes.name)
+        let was = RowReader(before, name: changes.name), becomes = RowReader(after, name: changes.name)
+        for column in part.key.map({ ColumnPairing($0, old: before, new: after) }) {
+            for k in 0..<part.pairs where try !column.same(was.value(old[k], column.old.index), becomes.value(new[k], column.new.index), tolerance: 0) {
+                throw damaged("rows of '\(part.name)' that were changed are not the same rows before and after")
+            }
+        }
+    }
+
+    /// Notes the rows that the changes do not know, and that have values in columns that go or become others.
+    private mutating func lookForLost(_ plan: Plan, _ rows: StoredTable) throws(FirnError) {
+        guard !plan.isSame, let after = plan.part.after?.types(rename), let type = after.first else { return }
+        let going = rows.type.columns.indices.filter { !rows.type.hasColumn(rows.type.columns[$0], of: type, in: rows.schema, other: Schema(after)) }
+        guard !going.isEmpty else { return }
+        let known = Set(plan.ids), reader = RowReader(rows, name: options.newName)
+        for place in try DifferingRows.places(rows, options.newName) {
+            let id: Int64
+            do throws(Damage) { id = try rows.segment(place.segment).rowID(at: place.row) } catch { throw FirnError(error, in: options.newName) }
+            if known.contains(id) { continue }
+            var lost: [String] = []
+            for column in going where try reader.value(place, column).holdsAnything { lost.append(rows.type.columns[column].name) }
+            guard !lost.isEmpty else { continue }
+            var key: [(name: String, value: Value)] = []
+            for name in plan.part.key { key.append((name, try reader.value(place, rows.type.index(of: name)!))) }
+            conflicts.note(words(plan, key), "a value in \(lost.joined(separator: ", ")), of which the changes know nothing, and which they take away")
         }
     }
 
@@ -148,6 +181,18 @@ extension Patch {
                 conflicts.note("", "rows of '\(name)' have no key, links lead to them, and they are not those that the changes were made from")
                 continue
             }
+        }
+    }
+}
+
+extension Value {
+    /// Neither null nor a collection of nothing.
+    fileprivate var holdsAnything: Bool {
+        switch self {
+        case .null: false
+        case .list(let values), .set(let values): !values.isEmpty
+        case .map(let entries): !entries.isEmpty
+        default: true
         }
     }
 }

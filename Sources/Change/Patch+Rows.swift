@@ -39,14 +39,15 @@ extension Patch {
         let cells = try ToldCells(plan.part, name: changes.name), old = try DifferingRows.places(before, changes.name)
         let was = RowReader(before, name: changes.name), becomes = RowReader(table, name: changes.name), first = firstTypes(plan, table)
         var linked: [LinkedCells] = []
-        for (place, column) in table.type.columns.enumerated() where !plan.part.key.contains(column.name) {
+        for (place, column) in table.type.columns.enumerated() {
+            let isKey = plan.part.key.contains(column.name)
             let isAlike = cells.isAlike(column.name), twin = isAlike ? before.type.index(of: column.name) : nil, mayLink = table.schema.mayHoldLinks(column.type)
             var found = LinkedCells(plan: number, column: place)
             for k in 0..<plan.part.pairs {
                 let value = try becomes.value(places[k], place)
                 if let twin {
                     let former = try was.value(old[k], twin)
-                    if plan.part.isWhole ? former == value : former.isNull && value.isNull { continue }
+                    if plan.part.isWhole || isKey ? former == value : former.isNull && value.isNull { continue }
                 } else if value.isNull { continue }
                 guard mayLink else {
                     try transaction.update(plan.name, rowID: plan.ids[k], column: column.name, value)

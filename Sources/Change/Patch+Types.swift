@@ -18,20 +18,21 @@ extension Patch {
             var types = after.types(rename)
             guard !types.isEmpty else { continue }
             types[0].name = plan.name
-            let wanted = Schema(types)
             guard let rows = plan.rows else {
                 fresh.append(types[0])
                 embedded += types[1...]
                 continue
             }
+            let wanted = Schema(types), key = try keyWhileWriting(plan)
             if rows.type.hasShape(of: types[0], in: rows.schema, other: wanted) {
                 try widen(plan.name, transaction.schema, to: types[0], wanted)
-                if keyWhileWriting(plan) != ownKey(transaction.schema[plan.name]!) { try rekey(plan.name, keyWhileWriting(plan)) }
+                if key != transaction.schema[plan.name]!.keyNames { try rekey(plan.name, key) }
             } else {
                 try clearObjects(of: plan, for: types[0], wanted)
-                types[0].key = keyWhileWriting(plan).compactMap { types[0].index(of: $0) }
+                types[0].key = key.compactMap { types[0].index(of: $0) }
+                keepColumns(of: rows, plan, in: &types[0], wanted)
                 revised.append(types[0])
-                embedded += types[1...]
+                embedded += wanted.embedded(from: types[0])
             }
         }
         try change(embedded, beside: &fresh)
@@ -39,19 +40,19 @@ extension Patch {
         for type in revised { try transaction.revise(type) }
     }
 
-    private func ownKey(_ type: TypeSchema) -> [String] { type.key.map { type.columns[$0].name } }
-
     /// The type's own key afterwards: another one where the changes are of it too, otherwise the file's.
     private func key(of plan: Plan) -> [String] {
         guard let after = plan.part.after, let rows = plan.rows, plan.part.before?.primaryKey == after.primaryKey else { return plan.part.after?.primaryKey ?? [] }
-        let own = ownKey(rows.type)
+        let own = rows.type.keyNames
         return own.allSatisfy { after.table?.type.index(of: $0) != nil } ? own : after.primaryKey
     }
 
-    /// While rows get their values one after the other, two of them may have one key, unless it is by the key that the changes know them.
-    private func keyWhileWriting(_ plan: Plan) -> [String] {
+    /// While rows get their values one after the other, two of them may have one key, unless it is by the key that the changes know them, and it stays what it is.
+    private func keyWhileWriting(_ plan: Plan) throws(FirnError) -> [String] {
         let key = key(of: plan)
-        return key == plan.part.key ? key : []
+        guard key == plan.part.key, !key.isEmpty, plan.part.before != nil else { return [] }
+        let cells = try ToldCells(plan.part, name: changes.name)
+        return key.allSatisfy(cells.isAlike) ? key : []
     }
 
     /// Gives types the keys that they were without while they were written.
@@ -59,7 +60,7 @@ extension Patch {
         for plan in plans where plan.part.after?.table != nil {
             guard plan.rows != nil, let type = transaction.schema[plan.name] else { continue }
             let key = key(of: plan)
-            guard ownKey(type) != key else { continue }
+            guard type.keyNames != key else { continue }
             try rekey(plan.name, key)
             try checkKey(plan.name)
         }
@@ -80,6 +81,17 @@ extension Patch {
         options.kinds = []
         options.newName = self.options.newName
         _ = try TableDifference.compute(old: MemoryTable(table.type, schema: table.schema, batches: []), new: table, options: options)
+    }
+
+    /// Columns that stay keep what the changes know nothing of: what their objects are called, and that they may be without a value in other rows.
+    private func keepColumns(of rows: StoredTable, _ plan: Plan, in type: inout TypeSchema, _ schema: Schema) {
+        for own in rows.type.columns where rows.type.hasColumn(own, of: type, in: rows.schema, other: schema) {
+            let place = type.index(of: own.name)!
+            if own.type.kind == .embedded { type.columns[place].type.target = own.type.target }
+            if plan.isSame { continue }
+            if own.type.isOptional { type.columns[place].type.isOptional = true }
+            if own.type.elementIsOptional { type.columns[place].type.elementIsOptional = true }
+        }
     }
 
     /// Takes the objects out of columns that go or become others: types do not know which rows led to theirs.

@@ -119,10 +119,10 @@ extension Schema {
 }
 
 extension Table {
-    /// The types that links within `any` values lead to.
-    func namedTargets() throws(Damage) -> Set<String> {
+    /// The types that links within `any` values lead to. `names`: in these columns alone.
+    func namedTargets(in names: Set<String>? = nil) throws(Damage) -> Set<String> {
         var found: Set<String> = []
-        let columns = type.columns.indices.filter { schema.mayHoldAny(type.columns[$0].type) }
+        let columns = type.columns.indices.filter { schema.mayHoldAny(type.columns[$0].type) && names?.contains(type.columns[$0].name) ?? true }
         for index in 0..<(columns.isEmpty ? 0 : segmentCount) {
             let segment = try segment(index)
             for place in columns {
@@ -144,8 +144,16 @@ extension Table {
     }
 }
 
+extension Table {
+    /// Whether `any` values of some columns hold links with a name. `file`: for messages.
+    func hasNamedLinks(_ columns: [String], _ file: String) throws(FirnError) -> Bool {
+        guard columns.contains(where: { name in type.index(of: name).map { type.columns[$0].type.kind == .any } ?? false }) else { return false }
+        do throws(Damage) { return try !namedTargets(in: Set(columns)).isEmpty } catch { throw FirnError(error, in: file) }
+    }
+}
+
 extension Schema {
-    fileprivate func mayHoldAny(_ type: ColumnType, inside: Set<String> = []) -> Bool {
+    func mayHoldAny(_ type: ColumnType, inside: Set<String> = []) -> Bool {
         guard type.kind == .embedded else { return type.kind == .any }
         guard let target = type.target.flatMap({ self[$0] }), !inside.contains(target.name) else { return false }
         return target.columns.contains { mayHoldAny($0.type, inside: inside.union([target.name])) }

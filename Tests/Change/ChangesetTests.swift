@@ -1,9 +1,9 @@
 import FirnBytes
-import FirnChange
 import FirnKit
 import FirnModel
 import Foundation
 import Testing
+@testable import FirnChange
 
 /// apply(diff(a, b), a) is b, and back, by content hash (T14).
 @Suite struct ChangesetTests {
@@ -37,9 +37,12 @@ import Testing
         } write: { type, batch throws(FirnError) in _ = try transaction.bulkWriter(type).append(batch) }
         try transaction.commit()
         let read = try Changeset(database.snapshot(), name: "changes")
-        #expect((read.added, read.removed) == (found.added, found.removed) && (found.schema.isEmpty ? read.pairs == found.changed : read.pairs >= found.changed))
+        #expect((read.added, read.removed) == (found.added, found.removed) && read.pairs >= found.changed && (!found.schema.isEmpty || holdsAny(found) || read.pairs == found.changed))
         return read
     }
+
+    /// Values of `any` columns may mean the same and not be the same.
+    private func holdsAny(_ difference: TableDifference) -> Bool { difference.new.type.columns.contains { difference.new.schema.mayHoldAny($0.type) } }
 
     private func apply(_ changes: Changeset, _ database: Database) throws -> Changeset.Outcome {
         let transaction = try database.begin()
