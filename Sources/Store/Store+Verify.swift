@@ -66,15 +66,16 @@ extension Store {
             var damages: [Damage] = []
             try walkRecords(from: newest) { (record, ref) throws(FirnError) in
                 do throws(Damage) { _ = try newest.readVerifying(ref) } catch { damages.append(error.naming("the commit record of version \(record.version)")) }
-                var listed = isNewest ? record.listed : []
+                // What older ones list may be dead, and the file shorter since.
+                guard isNewest else { return true }
+                isNewest = false
                 do throws(Damage) { try record.checkListed(within: newest.extents.limit) } catch {
                     damages.append(error.shifted(by: ref.offset).naming("the commit record of version \(record.version)"))
-                    listed = []
+                    return true
                 }
-                for each in listed {
+                for each in record.listed {
                     do throws(Damage) { _ = try newest.readVerifying(each) } catch { damages.append(error.naming("an extent that version \(record.version) wrote")) }
                 }
-                isNewest = false
                 return true
             }
             damages.forEach(note)

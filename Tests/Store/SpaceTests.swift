@@ -64,6 +64,25 @@ import Testing
         #expect(try store.snapshot().read(held[0]).elementsEqual(pattern(10, 10)))
     }
 
+    @Test func `a file shorter than what an older commit wrote is whole, and verify says so`() throws {
+        let scratch = Scratch()
+        let store = try Store.create(path: scratch("a"), overwrite: false)
+        var held: [ExtentRef] = []
+        for sizes in [[20_000], [10], [10], [10], [50_000, 50_000, 50_000], [10], [10], [10], [10]] {
+            let transaction = try store.begin()
+            held.forEach(transaction.free)
+            held = try sizes.map { try transaction.write(pattern($0, $0)) }
+            held.append(try transaction.write(catalogueBytes(held)))
+            try transaction.commit(catalogue: held.last!, keep: 2)
+        }
+        try store.truncateTail()
+        // The record of the fifth is there, and lists all of it.
+        let record = try store.record(of: 5, from: try store.snapshot())
+        #expect(try record.listed.reduce(0) { $0 + $1.length } > Paths.size(scratch("a")))
+        #expect(try faults(store).isEmpty)
+        #expect(try faults(try Store.open(path: scratch("a"), writable: false)).isEmpty)
+    }
+
     @Test func `pins of several handles and versions are seen by all, and go with their holders`() throws {
         let scratch = Scratch()
         let store = try Store.create(path: scratch("a"), overwrite: false)
