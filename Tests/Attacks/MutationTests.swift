@@ -20,7 +20,7 @@ private let environment = ProcessInfo.processInfo.environment
         let seeds = seeds(attack)
         precondition(!seeds.isEmpty, "\(attack.rawValue) has seeds in Tools/fuzz/corpus")
         let folder = environment["FIRN_ATTACK_CASES"] ?? FileManager.default.temporaryDirectory.path
-        let shm = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : FileManager.default.temporaryDirectory.path
+        let shm = TemporaryFolder.memory
         let scratch = shm + "/firn-attack-\(getpid())", current = folder + "/firn-case-\(attack.rawValue)-\(seed)-\(getpid())"
         let file = open(current, O_RDWR | O_CREAT | O_TRUNC, 0o644)
         precondition(file >= 0, "the folder of cases can be written")

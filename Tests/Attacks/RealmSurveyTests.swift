@@ -148,7 +148,7 @@ import Testing
 
     private static func survey() {
         guard let samples = try? SurveySample.all() else { fatalError("the samples cannot be made") }
-        let shm = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : FileManager.default.temporaryDirectory.path
+        let shm = TemporaryFolder.memory
         var total = Counts(), said = "", number = 0
         for sample in samples {
             var random = SeededGenerator(seed: 16), counts = Counts()

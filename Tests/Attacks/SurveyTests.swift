@@ -102,7 +102,7 @@ import Testing
 
     private static func survey() {
         guard let samples = try? Sample.all() else { fatalError("the samples cannot be made") }
-        let shm = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : FileManager.default.temporaryDirectory.path
+        let shm = TemporaryFolder.memory
         let path = shm + "/firn-survey-\(getpid())"
         defer { try? FileManager.default.removeItem(atPath: path) }
         var total = Counts(), said = ""

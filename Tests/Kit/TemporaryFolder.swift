@@ -4,10 +4,15 @@ import Foundation
 public final class TemporaryFolder: Sendable {
     public let path: String
 
-    /// `inMemory`: where the machine keeps files in memory, if it does: for tests that make thousands.
+    /// Where the machine keeps files in memory, if it does and has room there, else where it keeps temporary ones. Containers often have 64 MB: too few for all that runs at once.
+    public static let memory: String = {
+        let place = "/dev/shm", free = try? FileManager.default.attributesOfFileSystem(forPath: place)[.systemFreeSize] as? NSNumber
+        return FileManager.default.isWritableFile(atPath: place) && (free?.intValue ?? 0) >= 256 << 20 ? place : FileManager.default.temporaryDirectory.path
+    }()
+
+    /// `inMemory`: for tests that make thousands of files.
     public init(inMemory: Bool = false) {
-        let memory = "/dev/shm"
-        let place = inMemory && FileManager.default.isWritableFile(atPath: memory) ? memory : FileManager.default.temporaryDirectory.path
+        let place = inMemory ? TemporaryFolder.memory : FileManager.default.temporaryDirectory.path
         path = place + "/firn-test-\(UUID().uuidString)"
         try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }

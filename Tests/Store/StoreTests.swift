@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import FirnKit
 import Foundation
 import Testing
 @testable import FirnStore
@@ -9,7 +10,7 @@ final class Scratch {
     let path: String
     init() {
         // In memory where there is such a place: the tests write tens of thousands of files and do not pull plugs.
-        path = (Paths.kind("/dev/shm") == .directory ? "/dev/shm" : NSTemporaryDirectory()) + "/firn-store-" + UUID().uuidString
+        path = TemporaryFolder.memory + "/firn-store-" + UUID().uuidString
         try! FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
     func callAsFunction(_ name: String) -> String { path + "/" + name }
