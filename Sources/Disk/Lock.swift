@@ -29,5 +29,13 @@ package final class Lock: @unchecked Sendable {
 
     /// Lets go of the lock, which the caller holds, until `wakeAll`; may also return without cause.
     package func wait() { pthread_cond_wait(condition, mutex) }
+
+    /// The same, for some seconds at most.
+    package func wait(seconds: Double) {
+        let end = Machine.wallNanoseconds + Int64(seconds * 1e9)
+        var time = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
+        pthread_cond_timedwait(condition, mutex, &time)
+    }
+
     package func wakeAll() { pthread_cond_broadcast(condition) }
 }

@@ -28,10 +28,10 @@ extension Database {
     }
 
     /// Gives a version a name, durably; it stays until the name is taken away. A version that had the name loses it. `.usage` if the name cannot be one.
-    package func tag(_ name: String, _ snapshot: DatabaseSnapshot, wait: Bool = true) throws(FirnError) { try tag([(name, snapshot)], wait: wait) }
+    package func tag(_ name: String, _ snapshot: DatabaseSnapshot, wait: WriterPatience = .always) throws(FirnError) { try tag([(name, snapshot)], wait: wait) }
 
     /// Several at once.
-    package func tag(_ wanted: [(name: String, snapshot: DatabaseSnapshot)], wait: Bool = true) throws(FirnError) {
+    package func tag(_ wanted: [(name: String, snapshot: DatabaseSnapshot)], wait: WriterPatience = .always) throws(FirnError) {
         var pinned: [(name: String, snapshot: StoreSnapshot)] = []
         for (name, snapshot) in wanted {
             if let refusal = Tag.refusal(of: name) { throw FirnError(.usage, "\"\(name)\": \(refusal)", at: .init(file: path)) }
@@ -44,10 +44,10 @@ extension Database {
     }
 
     /// Takes a name away, durably; false if no version has it.
-    package func untag(_ name: String, wait: Bool = true) throws(FirnError) -> Bool { try untag([name], wait: wait).isEmpty }
+    package func untag(_ name: String, wait: WriterPatience = .always) throws(FirnError) -> Bool { try untag([name], wait: wait).isEmpty }
 
     /// Takes names away; returns those that no version has.
-    package func untag(_ names: [String], wait: Bool = true) throws(FirnError) -> [String] {
+    package func untag(_ names: [String], wait: WriterPatience = .always) throws(FirnError) -> [String] {
         let known = Set(try tags().map(\.name)), gone = names.filter(known.contains)
         guard !gone.isEmpty else { return names }
         try changeHistory(wait: wait) { transaction in for name in gone { _ = transaction.untag(name) } }
@@ -55,12 +55,12 @@ extension Database {
     }
 
     /// Says, durably, which versions writers are to keep; nil: what is customary.
-    package func retain(_ retention: Retention?, wait: Bool = true) throws(FirnError) {
+    package func retain(_ retention: Retention?, wait: WriterPatience = .always) throws(FirnError) {
         try changeHistory(wait: wait) { $0.retain(retention) }
     }
 
     /// A commit with the rows of the version before. It drops no version: names are not paid for with history.
-    private func changeHistory(wait: Bool, _ body: (StoreTransaction) -> Void) throws(FirnError) {
+    private func changeHistory(wait: WriterPatience, _ body: (StoreTransaction) -> Void) throws(FirnError) {
         let transaction = try begin(wait: wait)
         transaction.retention = .everything
         body(transaction.store)

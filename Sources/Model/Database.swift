@@ -101,10 +101,14 @@ package final class Database: Sendable {
         return FileSpace(dead: Int(clamping: report.pending), free: Int(clamping: report.free + report.slack))
     }
 
-    /// Begins the one transaction that may be under way; waits for another's end, or fails with `.locked`.
-    package func begin(wait: Bool = true, threads: Int = Machine.cores) throws(FirnError) -> DatabaseTransaction {
+    /// Begins the one transaction that may be under way; waits for another's end as long as `wait` says, or fails with `.locked`. Who waits has the next turn: of this program in the
+    /// order in which they came, and beside other programs before any that begins again.
+    package func begin(wait: WriterPatience = .always, threads: Int = Machine.cores) throws(FirnError) -> DatabaseTransaction {
         try DatabaseTransaction(self, try store.begin(wait: wait), threads: threads)
     }
+
+    /// For transactions that are waited for as long as something is so, and it is no more.
+    package func wakeWaiting() { store.wakeWaiting() }
 
     /// An error of the file's contents, as users see it.
     func failure(_ damage: Damage) -> FirnError { FirnError(damage, in: path) }

@@ -7,32 +7,26 @@ extension Store {
     static let listedBytes: UInt64 = 256 << 10
     static let minimumLog: UInt64 = 16 << 10
 
-    /// Becomes the writer. Without `wait`, error `.locked` if somebody writes already, in this process or another.
-    package func begin(wait: Bool = true) throws(FirnError) -> StoreTransaction {
+    /// Becomes the writer. Error `.locked` if somebody writes already, in this process or another, for longer than `wait` says.
+    package func begin(wait: WriterPatience = .always) throws(FirnError) -> StoreTransaction {
         guard !isInherited else { throw file.inherited }
         if isBeyondWriting { throw beyondWriting }
         guard isWritable else { throw FirnError(.inputOutput, "the file is open for reading only", at: .init(file: path)) }
-        try lock.withLock { () throws(FirnError) in
-            beginners += 1
-            defer { beginners -= 1 }
-            // A group that is full goes before.
-            while isWriting || (waiting > 0 && pending?.isFull(waiting: waiting) ?? false) {
-                guard wait else { throw FirnError(.locked, "the file is being written", at: .init(file: path)) }
-                lock.wait()
-            }
-            guard !hasFailed else {
-                throw FirnError(.inputOutput, "an earlier write failed; what was committed is safe", at: .init(file: path), advice: "open the file again")
-            }
-            isWriting = true
-        }
+        let end = wait.end
+        guard try takeTurn(wait, until: end) else { throw FirnError(.locked, "the file is being written", at: .init(file: path)) }
         do throws(FirnError) {
+            if pending?.isFull(waiting: 0) ?? false {
+                try lookAtFile()
+                try publishPending()
+                // Other programs wait for it since the first of these versions.
+                file.unlock(at: Store.writerLock)
+            }
             // With versions pending it is locked still.
-            if pending == nil, !(try file.lock(.exclusive, at: Store.writerLock, wait: wait)) {
-                throw FirnError(.locked, "the file is being written by another process", at: .init(file: path))
+            if pending == nil, !(try takeWriterLock(wait, until: end)) {
+                throw FirnError(.locked, "the file is being written by another process", at: .init(file: path), advice: "try again when that has ended")
             }
             // Whoever compacts holds the lock until the new file has the name: what is written here after that would be lost.
             try lookAtFile()
-            if pending?.isFull(waiting: 0) ?? false { try publishPending() }
             let base = try writersSnapshot()
             // Another process may have begun to use what this program does not know, after it opened the file.
             guard base.root.writerFeatures & ~Store.knownWriterFeatures == 0 else {

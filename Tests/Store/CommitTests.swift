@@ -136,10 +136,10 @@ import Testing
         let reader = try Store.open(path: scratch("a"), writable: true)
         #expect(try story.holds(reader.snapshot()))
         do throws(FirnError) {
-            _ = try reader.begin(wait: false)
+            _ = try reader.begin(wait: .no)
             Issue.record("two writers")
         } catch { #expect(error.code == .locked) }
-        #expect(throws: FirnError.self) { _ = try store.begin(wait: false) }
+        #expect(throws: FirnError.self) { _ = try store.begin(wait: .no) }
         let old = try reader.snapshot()
         try transaction.commit(catalogue: next.catalogue)
         #expect(try story.holds(old))

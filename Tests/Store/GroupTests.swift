@@ -37,7 +37,7 @@ import Testing
         let other = try Store.open(path: folder.file("a"), writable: true)
         #expect(try other.latestVersion() == 1 && newest(before, other.snapshot()))
         do throws(FirnError) {
-            _ = try other.begin(wait: false)
+            _ = try other.begin(wait: .no)
             Issue.record("somebody else writes")
         } catch { #expect(error.code == .locked) }
         try store.settle()
@@ -83,7 +83,7 @@ import Testing
         var (store, story) = try begun(folder)
         try commit(&story, store, .none)
         let other = try Store.open(path: folder.file("a"), writable: true)
-        let transaction = try other.begin(wait: true)
+        let transaction = try other.begin()
         #expect(try newest(story, transaction.base))
         transaction.cancel()
         _ = store

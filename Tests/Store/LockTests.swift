@@ -59,7 +59,7 @@ private final class Lockless: DiskCalls {
         _ = try written(scratch("a"))
         let one = try Store.open(path: scratch("a"), writable: true), two = try Store.open(path: scratch("a"), writable: true)
         let transaction = try one.begin()
-        #expect(refusal { _ = try two.begin(wait: false) }?.code == .locked)
+        #expect(refusal { _ = try two.begin(wait: .no) }?.code == .locked)
         let order = NSLock()
         nonisolated(unsafe) var ended = false
         try parallel(count: 2, threads: 2) { (index) throws(FirnError) in
@@ -85,8 +85,8 @@ private final class Lockless: DiskCalls {
         try FileManager.default.linkItem(atPath: scratch("a"), toPath: scratch("hard"))
         let stores = try ["a", "soft", "hard"].map { try Store.open(path: scratch($0), writable: true) }
         for writer in stores {
-            let transaction = try writer.begin(wait: false)
-            for other in stores where other !== writer { #expect(throws: FirnError.self) { _ = try other.begin(wait: false) } }
+            let transaction = try writer.begin(wait: .no)
+            for other in stores where other !== writer { #expect(throws: FirnError.self) { _ = try other.begin(wait: .no) } }
             transaction.cancel()
             try story.commit(writer, keep: 2)
             for other in stores { #expect(try story.holds(other.snapshot())) }

@@ -133,7 +133,7 @@ struct FileAttack {
     /// Two commits of every kind of change, and then all is read once more; the way back to an earlier version, and a copy.
     private func write(_ database: Database, before: DatabaseSnapshot?) {
         for round in 0..<2 {
-            guard let transaction = try? database.begin(wait: false, threads: 1) else { return }
+            guard let transaction = try? database.begin(wait: .no, threads: 1) else { return }
             for type in transaction.schema.roots.prefix(3) {
                 let row = type.columns.map { Column.absentValue($0.type) }
                 guard (try? transaction.insert(type.name, row)) != nil else { continue }
@@ -150,9 +150,9 @@ struct FileAttack {
         guard let snapshot = try? database.snapshot() else { return }
         _ = snapshot.verify(full: true)
         try? snapshot.compact(to: path + ".compact", overwrite: true, threads: 1)
-        guard let before, let transaction = try? database.begin(wait: false, threads: 1), (try? transaction.revert(to: before)) != nil else { return }
+        guard let before, let transaction = try? database.begin(wait: .no, threads: 1), (try? transaction.revert(to: before)) != nil else { return }
         guard (try? transaction.commit()) != nil else { return }
-        _ = try? database.tag("attack", before, wait: false)
+        _ = try? database.tag("attack", before, wait: .no)
         if let last = try? database.snapshot(), last.version > before.version { try? Database.compact([(before, ["one"]), (last, [])], retention: nil, to: path + ".compact", threads: 1) }
     }
 }

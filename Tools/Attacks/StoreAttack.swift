@@ -51,7 +51,7 @@ struct StoreAttack {
 
     private func write(_ store: Store) {
         for round in 0..<3 {
-            guard let transaction = try? store.begin(wait: false) else { return }
+            guard let transaction = try? store.begin(wait: .no) else { return }
             let writer = TreeWriter(root: transaction.base.catalogue, transaction: transaction)
             for key in [UInt64(round), 7, 900, 1 << 40] { try? writer.put(key, [UInt8](repeating: UInt8(round), count: 40 + round * 700)) }
             _ = try? writer.delete(UInt64(7))

@@ -24,7 +24,7 @@ struct CompactCommand {
                             advice: "compact to another file")
         }
         // In place nobody may commit between the copy and the rename: that commit would go with the old file.
-        let guardian = isInPlace && !isDry ? try keys.open(path: file.address.path, writable: true).begin(wait: false) : nil
+        let guardian = isInPlace && !isDry ? try keys.open(path: file.address.path, writable: true).begin(wait: .no) : nil
         defer { guardian?.cancel() }
         if guardian != nil { file = try OpenedFile(stored: source, keys: keys) }
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }

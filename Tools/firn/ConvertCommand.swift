@@ -58,7 +58,7 @@ struct ConvertCommand {
                 throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: target, byte: UInt64(clamping: fallback.offset)),
                                 advice: "convert to another file, and keep this one")
             }
-            let guardian = try keys.open(path: target, writable: true).begin(wait: false)
+            let guardian = try keys.open(path: target, writable: true).begin(wait: .no)
             let newest = try database.snapshot().version
             guard file.address.version != nil || newest == snapshot.version else {
                 guardian.cancel()

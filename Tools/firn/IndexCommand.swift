@@ -51,7 +51,7 @@ struct IndexCommand {
     /// Waits for whoever writes the file, and says so.
     private func begin(_ database: Database, _ file: OpenedFile) throws(FirnError) -> DatabaseTransaction {
         let threads = try session.threads()
-        do throws(FirnError) { return try database.begin(wait: false, threads: threads) } catch {
+        do throws(FirnError) { return try database.begin(wait: .no, threads: threads) } catch {
             guard error.code == .locked else { throw error }
             session.remark("another program writes \(file.name): waiting until it has done so")
             return try database.begin(threads: threads)

@@ -140,7 +140,7 @@ struct LogCommand {
         let database = try keys.open(path: address.path, writable: true), now = try database.retention()
         let isCustomary = count == 0 && (seconds ?? 0) == 0
         let wanted = isCustomary ? nil : VersionRetention(versions: count ?? now?.versions ?? VersionRetention.standard.versions, seconds: seconds ?? now?.seconds)
-        if wanted != now { try inTurn { () throws(FirnError) in try database.retain(wanted, wait: false) } }
+        if wanted != now { try database.retain(wanted, wait: .seconds(Session.turn)) }
         let kept = wanted ?? .standard
         if arguments.has("json") {
             var line = JSONLine()

@@ -21,7 +21,7 @@ struct PatchCommand {
 
         let file = try OpenedFile(stored: operand, keys: keys), path = file.address.path, type = try typeName(changes, file)
         let database = try keys.open(path: path, writable: true)
-        let transaction = try database.begin(wait: false, threads: try session.threads())
+        let transaction = try database.begin(wait: .seconds(Session.turn), threads: try session.threads())
         defer { transaction.cancel() }
         var options = DifferenceOptions()
         let threads = try session.threads()

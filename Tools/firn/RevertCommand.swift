@@ -19,7 +19,7 @@ struct RevertCommand {
         do throws(FirnError) { wanted = try database.snapshot(at: arguments.operands[1]) } catch { throw error.pointing(toLogOf: path) }
         guard wanted.version > 0 else { throw FirnError(.notFound, "version 0 is the file before anything was committed", at: .init(file: path)).pointing(toLogOf: path) }
         let threads = try session.threads()
-        let transaction = try inTurn { () throws(FirnError) in try database.begin(wait: false, threads: threads) }
+        let transaction = try database.begin(wait: .seconds(Session.turn), threads: threads)
         defer { transaction.cancel() }
         // What the transaction began from: nobody else commits meanwhile.
         let newest = try database.snapshot()

@@ -4,6 +4,9 @@ import FirnDisk
 
 /// One run of the command: its arguments, and where it prints. Data goes to `out`, everything else to standard error.
 final class Session {
+    /// How long a small change waits for who writes the file, in seconds.
+    static let turn = 5.0
+
     let arguments: Arguments
     let out = StreamOut.standardOutput()
     /// How standard error is coloured, and standard output.

@@ -40,14 +40,14 @@ struct TagCommand {
             wanted.append((name, snapshot))
         }
         // All of them with one commit.
-        try inTurn { () throws(FirnError) in try database.tag(wanted, wait: false) }
+        try database.tag(wanted, wait: .seconds(Session.turn))
         if arguments.has("json") || !session.isQuiet { try print(try database.tags().filter { tag in wanted.contains { $0.name == tag.name } }) }
         return .done
     }
 
     private func delete(_ names: [String], _ database: Database) throws(FirnError) -> ExitCode {
         if arguments.has("force") { throw FirnError(.usage, "--force is for moving tags, not for deleting them") }
-        let missing = try inTurn { () throws(FirnError) in try database.untag(names, wait: false) }
+        let missing = try database.untag(names, wait: .seconds(Session.turn))
         for name in missing { session.remark("there is no tag \"\(name)\"") }
         if arguments.has("json") {
             for name in names {

@@ -50,7 +50,7 @@ struct ForkCheck {
         let sequence = try Bank.move(transaction!, &random)
         let code = try inChild {
             guard refuses({ () throws(FirnError) in _ = try database!.snapshot() }) else { return 1 }
-            guard refuses({ () throws(FirnError) in _ = try database!.begin(wait: false) }) else { return 2 }
+            guard refuses({ () throws(FirnError) in _ = try database!.begin(wait: .no) }) else { return 2 }
             guard refuses({ () throws(FirnError) in _ = try database!.pinnedVersions() }) else { return 3 }
             guard refuses({ () throws(FirnError) in _ = try Bank.check(snapshot!) }) else { return 4 }
             guard refuses({ () throws(FirnError) in _ = try transaction!.commit() }) else { return 5 }
@@ -60,7 +60,7 @@ struct ForkCheck {
                 let own = try Bank.open(path, writable: true)
                 guard try Bank.check(try own.snapshot()) == sequence - 1 else { return 6 }
                 guard try own.pinnedVersions().contains(version) else { return 7 }
-                do throws(FirnError) { _ = try own.begin(wait: false) } catch { return error.code == .locked ? 0 : 8 }
+                do throws(FirnError) { _ = try own.begin(wait: .no) } catch { return error.code == .locked ? 0 : 8 }
                 return 9
             } catch { return 10 }
         }
@@ -68,7 +68,7 @@ struct ForkCheck {
         let other = try Bank.open(path, writable: true)
         guard try other.pinnedVersions().contains(version) else { throw fault("a child has unpinned the parent's version") }
         do throws(FirnError) {
-            _ = try other.begin(wait: false)
+            _ = try other.begin(wait: .no)
             throw fault("a child has unlocked the parent's transaction")
         } catch { if error.code != .locked { throw error } }
         _ = try transaction!.commit()

@@ -77,7 +77,7 @@ struct KillLoop {
         let database = try Bank.open(path, writable: true, keep: 2)
         guard database.fallback == nil || database.fallback!.what.contains("hash") || database.fallback!.what.contains("root") else { throw fault("fell back: \(database.fallback!.what)") }
         // Nobody is there: the lock is free at once, and nothing is pinned.
-        let transaction = try database.begin(wait: false)
+        let transaction = try database.begin(wait: .no)
         transaction.cancel()
         let pins = try database.pinnedVersions()
         guard pins.isEmpty else { throw fault("versions \(pins) are pinned by nobody") }

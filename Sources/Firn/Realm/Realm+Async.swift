@@ -94,9 +94,9 @@ extension Realm {
         while true {
             try Task.checkCancellation()
             try core.checkBegin()
-            let request = LockRequest()
+            let request = LockRequest(core.file)
             core.lockRequests.append(request)
-            do { try await request.wait(for: core.file) } catch {
+            do { try await request.wait() } catch {
                 request.take()?.cancel()
                 core.lockRequests.removeAll { $0 === request }
                 throw error

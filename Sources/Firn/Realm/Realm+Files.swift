@@ -104,7 +104,7 @@ extension Realm.Configuration {
         // Nobody reads it, in any process.
         guard try database.pinnedVersions().isEmpty else { return }
         let transaction: DatabaseTransaction
-        do throws(FirnError) { transaction = try database.begin(wait: false) } catch {
+        do throws(FirnError) { transaction = try database.begin(wait: .no) } catch {
             if error.code == .locked { return }
             throw error
         }

@@ -18,17 +18,13 @@ final class LockRequest: Sendable {
     private struct State {
         var begun: Carried<DatabaseTransaction>?
         var isOver = false
+        var answer: Result<Void, any Error>?
+        var waiter: CheckedContinuation<Void, any Error>?
     }
+    private let file: RealmFile
     private let state: Mutex<State> = Mutex(State())
 
-    /// False: nobody wants it any more.
-    func grant(_ transaction: Carried<DatabaseTransaction>) -> Bool {
-        state.withLock { state in
-            if state.isOver { return false }
-            state.begun = transaction
-            return true
-        }
-    }
+    init(_ file: RealmFile) { self.file = file }
 
     /// The transaction, if it is there; either way the request is over.
     func take() -> DatabaseTransaction? {
@@ -39,26 +35,54 @@ final class LockRequest: Sendable {
             }
             return state.begun
         }
+        answer(.success(()))
+        // It may stand in line before who asks.
+        if taken == nil { file.database.wakeWaiting() }
         return taken?.value
     }
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Asks for the lock until it is there, without keeping a thread waiting. Throws `CancellationError` if the task is cancelled.
-    func wait(for file: RealmFile) async throws {
-        var pause: UInt64 = 100_000
-        while !isOver {
-            try Task.checkCancellation()
-            do throws(FirnError) {
-                let begun = Carried(try file.database.begin(wait: false))
-                if !grant(begun) { begun.value.cancel() }
-                return
-            } catch {
-                guard error.code == .locked else { throw Realm.Error(error) }
+    /// Stands in line for the lock until it is there or the request is over. No thread of a task is kept waiting. Throws `CancellationError` if the task is cancelled.
+    func wait() async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { waiter in
+                let answer = state.withLock { state in
+                    if state.answer == nil { state.waiter = waiter }
+                    return state.answer
+                }
+                if let answer { return waiter.resume(with: answer) }
+                file.waiters.async { self.obtain() }
             }
-            try await Task.sleep(nanoseconds: pause)
-            pause = min(pause * 2, 20_000_000)
+        } onCancel: {
+            answer(.failure(CancellationError()))
+            state.withLock { $0.isOver = true }
+            file.database.wakeWaiting()
         }
+    }
+
+    private func obtain() {
+        do throws(FirnError) {
+            let begun = Carried(try file.database.begin(wait: .asLongAs { !self.isOver }))
+            let isWanted = state.withLock { state in
+                if !state.isOver { state.begun = begun }
+                return !state.isOver
+            }
+            // Nobody wants it any more.
+            if !isWanted { begun.value.cancel() }
+        } catch {
+            if !isOver { return answer(.failure(Realm.Error(error))) }
+        }
+        answer(.success(()))
+    }
+
+    private func answer(_ result: Result<Void, any Error>) {
+        let waiter = state.withLock { state in
+            if state.answer == nil { state.answer = result }
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(with: result)
     }
 }
 
@@ -148,11 +172,11 @@ extension RealmCore {
     /// Asks for the lock for the first block that waits.
     func requestLock() {
         guard !asyncWrites.isEmpty else { return }
-        let request = LockRequest(), file = file, core = Carried(self), keeper = place.keeper
+        let request = LockRequest(file), core = Carried(self), keeper = place.keeper
         lockRequests.append(request)
         Task.detached {
             var failure: (any Error)?
-            do { try await request.wait(for: file) } catch { failure = error }
+            do { try await request.wait() } catch { failure = error }
             let failed = Carried(failure)
             core.value.atPlace(keeper) { core.value.granted(request, failed.value) }
         }

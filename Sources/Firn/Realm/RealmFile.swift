@@ -10,6 +10,8 @@ final class RealmFile: Sendable {
     let path: String
     /// Removed with the last realm (in-memory realms).
     let isTemporary: Bool
+    /// Where asynchronous writes of this file stand in line for the lock, one behind the other.
+    let waiters = DispatchQueue(label: "firn.waiters")
     private let listeners: Mutex<[Listener]> = Mutex([])
     /// Which realms of this process hold which version.
     let holds: Mutex<[ObjectIdentifier: VersionHold]> = Mutex([:])

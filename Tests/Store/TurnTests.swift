@@ -1,0 +1,130 @@
+import FirnBytes
+import FirnDisk
+import FirnKit
+import Foundation
+import Synchronization
+import Testing
+@testable import FirnStore
+
+/// Who writes next, where several want to.
+@Suite struct TurnTests {
+    /// Commits again and again, until it is told to end; says how often it did.
+    private final class BusyWriter: Sendable {
+        let commits = Atomic<Int>(0)
+        private let isOver = Atomic<Bool>(false)
+        private let thread = DispatchGroup()
+
+        init(_ store: Store) {
+            DispatchQueue.global().async(group: thread) {
+                while !self.isOver.load(ordering: .relaxed) {
+                    do {
+                        let transaction = try store.begin()
+                        let catalogue = try transaction.write(pattern(1, 100))
+                        try transaction.commit(catalogue: catalogue)
+                    } catch { Issue.record("\(error)") }
+                    self.commits.add(1, ordering: .relaxed)
+                }
+            }
+            while commits.load(ordering: .relaxed) < 3 { usleep(100) }
+        }
+
+        func end() {
+            isOver.store(true, ordering: .relaxed)
+            thread.wait()
+        }
+    }
+
+    @Test(arguments: [false, true]) func `T9: who waits beside a writer that goes on and on has the next turn`(inOneStore: Bool) throws {
+        // On a medium whose sync takes its time: the lock is free for moments only.
+        let folder = TemporaryFolder(), journal = DiskJournal(of: folder)
+        journal.syncPause = 2000
+        defer { ScriptedDisk.end(in: folder.path) }
+        let store = try Store.create(path: folder.file("a"), overwrite: false)
+        let other = inOneStore ? store : try Store.open(path: folder.file("a"), writable: true)
+        let busy = BusyWriter(store)
+        defer { busy.end() }
+        for turn in 0..<20 {
+            let before = busy.commits.load(ordering: .relaxed), transaction = try other.begin()
+            let passed = busy.commits.load(ordering: .relaxed) - before
+            transaction.cancel()
+            // One that was under way, and one that came before, at most.
+            #expect(passed <= 3, "turn \(turn): \(passed) commits went before")
+        }
+    }
+
+    @Test func `who waits for some seconds has the next turn too, and who gives up is in nobody's way`() throws {
+        let folder = TemporaryFolder(), journal = DiskJournal(of: folder)
+        journal.syncPause = 2000
+        defer { ScriptedDisk.end(in: folder.path) }
+        let store = try Store.create(path: folder.file("a"), overwrite: false), other = try Store.open(path: folder.file("a"), writable: true)
+        do {
+            let busy = BusyWriter(store)
+            defer { busy.end() }
+            for turn in 0..<10 {
+                let before = busy.commits.load(ordering: .relaxed), transaction = try other.begin(wait: turn % 2 == 0 ? .seconds(60) : .asLongAs { true })
+                let passed = busy.commits.load(ordering: .relaxed) - before
+                transaction.cancel()
+                #expect(passed <= 3, "turn \(turn): \(passed) commits went before")
+            }
+        }
+        // One that is under way, and those who will not wait for its end, in its program and in another.
+        let transaction = try store.begin()
+        for each in [store, other] {
+            for patience in [WriterPatience.no, .seconds(0.01), .asLongAs { false }] {
+                #expect { _ = try each.begin(wait: patience) } throws: { ($0 as? FirnError)?.code == .locked }
+            }
+        }
+        transaction.cancel()
+        for each in [store, other] { try each.begin(wait: .no).cancel() }
+    }
+
+    @Test func `while somebody is in line, who will not wait is refused`() throws {
+        let folder = TemporaryFolder(), store = try Store.create(path: folder.file("a"), overwrite: false)
+        let waiting = try Store.open(path: folder.file("a"), writable: true), third = try Store.open(path: folder.file("a"), writable: true)
+        let transaction = try store.begin(), group = DispatchGroup(), isWanted = Mutex(true), begun = Mutex<StoreTransaction?>(nil)
+        DispatchQueue.global().async(group: group) {
+            let taken = try? waiting.begin()
+            begun.withLock { $0 = taken }
+        }
+        while try third.file.firstConflict(in: Store.nextWriterLock..<Store.nextWriterLock + 1) == nil { usleep(500) }
+        // It would be free for a moment now.
+        transaction.cancel()
+        group.wait()
+        #expect { _ = try third.begin(wait: .no) } throws: { ($0 as? FirnError)?.code == .locked }
+        #expect(try third.file.firstConflict(in: Store.nextWriterLock..<Store.nextWriterLock + 1) == nil)
+        // One in line that is not wanted any more leaves it, and others behind it go on.
+        DispatchQueue.global().async(group: group) {
+            #expect(throws: FirnError.self) { _ = try third.begin(wait: .asLongAs { isWanted.withLock { $0 } }) }
+        }
+        while try store.file.firstConflict(in: Store.nextWriterLock..<Store.nextWriterLock + 1) == nil { usleep(500) }
+        isWanted.withLock { $0 = false }
+        group.wait()
+        begun.withLock { taken in
+            taken?.cancel()
+            taken = nil
+        }
+        try store.begin(wait: .no).cancel()
+    }
+
+    @Test func `a program whose commits wait for nothing lets others have their turn`() throws {
+        let folder = TemporaryFolder(), store = try Store.create(path: folder.file("a"), overwrite: false), other = try Store.open(path: folder.file("a"), writable: true)
+        try store.begin().commit(catalogue: .none)
+        var turns = 0
+        let group = DispatchGroup(), isOver = Atomic<Bool>(false)
+        DispatchQueue.global().async(group: group) {
+            do {
+                try other.begin().cancel()
+            } catch { Issue.record("\(error)") }
+            isOver.store(true, ordering: .releasing)
+        }
+        while !isOver.load(ordering: .acquiring), turns < 100_000 {
+            let transaction = try store.begin(), catalogue = try transaction.write(pattern(turns, 100))
+            try transaction.commit(catalogue: catalogue, durability: .none)
+            turns += 1
+        }
+        try store.settle()
+        group.wait()
+        // A group is a thousand.
+        #expect(turns < 100_000)
+    }
+}
