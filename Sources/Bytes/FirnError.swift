@@ -73,7 +73,7 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
     /// A damaged structure of the named file.
     public static func damaged(_ file: String, what: String, byte: UInt64) -> FirnError {
         FirnError(.damaged, what, at: Place(file: file, byte: byte),
-                  advice: "run 'firn verify \(file)' to see what is intact")
+                  advice: "'firn verify \(file)' tells what is intact, and 'firn recover \(file) OUT' saves that")
     }
 
     /// What a fault in the bytes of the named file is to users: damage, or an error of the machine's.

@@ -60,7 +60,7 @@ struct PageOffsets {
     /// The bytes of page k within the payload, in bounds.
     func range(_ k: Int) throws(Damage) -> Range<Int> {
         let low = start(k), high = start(k &+ 1)
-        guard low >= 0, low <= high, high <= total else { throw Damage("page offset outside the stream") }
+        guard low >= 0, low <= high, high <= total else { throw Damage("a page of text that lies outside of what is stored") }
         return low..<high
     }
 

@@ -51,6 +51,20 @@ import Testing
         let before = LinkedModel(&random)
         var after = before.changed(&random)
         if seed % 3 == 0 { after.reshape(&random) }
+        try expectBothWays(before, after, seed, folder, &random)
+    }
+
+    @Test(arguments: 1...max(pairs / 2, 1))
+    func `T14: so do those of types with keys of every kind, and of objects deep within objects`(seed: UInt64) throws {
+        let folder = TemporaryFolder()
+        var random = RandomTables(seed: seed &* 32_452_843)
+        let before = LinkedModel(&random, keys: [.bool, .int, .float, .double, .string, .data, .date, .decimal, .objectID, .uuid, .any])
+        var after = before.changed(&random)
+        if seed % 2 == 0 { after.reshape(&random) }
+        try expectBothWays(before, after, seed, folder, &random)
+    }
+
+    private func expectBothWays(_ before: LinkedModel, _ after: LinkedModel, _ seed: UInt64, _ folder: TemporaryFolder, _ random: inout RandomTables) throws {
         let old = try before.store(folder.file("a.firn"), &random), new = try after.store(folder.file("b.firn"), &random)
         let first = try Self.hashes(old), last = try Self.hashes(new)
         let changes = try Self.changes(old, new, folder.file("c.firn"))

@@ -14,6 +14,8 @@ struct LinkedModel {
     var schema: Schema
     var rows: [String: [Row]] = [:]
     private var next: Int64 = 1
+    /// The types that links lead to.
+    private var names = ["Int", "Text", "Pair", "Plain"]
 
     /// What a row is told apart by in a type's key columns, to keep keys distinct.
     private var taken: [String: Set<String>] = [:]
@@ -21,19 +23,28 @@ struct LinkedModel {
     // MARK: Making
 
     /// Some types with keys of one column, of one that may be null, of two, and without; objects that hold links.
-    init(_ random: inout RandomTables) {
-        let names = ["Int", "Text", "Pair", "Plain"]
+    /// `keys`: and types with a key of each of these kinds; objects within objects within objects then.
+    init(_ random: inout RandomTables, keys: [ScalarKind] = []) {
+        names += keys.map { "Of\($0.rawValue)" }
+        let names = names
         var types: [TypeSchema] = []
         func links(_ count: Int, _ random: inout RandomTables, first: String) -> [ColumnSchema] {
             (0..<count).map { i in
                 let collection = CollectionKind(rawValue: UInt8(random.chance(40) ? 0 : random.number(1...3)))!
                 let type = ColumnType(.link, optional: collection == .none || random.chance(30), collection: collection, elementOptional: collection == .map || random.chance(20),
-                                      target: names[random.number(0...3)])
+                                      target: names[random.number(0...names.count - 1)])
                 return ColumnSchema("\(first)\(i)", type)
             }
         }
+        let objects = keys.isEmpty ? ["Outer", "Inner"] : ["Outer", "Inner", "Deep", "Deeper"]
         types.append(TypeSchema("Inner", columns: [column("n", .int)] + links(1, &random, first: "to"), isEmbedded: true))
         types.append(TypeSchema("Outer", columns: [column("s", .string), ColumnSchema("inner", ColumnType(.embedded, optional: true, target: "Inner"))] + links(1, &random, first: "to"), isEmbedded: true))
+        if !keys.isEmpty {
+            for (name, inside) in [("Deep", "Outer"), ("Deeper", "Deep")] {
+                let lists = ColumnSchema("lists", ColumnType(.embedded, collection: .list, target: inside)), maps = ColumnSchema("maps", ColumnType(.embedded, collection: .map, target: "Inner"))
+                types.append(TypeSchema(name, columns: [ColumnSchema("one", ColumnType(.embedded, optional: true, target: inside)), lists, maps, column("any", .any)] + links(2, &random, first: "to"), isEmbedded: true))
+            }
+        }
         for name in names {
             var columns: [ColumnSchema] = []
             var key: [Int] = []
@@ -41,12 +52,19 @@ struct LinkedModel {
             case "Int": (columns, key) = ([column("id", .int, optional: random.chance(50))], [0])
             case "Text": (columns, key) = ([column("id", .string)], [0])
             case "Pair": (columns, key) = ([column("a", .int, optional: false), column("b", .string)], [0, 1])
-            default: break
+            case "Plain": break
+            default:
+                columns = [column("key", ScalarKind(rawValue: UInt8(name.dropFirst(2))!)!, optional: name == "Of1" || random.chance(50))]
+                key = [0]
+                if random.chance(30) {
+                    columns.append(column("key2", keys[random.number(0...keys.count - 1)]))
+                    key = random.chance(50) ? [0, 1] : [1, 0]
+                }
             }
             columns += [column("x", .int), column("y", .string, optional: false), column("z", .any)] + links(random.number(1...3), &random, first: "link")
             if random.chance(60) {
                 let collection = random.chance(50) ? CollectionKind.none : random.chance(50) ? .list : .map
-                columns.append(ColumnSchema("object", ColumnType(.embedded, optional: collection == .none, collection: collection, target: random.chance(50) ? "Outer" : "Inner")))
+                columns.append(ColumnSchema("object", ColumnType(.embedded, optional: collection == .none, collection: collection, target: objects[random.number(0...objects.count - 1)])))
             }
             types.append(TypeSchema(name, columns: columns, key: key))
         }
@@ -60,7 +78,7 @@ struct LinkedModel {
         let type = schema[name]!
         for _ in 0..<count {
             var row = Row(number: next, values: type.columns.map { value($0, &random) })
-            let key = type.key.map { "\(row.values[$0])" }.joined(separator: "|")
+            let key = type.key.map { row.values[$0].number.map { "\(Float($0 == 0 ? 0 : $0))" } ?? "\(row.values[$0])" }.joined(separator: "|")
             if !type.key.isEmpty, !taken[name, default: []].insert(key).inserted { continue }
             row.number = next
             next += 1
@@ -71,9 +89,34 @@ struct LinkedModel {
     private func value(_ column: ColumnSchema, _ random: inout RandomTables) -> Value {
         if ["id", "a"].contains(column.name), column.type.kind == .int { return column.type.isOptional && random.chance(10) ? .null : .int(Int64(random.number(0...120))) }
         if ["id", "b"].contains(column.name) { return random.chance(5) ? .null : .string("k\(random.number(0...90))") }
+        if column.name.hasPrefix("key") { return keyValue(column, &random) }
         if column.type.kind == .any { return random.value(column.type, in: schema) }
         if column.type.kind == .link || column.type.kind == .embedded { return Column.absentValue(column.type) }
         return random.value(column.type, in: schema)
+    }
+
+    private func keyValue(_ column: ColumnSchema, _ random: inout RandomTables) -> Value {
+        if column.type.isOptional, random.chance(5) { return .null }
+        let odd: [Double] = [.nan, 0, -0.0, .infinity, -.infinity, Double(Int64.max), 0.1]
+        switch column.type.kind {
+        case .double where random.chance(20): return .double(odd[random.number(0...odd.count - 1)])
+        case .float where random.chance(20): return .float(Float(odd[random.number(0...odd.count - 1)]))
+        case .decimal where random.chance(20): return .decimal(Decimal(["NaN", "Infinity", "0E-10", "-0", "1E+20", "0.1", "0.10"][random.number(0...6)])!)
+        case .any where random.chance(40): return [.float(0.1), .double(0.1), .decimal(Decimal("0.1")!), .double(-0.0), .int(0), .bool(false), .data([1]), .string(""), .set([.int(1)])][random.number(0...8)]
+        case .string where random.chance(20): return .string(["", "é", "e\u{301}", "ß", "\u{0}"][random.number(0...4)])
+        default: return random.value(ColumnType(column.type.kind), in: schema)
+        }
+    }
+
+    /// The same key, written otherwise.
+    private func rewritten(_ key: Value) -> Value {
+        switch key {
+        case .double(0): .double(-0.0)
+        case .float(0): .float(-0.0)
+        case .double(let x) where x.isNaN: .double(Double(bitPattern: 0x7FF8_0000_0000_0001))
+        case .decimal(Decimal("0.1")!): .decimal(Decimal("0.10")!)
+        default: key
+        }
     }
 
     /// Gives some of the values that may hold links new ones.
@@ -109,7 +152,7 @@ struct LinkedModel {
         case .embedded: return .object(schema[type.target!]!.columns.map { Value.Entry($0.name, linked($0.type, &random)) })
         case .any:
             guard random.chance(60) else { return random.value(type, in: schema) }
-            let name = ["Int", "Text", "Pair", "Plain"][random.number(0...3)]
+            let name = names[random.number(0...names.count - 1)]
             guard case .link(let row)? = target(name, &random, mayBeGone: true) else { return .null }
             let link = Value(link: row, to: name)
             return random.chance(50) ? link : .list([.int(1), link, .map([Value.Entry("deep", link)])])
@@ -124,6 +167,10 @@ struct LinkedModel {
             copy.rows[type.name] = copy.rows[type.name, default: []].filter { _ in !random.chance(10) }
             for i in copy.rows[type.name]!.indices where random.chance(20) {
                 let place = random.number(0...type.columns.count - 1)
+                if type.columns[place].name.hasPrefix("key") {
+                    let key = copy.rows[type.name]![i].values[place]
+                    copy.rows[type.name]![i].values[place] = type.columns[place].type.kind == .any && key.number.map { $0 == $0.rounded() && $0.magnitude < 1e9 } ?? false ? .double(key.number!) : rewritten(key)
+                }
                 if !type.key.contains(place), !schema.mayHoldLinks(type.columns[place].type) { copy.rows[type.name]![i].values[place] = random.value(type.columns[place].type, in: schema) }
             }
             copy.add(random.number(0...12), of: type.name, &random)
@@ -195,52 +242,16 @@ struct LinkedModel {
     private func filler(_ type: TypeSchema) -> [Value] {
         type.columns.enumerated().map { place, column in
             guard type.key.contains(place) else { return Column.absentValue(column.type) }
-            return column.type.kind == .int ? .int(-1) : .string("filler")
-        }
-    }
-}
-
-extension LinkedModel {
-    /// Columns come, go and become others; a type comes; a type may get a key, lose its own or have another.
-    mutating func reshape(_ random: inout RandomTables) {
-        for name in ["Int", "Pair", "Plain"] where random.chance(70) {
-            let place = schema.types.firstIndex { $0.name == name }!
-            let x = schema.types[place].index(of: "x")!
-            schema.types[place].columns[x] = ColumnSchema("x", ColumnType(.string, optional: true))
-            schema.types[place].columns.append(ColumnSchema("late", ColumnType(.link, collection: .list, target: "New")))
-            for i in rows[name, default: []].indices {
-                rows[name]![i].values[x] = .string("now \(i)")
-                rows[name]![i].values.append(.list([]))
-            }
-            if random.chance(40) {
-                switch name {
-                case "Plain": schema.types[place].key = [x]
-                case "Int": schema.types[place].key = random.chance(50) ? [] : [x]
-                default: schema.types[place].key = [x, 0]
-                }
-            }
-            if random.chance(50), let gone = schema.types[place].index(of: "link0") {
-                schema.types[place].columns.remove(at: gone)
-                schema.types[place].key = schema.types[place].key.map { $0 > gone ? $0 - 1 : $0 }
-                for i in rows[name, default: []].indices { rows[name]![i].values.remove(at: gone) }
+            switch column.type.kind {
+            case .string, .any: return .string("filler")
+            case .int: return .int(-1)
+            case .float, .double, .decimal: return column.type.kind == .float ? .float(-1e30) : column.type.kind == .double ? .double(-1e300) : .decimal(Decimal("-1E+300")!)
+            case .data: return .data(Array(repeating: 7, count: 40))
+            case .date: return .date(Timestamp(seconds: -77, nanoseconds: 77))
+            case .objectID: return .objectID(Identifier(high: 7, low: 7))
+            case .uuid: return .uuid(Identifier(high: 7, low: 7))
+            default: return .null
             }
         }
-        if random.chance(50), let place = schema.types.firstIndex(where: { $0.name == "Inner" }) {
-            // Objects of another shape: all that hold them begin anew.
-            schema.types[place].columns.append(column("more", .double))
-            for type in schema.roots {
-                for (c, column) in type.columns.enumerated() where column.type.kind == .embedded {
-                    for i in rows[type.name, default: []].indices { rows[type.name]![i].values[c] = Column.absentValue(column.type) }
-                }
-            }
-        }
-        schema.types.append(TypeSchema("New", columns: [column("id", .int, optional: false), ColumnSchema("back", ColumnType(.link, optional: true, target: "Int")),
-                                                        ColumnSchema("own", ColumnType(.link, optional: true, target: "New"))], key: [0]))
-        rows["New"] = []
-        for i in 0..<Int64(random.number(1...9)) {
-            let back = rows["Int"]?.randomElement(using: &random.generator).map { Value.link($0.number) } ?? .null
-            rows["New"]!.append(Row(number: -100 - i, values: [.int(i), back, .link(-100 - i)]))
-        }
-        for type in schema.roots { relink(type.name, percent: 10, &random) }
     }
 }

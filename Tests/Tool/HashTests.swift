@@ -45,6 +45,19 @@ import Testing
         #expect(try scratch.firn("hash", "none.firn").code == 5)
     }
 
+    @Test func `one of several files that cannot be read keeps nobody from the others`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,x\n1,a\n2,b\n")
+        try scratch.write("bad.firn", "not a file of rows")
+        let alone = try scratch.firn("hash", "a.csv").out, none = try scratch.firn("hash", "a.csv", "none.csv", "a.csv")
+        #expect(none.code == 5 && none.out == alone + alone && none.errors.contains("none.csv"), "\(none.out)\(none.errors)")
+        let worse = try scratch.firn("hash", "bad.firn", "none.csv", "a.csv")
+        #expect(worse.code == 5 && worse.out == alone && worse.errors.contains("bad.firn") && worse.errors.contains("none.csv"), "\(worse.out)\(worse.errors)")
+        let damaged = try scratch.firn("hash", "a.csv", "bad.firn")
+        #expect(damaged.code == 4 && damaged.out == alone, "\(damaged.out)\(damaged.errors)")
+        #expect(try scratch.firn("hash", "--key", "y", "a.csv", "a.csv").code == 2)
+    }
+
     @Test func `T14: a file of the format's golden ones has the hash that it always had`() throws {
         for (name, truth) in [("plain.firn", "b28fb849fc92456caa5f28c44f5e89c7"), ("collections.firn", "0697b3f521c2f082caca0646fef1053e"), ("tags.firn", "b57ede3a6b06ec9fbeb0d195d5936a67"), ("indexes.firn", "4ba3be60e91788165f4745e2b4f4a153")] {
             let run = try FirnRun(["hash", Folders.fixtures.appending(path: "firn/\(name)").path])

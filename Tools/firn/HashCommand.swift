@@ -14,17 +14,27 @@ struct HashCommand {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
         let options = try ReadingOptions(arguments, threads: session.threads())
-        let files = try arguments.operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
-        try ReadingOptions.check(arguments, for: files)
+        let files = arguments.operands.map { operand in Result { () throws(FirnError) in try OpenedFile(operand, options, progress: progress) } }
+        try ReadingOptions.check(arguments, for: files.compactMap { try? $0.get() })
+        var worst = ExitCode.done
         for (file, operand) in zip(files, arguments.operands) {
-            let tables = try tables(of: file)
-            let hashes = try tables.map { (table) throws(FirnError) in try hash(table, file) }
-            display.end()
-            try report(operand, file, hashes)
+            do throws(FirnError) {
+                let file = try file.get()
+                let hashes = try tables(of: file).map { (table) throws(FirnError) in try hash(table, file) }
+                display.end()
+                try report(operand, file, hashes)
+            } catch {
+                // One of several keeps nobody from the others.
+                guard files.count > 1, error.code != .usage else { throw error }
+                display.end()
+                try session.out.flush()
+                Session.complain(error.complaint(style: session.errorStyle))
+                worst = worst.rawValue >= ExitCode(error.code).rawValue ? worst : ExitCode(error.code)
+            }
         }
         try options.rejected?.finish()
         for remark in options.rejected?.remarks ?? [] { session.remark(remark) }
-        return options.rejected?.count ?? 0 > 0 ? .rejected : .done
+        return options.rejected?.count ?? 0 > 0 && worst.rawValue < ExitCode.rejected.rawValue ? .rejected : worst
     }
 
     /// The one type that is named, or all types of rows.

@@ -20,15 +20,18 @@ struct IndexCommand {
         if file.address.version != nil { throw FirnError(.usage, "an old version cannot be changed", at: .init(file: arguments.operands[0])) }
         let columns = try wanted.map { (text) throws(FirnError) in try column(text, file) }
         let database = try keys.open(path: file.address.path, writable: true), transaction = try begin(database, file)
+        let progress = Progress(), display = ProgressDisplay(session, progress)
+        defer { display.end() }
         var missing: [String] = []
         for (type, column) in columns {
             if isDrop {
                 if try !transaction.dropIndex(type, column, kind) { missing.append("\(type).\(column)") }
             } else {
-                try transaction.addIndex(type, column, kind)
+                try transaction.addIndex(type, column, kind) { progress.add(rows: $0) }
             }
         }
         if missing.count == columns.count, isDrop { transaction.cancel() } else { try transaction.commit() }
+        display.end()
         for name in missing { session.remark("\(name) has no index of \(kind.name)") }
         if isDrop, arguments.has("json") {
             for (type, column) in columns {

@@ -4,7 +4,8 @@ import FirnStore
 /// Making and dropping indexes.
 extension DatabaseTransaction {
     /// Makes an index of a column, of all rows that are there. Nothing happens if there is one. Throws `.schema` where a column cannot have one.
-    package func addIndex(_ typeName: String, _ columnName: String, _ kind: IndexKind) throws(FirnError) {
+    /// `progress` is told how many rows have been entered.
+    package func addIndex(_ typeName: String, _ columnName: String, _ kind: IndexKind, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
         checkOpen()
         let type = index(of: typeName)
         guard let place = schema.types[type].index(of: columnName) else { throw FirnError(.schema, "type '\(typeName)' has no column '\(columnName)'") }
@@ -16,7 +17,7 @@ extension DatabaseTransaction {
         }
         for type in tables.keys.sorted() { try writeEdits(type) }
         try finishBulk()
-        try make(IndexState(column: column.id, kind), type)
+        try make(IndexState(column: column.id, kind), type, progress)
         try directoryChange(type) { _ in }
         for table in tables.values { table.begin() }
     }
@@ -176,12 +177,12 @@ extension DatabaseTransaction {
     }
 
     /// Enters all rows of the segments that are written, into an index that is new.
-    private func make(_ state: IndexState, _ type: Int) throws(FirnError) {
+    private func make(_ state: IndexState, _ type: Int, _ progress: (Int) -> Void = { _ in }) throws(FirnError) {
         prepareEntering(type)
         states[type].indexes.append(state)
         entering[type]!.append(IndexEntries(state.kind))
         schema.types[type].noteIndexes(states[type].indexes)
-        try fill(type, states[type].indexes.count - 1)
+        try fill(type, states[type].indexes.count - 1, progress)
     }
 
     /// Enters all rows anew that are there, and forgets those that are not.
@@ -194,12 +195,13 @@ extension DatabaseTransaction {
         try fill(type, index)
     }
 
-    private func fill(_ type: Int, _ index: Int) throws(FirnError) {
+    private func fill(_ type: Int, _ index: Int, _ progress: (Int) -> Void = { _ in }) throws(FirnError) {
         guard let place = place(of: index, type) else { return }
         let core = current()
         for segment in 0..<states[type].segmentCount {
             try reading { () throws(Damage) in
                 let segment = try core.segment(type: type, index: segment)
+                defer { progress(segment.rowCount) }
                 try segment.forEachSealed(place) { (column, first) throws(Damage) in
                     var live = segment.live?.slice(first..<first + column.count)
                     if live?.allSet ?? false { live = nil }

@@ -1,0 +1,49 @@
+import FirnBytes
+import FirnKit
+import FirnModel
+@testable import FirnChange
+
+extension LinkedModel {
+    /// Columns come, go and become others; a type comes; a type may get a key, lose its own or have another.
+    mutating func reshape(_ random: inout RandomTables) {
+        for name in ["Int", "Pair", "Plain"] where random.chance(70) {
+            let place = schema.types.firstIndex { $0.name == name }!
+            let x = schema.types[place].index(of: "x")!
+            schema.types[place].columns[x] = ColumnSchema("x", ColumnType(.string, optional: true))
+            schema.types[place].columns.append(ColumnSchema("late", ColumnType(.link, collection: .list, target: "New")))
+            for i in rows[name, default: []].indices {
+                rows[name]![i].values[x] = .string("now \(i)")
+                rows[name]![i].values.append(.list([]))
+            }
+            if random.chance(40) {
+                switch name {
+                case "Plain": schema.types[place].key = [x]
+                case "Int": schema.types[place].key = random.chance(50) ? [] : [x]
+                default: schema.types[place].key = [x, 0]
+                }
+            }
+            if random.chance(50), let gone = schema.types[place].index(of: "link0") {
+                schema.types[place].columns.remove(at: gone)
+                schema.types[place].key = schema.types[place].key.map { $0 > gone ? $0 - 1 : $0 }
+                for i in rows[name, default: []].indices { rows[name]![i].values.remove(at: gone) }
+            }
+        }
+        if random.chance(50), let place = schema.types.firstIndex(where: { $0.name == "Inner" }) {
+            // Objects of another shape: all that hold them begin anew.
+            schema.types[place].columns.append(column("more", .double))
+            for type in schema.roots {
+                for (c, column) in type.columns.enumerated() where column.type.kind == .embedded {
+                    for i in rows[type.name, default: []].indices { rows[type.name]![i].values[c] = Column.absentValue(column.type) }
+                }
+            }
+        }
+        schema.types.append(TypeSchema("New", columns: [column("id", .int, optional: false), ColumnSchema("back", ColumnType(.link, optional: true, target: "Int")),
+                                                        ColumnSchema("own", ColumnType(.link, optional: true, target: "New"))], key: [0]))
+        rows["New"] = []
+        for i in 0..<Int64(random.number(1...9)) {
+            let back = rows["Int"]?.randomElement(using: &random.generator).map { Value.link($0.number) } ?? .null
+            rows["New"]!.append(Row(number: -100 - i, values: [.int(i), back, .link(-100 - i)]))
+        }
+        for type in schema.roots { relink(type.name, percent: 10, &random) }
+    }
+}
