@@ -30,7 +30,7 @@ extension Patch {
             } else {
                 try clearObjects(of: plan, for: types[0], wanted)
                 types[0].key = key.compactMap { types[0].index(of: $0) }
-                keepColumns(of: rows, plan, in: &types[0], wanted)
+                try keepColumns(of: rows, plan, in: &types[0], wanted)
                 revised.append(types[0])
                 embedded += wanted.embedded(from: types[0])
             }
@@ -84,10 +84,14 @@ extension Patch {
     }
 
     /// Columns that stay keep what the changes know nothing of: what their objects are called, and that they may be without a value in other rows.
-    private func keepColumns(of rows: StoredTable, _ plan: Plan, in type: inout TypeSchema, _ schema: Schema) {
+    private func keepColumns(of rows: StoredTable, _ plan: Plan, in type: inout TypeSchema, _ schema: Schema) throws(FirnError) {
         for own in rows.type.columns where rows.type.hasColumn(own, of: type, in: rows.schema, other: schema) {
             let place = type.index(of: own.name)!
-            if own.type.kind == .embedded { type.columns[place].type.target = own.type.target }
+            if own.type.kind == .embedded, let target = own.type.target {
+                // Under whatever name, they have to take the rows to come.
+                if let other = type.columns[place].type.target.flatMap({ schema[$0] }) { try widen(target, transaction.schema, to: other, schema) }
+                type.columns[place].type.target = target
+            }
             if plan.isSame { continue }
             if own.type.isOptional { type.columns[place].type.isOptional = true }
             if own.type.elementIsOptional { type.columns[place].type.elementIsOptional = true }

@@ -98,11 +98,7 @@ struct SurveySample {
         samples.append(try wide(folder.file("wide.firn")))
         samples.append(try sealed(folder.file("sealed.firn")))
         for name in ["csv/stats.csv", "pairs/country-codes/old.csv", "json/de.1.json"] {
-            let path = root.appending(path: "../shared/data/\(name)").standardized.path
-            guard FileManager.default.fileExists(atPath: path) else {
-                print("skipped: \(name) is not here")
-                continue
-            }
+            guard let path = SharedData.file(name)?.path else { continue }
             samples.append(try converted(path, folder.file(name.replacingOccurrences(of: "/", with: "-") + ".firn")))
         }
         return samples

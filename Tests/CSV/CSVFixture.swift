@@ -77,13 +77,6 @@ func plainCells(_ bytes: [UInt8], delimiter: UInt8 = 44) -> [[[UInt8]?]] {
     return rows
 }
 
-/// Real data, if it lies beside the package.
-let sharedData: String? = {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let path = root.path + "/shared/data/"
-    return FileManager.default.fileExists(atPath: path) ? path : nil
-}()
-
 struct Seeded: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {

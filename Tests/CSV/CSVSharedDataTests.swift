@@ -1,17 +1,15 @@
 import FirnBytes
 import FirnCSV
 import FirnExchange
+import FirnKit
 import FirnModel
 import Foundation
 import Testing
 
 @Suite struct CSVSharedDataTests {
     private func files(under folder: String, _ suffixes: [String]) -> [String] {
-        guard let sharedData, let walk = FileManager.default.enumerator(atPath: sharedData + folder) else {
-            print("skipped: no data beside the package")
-            return []
-        }
-        return walk.compactMap { $0 as? String }.filter { name in suffixes.contains { name.hasSuffix($0) } }.sorted().map { sharedData + folder + "/" + $0 }
+        guard let folder = SharedData.file(folder)?.path, let walk = FileManager.default.enumerator(atPath: folder) else { return [] }
+        return walk.compactMap { $0 as? String }.filter { name in suffixes.contains { name.hasSuffix($0) } }.sorted().map { folder + "/" + $0 }
     }
 
     @Test func `every real table comes back cell for cell, and in its dialect byte for byte`() throws {

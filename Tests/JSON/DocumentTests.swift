@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnKit
 import Foundation
 import Testing
 @testable import FirnJSON
@@ -32,8 +33,7 @@ import Testing
 
     @Test func `the suite is accepted and refused as it must be`() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../Fixtures/json/suite")
-        let shared = folder.appending(path: "../../../../../shared/data/bad/JSONTestSuite/test_parsing")
-        let files = try [folder, shared].flatMap { (try? FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)) ?? [] }
+        let files = try [folder, SharedData.file("bad/JSONTestSuite/test_parsing")].compactMap({ $0 }).flatMap { (try? FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)) ?? [] }
         #expect(!files.isEmpty)
         for file in files {
             let bytes = [UInt8](try Data(contentsOf: file)), name = file.lastPathComponent, document = try? JSONDocument(bytes: bytes)

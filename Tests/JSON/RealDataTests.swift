@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnExchange
+import FirnKit
 import FirnModel
 import Foundation
 import Testing
@@ -64,9 +65,7 @@ import Testing
     }
 
     @Test func `the JSON test suite is accepted and refused as it says`() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let folder = root.appendingPathComponent("shared/data/bad/JSONTestSuite")
-        guard FileManager.default.fileExists(atPath: folder.path) else { return print("skipped: no JSONTestSuite") }
+        guard let folder = SharedData.file("bad/JSONTestSuite") else { return }
         var seen = 0
         for part in ["test_parsing", "test_transform"] {
             for file in try FileManager.default.contentsOfDirectory(atPath: folder.appendingPathComponent(part).path).sorted() where file.hasSuffix(".json") {

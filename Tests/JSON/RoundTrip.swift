@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnExchange
+import FirnKit
 import FirnModel
 import Foundation
 import Testing
@@ -66,12 +67,7 @@ func expectSameLines(_ bytes: [UInt8], _ location: SourceLocation = #_sourceLoca
 
 /// Real data beside the package, if it is there.
 func shared(_ path: String) -> [UInt8]? {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    guard let data = try? Data(contentsOf: root.appendingPathComponent("shared/data/" + path)) else {
-        print("skipped: no \(path)")
-        return nil
-    }
-    return Array(data)
+    SharedData.file(path).flatMap { try? Data(contentsOf: $0) }.map { Array($0) }
 }
 
 let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Fixtures/json")

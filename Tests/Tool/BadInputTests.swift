@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -54,7 +55,7 @@ import Testing
 
     /// Each in the format that its name tells; CSV held to its bytes too, and some JSON as lines.
     @Test func `T8: every bad input of the collections ends with its place, or is read`() throws {
-        guard let bad = Folders.shared?.appending(path: "bad") else { print("skipped: ../shared/data is not here"); return }
+        guard let bad = SharedData.file("bad") else { return }
         let scratch = try Scratch()
         var refused = 0, accepted = 0
         for case let name as String in FileManager.default.enumerator(atPath: bad.path)! {

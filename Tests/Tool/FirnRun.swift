@@ -85,13 +85,8 @@ final class Scratch {
     }
 }
 
-/// Folders of the package, and of the larger test data that may stand beside it.
+/// Folders of the package.
 enum Folders {
     static let package = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
     static let fixtures = package.appending(path: "Tests/Fixtures")
-    static let shared: URL? = {
-        let given = ProcessInfo.processInfo.environment["FIRN_SHARED"].map { URL(filePath: $0) }
-        let folder = given ?? package.appending(path: "../shared/data").standardized
-        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
-    }()
 }

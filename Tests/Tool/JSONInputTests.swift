@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -92,7 +93,7 @@ import Testing
     }
 
     @Test func `real tables come back by their own schema`() throws {
-        guard let shared = Folders.shared else { return print("skipped: no shared data") }
+        guard let shared = SharedData.file("json")?.deletingLastPathComponent() else { return }
         for (path, format) in [("json/tate-artists.ndjson", "ndjson"), ("json/scoop-bucket-200.ndjson", "ndjson"), ("json/en.1.json", "json"), ("json/de.1.json", "json")] {
             let scratch = try Scratch(), file = shared.appending(path: path).path
             #expect(try scratch.firn("convert", file, "a.firn").code == 0)

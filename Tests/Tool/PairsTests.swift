@@ -1,3 +1,4 @@
+import FirnKit
 import Foundation
 import Testing
 
@@ -35,13 +36,13 @@ private struct Pair {
 
 @Suite struct PairsTests {
     static let pairs: [String] = {
-        guard let folder = Folders.shared?.appending(path: "pairs") else { return [] }
+        guard let folder = SharedData.folder?.appending(path: "pairs") else { return [] }
         return ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
     }()
 
     @Test(.enabled(if: !pairs.isEmpty, "the test data is not beside the package"), arguments: pairs)
     func `the difference of two real versions is the true one`(name: String) throws {
-        let pair = try #require(Pair(Folders.shared!.appending(path: "pairs/\(name)")))
+        let pair = try #require(Pair(SharedData.folder!.appending(path: "pairs/\(name)")))
         let scratch = try Scratch()
         var words = ["diff", pair.file("old"), pair.file("new"), "--key", pair.key, "--format", "ndjson"]
         if pair.count("ragged_old") + pair.count("ragged_new") > 0 { words += ["--rejects", scratch.file("rejects").path] }
@@ -73,7 +74,7 @@ private struct Pair {
     /// T14: what `diff --changes` writes leads from one version to the other and back, by content hash.
     @Test(.enabled(if: !pairs.isEmpty, "the test data is not beside the package"), arguments: pairs)
     func `T14: changes of two real versions lead there and back, by content hash`(name: String) throws {
-        let pair = try #require(Pair(Folders.shared!.appending(path: "pairs/\(name)")))
+        let pair = try #require(Pair(SharedData.folder!.appending(path: "pairs/\(name)")))
         // Two rows of the one have no key of their own: they are told apart by a second column.
         let key = pair.count("dup_keys_old") > 0 ? pair.key + ",official_name_en" : pair.key
         try walk(pair.file("old"), pair.file("new"), key: key, pair)

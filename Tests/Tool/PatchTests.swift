@@ -146,6 +146,27 @@ import Testing
         #expect(try scratch.firn("query", "d.firn", "up.id == 40", "--select", "id", "--format", "csv").out == "id\n30\n")
     }
 
+    /// As in the scores of football: the objects of both files are called after the files.
+    @Test(arguments: [(#""s":{"a":[1],"b":[5]}"#, #""s":{"a":[1],"b":[9]}"#), (#""s":{"a":[1],"b":[5]}"#, #""s":{"a":[1]}"#), (#""s":{"a":[1]}"#, #""s":{"b":[9],"a":[]}"#),
+                      (#""s":[{"a":1,"b":"x"}]"#, #""s":[{"a":1},{"b":"y"}]"#), (#""s":{"o":{"a":1}}"#, #""s":{"o":{"a":null}}"#)])
+    func `T14: objects keep their values, and take those to come, where their types have other names and a column goes beside`(old: String, new: String) throws {
+        let scratch = try Scratch()
+        for rest in [#","x":1"#, ""] {
+            for (file, t, s) in [("o", #","t":1"#, old), ("n", "", new)] {
+                try scratch.write("\(file).json", "[{\"id\":1\(t)\(rest),\(old)},{\"id\":2\(rest),\(s)},{\"id\":3,\(old)}]")
+                let run = try scratch.firn("convert", "\(file).json", "\(file).firn", "--type", "rows", "--key", "id", "-f", "-q")
+                #expect(run.code == 0, "\(run.errors)")
+            }
+            func hash(_ file: String) throws -> Substring { try scratch.firn("hash", file).out.prefix(32) }
+            let first = try hash("o.firn"), last = try hash("n.firn")
+            #expect(try scratch.firn("diff", "o.firn", "n.firn", "--changes", "c.firn", "-f", "-q").code == 1)
+            let there = try scratch.firn("patch", "o.firn", "c.firn")
+            #expect(try there.code == 0 && hash("o.firn") == last, "\(there.out)\(there.errors)")
+            let back = try scratch.firn("patch", "--reverse", "o.firn", "c.firn")
+            #expect(try back.code == 0 && hash("o.firn") == first, "\(back.out)\(back.errors)")
+        }
+    }
+
     @Test func `T3, T14: a patch that is killed at any moment leaves the rows of before or of after`() throws {
         let scratch = try Scratch()
         for side in ["a", "b"] { try LinkedFile.write(scratch.file("\(side).firn").path, isNew: side == "b", more: side == "b" ? 20_000 : 0) }
