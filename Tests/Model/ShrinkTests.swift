@@ -8,12 +8,12 @@ import Testing
 
 /// Shrinking in place: what a file takes afterwards, in bytes, and what that costs.
 @Suite struct ShrinkTests {
-    private static let type = TypeSchema("T", columns: [
+    static let type = TypeSchema("T", columns: [
         ColumnSchema("n", ColumnType(.int)), ColumnSchema("s", ColumnType(.string)), ColumnSchema("r", ColumnType(.double)),
     ])
-    private let key = EncryptionKey([UInt8](0..<64))!
+    let key = EncryptionKey([UInt8](0..<64))!
 
-    private static func rows(_ count: Int, seed: UInt64) -> Batch {
+    static func rows(_ count: Int, seed: UInt64) -> Batch {
         var random = RandomTables(seed: seed), batch = Batch(type, in: Schema([type]))
         for _ in 0..<count {
             _ = batch.columns[0].append(.int(Int64(random.number(0...9_999_999))))
@@ -24,7 +24,7 @@ import Testing
         return batch
     }
 
-    private func grown(_ path: String, rows: Int, key: EncryptionKey? = nil, index: Bool = false) throws -> Database {
+    func grown(_ path: String, rows: Int, key: EncryptionKey? = nil, index: Bool = false) throws -> Database {
         let database = try Database.create(path: path, key: key), transaction = try database.begin()
         try transaction.extendSchema([ShrinkTests.type])
         try transaction.bulkWriter("T").append(ShrinkTests.rows(rows, seed: UInt64(rows)))
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Nothing is wrong with a file, and no byte of it is lost.
-    private func check(_ path: String, key: EncryptionKey? = nil, holds digest: Int, _ place: Comment) throws {
+    func check(_ path: String, key: EncryptionKey? = nil, holds digest: Int, _ place: Comment) throws {
         let database = try Database.open(path: path, writable: true, key: key), snapshot = try database.snapshot()
         #expect(try snapshot.contentDigest() == digest, place)
         #expect(snapshot.verify(full: true).map(\.description) == [], place)
