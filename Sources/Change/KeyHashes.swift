@@ -23,10 +23,7 @@ final class KeyHashes: @unchecked Sendable {
                 starts.append(starts[i] + count)
             } catch { throw FirnError(error, in: options.name(side)) }
         }
-        guard starts[segments] < Int(UInt32.max), segments <= 1 << 16 else {
-            throw FirnError(.unsupported, "\(options.name(side)) has \(starts[segments]) rows in \(segments) segments; diff takes at most 4,294,967,294 in 65,536",
-                            advice: "compare parts of the files with --where")
-        }
+        try KeyHashes.check(rows: starts[segments], segments, side, options)
         self.starts = starts
         hashes = .allocate(capacity: max(starts[segments], 1))
         chosen = []
@@ -37,6 +34,14 @@ final class KeyHashes: @unchecked Sendable {
                 try hashKeys(table.segment(i), side, key, chosen, mask: options.hashMask, into: out.start + offsets[i])
             } catch { throw FirnError(error, in: options.name(side)) }
             return chosen
+        }
+    }
+
+    /// Rows are known by 32 bits: their segment and their place in it.
+    static func check(rows: Int, _ segments: Int, _ side: DifferenceSide, _ options: DifferenceOptions) throws(FirnError) {
+        guard rows < Int(UInt32.max), segments <= 1 << 16 else {
+            throw FirnError(.unsupported, "\(options.name(side)) has \(rows) rows in \(segments) segments; diff takes at most 4,294,967,294 in 65,536",
+                            advice: segments > 1 << 16 ? "'firn compact \(options.name(side))' makes whole segments of them" : "compare parts of the files with --where")
         }
     }
 

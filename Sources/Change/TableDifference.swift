@@ -71,6 +71,7 @@ package final class TableDifference: Sendable {
     /// Nil if a shared row has the key of one that is not: then no row may be left out.
     private init?(_ old: any Table, _ new: any Table, _ plain: (old: any Table, new: any Table), _ chosen: ChosenColumns, _ options: DifferenceOptions) throws(FirnError) {
         let key = chosen.key, compared = chosen.compared
+        try KeyHashes.check(rows: new.rowCount, new.segmentCount, .new, options)
         let hashes = try KeyHashes(of: old, .old, key: key, options: options)
         let index = try hashes.table(options)
         var repeated = DuplicateKeys(.old, old, key: key, options: options)

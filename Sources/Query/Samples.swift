@@ -99,6 +99,8 @@ final class Samples: @unchecked Sendable {
         }
         slabs += other.slabs
         other.slabs = []
+        other.free = nil
+        other.left = 0
         other.blocks = []
         other.chains = []
     }
@@ -131,7 +133,9 @@ final class Samples: @unchecked Sendable {
             // Behind the place of the one found lie those that are not less.
             var next = part[index - below + 1]
             for i in (index - below + 1)..<kept { next = min(next, part[i]) }
-            return low + (next - low) * share
+            let span = next - low
+            // Between infinities, or numbers too far apart for their difference to be one.
+            return span.isFinite ? low + span * share : low * (1 - share) + next * share
         }
     }
 

@@ -246,4 +246,13 @@ import Testing
         guard case .refused(let lost, 1) = try LinkedChangesTests.apply(other, drifted) else { Issue.record("applied"); return }
         #expect(lost[0].key == "id=5")
     }
+
+    @Test func `T14: changes of one type, applied to one that is called as objects of theirs, are an error`() throws {
+        let folder = TemporaryFolder()
+        let types = [TypeSchema("Part", columns: [column("v", .int)], isEmbedded: true), TypeSchema("Thing", columns: [column("id", .int), ColumnSchema("part", ColumnType(.embedded, optional: true, target: "Part"))], key: [0])]
+        let none = try Database.create(path: folder.file("a.firn")), new = try Self.file(folder.file("b.firn"), types, ["Thing": [[.int(1), .object([.init("v", .int(2))])]]])
+        let changes = try LinkedChangesTests.changes(none, new, folder.file("c.firn")), transaction = try none.begin()
+        defer { transaction.cancel() }
+        #expect { try changes.apply(to: "Part", in: transaction, options: DifferenceOptions()) } throws: { [.schema, .unsupported].contains(($0 as? FirnError)?.code) }
+    }
 }

@@ -6,6 +6,13 @@ import Testing
 @Suite struct DifferenceTests {
     let columns = [column("id", .int), column("name", .string), column("score", .double)]
 
+    @Test func `tables of more segments than a row's number can tell are refused on either side`() throws {
+        let columns = [column("id", .int)], few = table(columns, [[.int(1)]], key: ["id"]), many = table(columns, (0...65_536).map { [.int(Int64($0 % 65_536))] }, key: ["id"], batch: 1)
+        for (old, new) in [(few, many), (many, few)] {
+            #expect { try difference(old, new) } throws: { ($0 as? FirnError)?.code == .unsupported && ($0 as? FirnError)?.advice?.contains("firn compact") ?? false }
+        }
+    }
+
     @Test func `rows are told apart by key whatever their order`() throws {
         let old = table(columns, [[.int(1), .string("a"), .double(1)], [.int(2), .string("b"), .double(2)], [.int(3), .string("c"), .double(3)],
                                   [.int(4), .string("d"), .double(4)]])

@@ -203,6 +203,23 @@ private func isNear(_ a: Value, _ b: Value) -> Bool {
         }
     }
 
+    private static let extremes: [[Double]] = [[.infinity, .infinity], [-.infinity, -.infinity], [-.infinity, 5], [-1.5e308, 1.5e308], [.nan, 3]]
+    private static let medians: [Double] = [.infinity, -.infinity, -.infinity, 0, 3]
+
+    @Test(arguments: zip(extremes, medians))
+    func `a median between infinities, or numbers far apart, lies between them`(values: [Double], median: Double) throws {
+        let type = TypeSchema("T", columns: [ColumnSchema("x", ColumnType(.double))])
+        var batch = Batch(type, in: Schema([type]))
+        for value in values { batch.columns[0].append(.double(value)) }
+        batch.count = values.count
+        var found: Value?
+        try QueryRun(QueryRequest(aggregates: try Aggregate.list("median(x)")), table: MemoryTable(type, schema: Schema([type]), batches: [batch])).forEachBatch { batch in
+            found = batch.columns[0].value(at: 0)
+            return true
+        }
+        #expect(found == .double(median))
+    }
+
     @Test func `a sum that does not fit is an error for those alone who ask about its row`() throws {
         let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("xs", ColumnType(.int, collection: .list))])
         let folder = TemporaryFolder()

@@ -33,10 +33,18 @@ struct PatchCommand {
             try report(path, type, changes, conflicts, count: count)
             return .no
         case .applied(let hash, let isProven):
+            let left = changes.parts.filter { $0.after == nil }.map { remaining(type ?? $0.name, path, transaction) }
             let version = arguments.has("check") ? nil : try transaction.commit()
             try report(path, type, changes, [], count: 0, version: version, hash: hash, isProven: isProven)
+            for remark in left { session.remark(remark) }
             return .done
         }
+    }
+
+    /// What is left of a type that the changes take away.
+    private func remaining(_ type: String, _ path: String, _ transaction: DatabaseTransaction) -> String {
+        let rows = transaction.table(type).rowCount
+        return "the type '\(type)' stays in \(path), with \(rows > 0 ? "\(Quantity.count(rows, "row")) that the changes do not know" : "no rows")"
     }
 
     /// What the one type of the changes is called in the file; nil: as in the changes.

@@ -27,10 +27,10 @@ final class RealmCore {
     /// Commits that were made durable elsewhere, of which nobody was told yet.
     var untold = 0
     @exclusivity(unchecked) private(set) var transaction: DatabaseTransaction? {
-        didSet { if transaction == nil, isWriter { endHere() } }
+        didSet { if transaction == nil { endHere() } }
     }
-    /// The file knows that the transaction is this thread's.
-    private var isWriter = false
+    /// The thread of which the file knows that the transaction is its own; 0: it knows of none.
+    private var writer: UInt = 0
     /// Blocks that were committed within the transaction, to be durable together: `RealmCore+Grouping`.
     private(set) var group: CommitGroup?
     /// One block of a group was committed, and no other has begun: what it wrote is read, and nothing can be written.
@@ -78,7 +78,7 @@ final class RealmCore {
 
     deinit {
         if pendingCommit == nil { transaction?.cancel() }
-        if isWriter { file.noteWriter(false) }
+        endHere()
         noteHold(nil)
         retired.release()
     }
@@ -330,13 +330,14 @@ final class RealmCore {
 
     /// The transaction under way ends on this thread.
     func staysHere() {
-        isWriter = true
-        file.noteWriter(true)
+        writer = currentThread()
+        file.noteWriter(writer)
     }
 
     private func endHere() {
-        isWriter = false
-        file.noteWriter(false)
+        guard writer != 0 else { return }
+        file.forgetWriter(writer)
+        writer = 0
     }
 
     /// Lets the changes be made durable elsewhere; whoever uses the realm meanwhile waits for it. Nil: there were none.
@@ -358,7 +359,7 @@ final class RealmCore {
         let pending = PendingCommit(transaction, configuration.durability)
         pendingCommit = pending
         // It ends without this thread.
-        if isWriter { endHere() }
+        endHere()
         return pending
     }
 
@@ -441,7 +442,7 @@ final class RealmCore {
         self.group = group
         isBetweenParts = true
         // Of a queue or an actor: it may be another thread that goes on.
-        if isWriter, place.thread == 0 { endHere() }
+        if place.thread == 0 { endHere() }
         changedCells = [:]
         moved()
     }

@@ -178,8 +178,11 @@ final class RealmFile: Sendable {
 
     // MARK: Commits
 
-    /// This thread, and no other, will end the transaction that is under way; false: it has.
-    func noteWriter(_ isHere: Bool) { writer.store(isHere ? currentThread() : 0, ordering: .relaxed) }
+    /// This thread, and no other, will end the transaction that is under way.
+    func noteWriter(_ thread: UInt) { writer.store(thread, ordering: .relaxed) }
+
+    /// It has ended, and another thread may have begun one since: that stands.
+    func forgetWriter(_ thread: UInt) { _ = writer.compareExchange(expected: thread, desired: 0, ordering: .relaxed) }
 
     /// Throws where whoever waits for a transaction's end would wait for itself.
     func checkWaiting() throws {
