@@ -8,16 +8,23 @@ package struct ChangedType {
     let new: (any Table)?
     /// The columns that tell rows apart, and which rows and cells differ; without, rows are told apart by where they stand.
     let difference: TableDifference?
+    /// The type's own key on each side.
+    let keys: (old: [String], new: [String])
 
     /// A type that both files have, by key. All its rows and columns must have been compared.
-    package init(_ difference: TableDifference) {
+    ///
+    /// - `newKnowsKeys`: false of a file whose format has no keys, as CSV: that it names none takes none away.
+    package init(_ difference: TableDifference, newKnowsKeys: Bool = true) {
         let options = difference.options
         guard difference.leftOutOld == 0, difference.leftOutNew == 0, options.rows == nil, options.tolerance == 0, options.ignore.isEmpty, options.columns.isEmpty, options.kinds.count == 3 else {
             preconditionFailure("changes are made of all rows and columns: compare without leaving any out")
         }
-        old = difference.plain.old
-        new = difference.plain.new
+        let old = difference.plain.old, new = difference.plain.new, own = old.type.keyNames
+        let stays = !newKnowsKeys && new.type.key.isEmpty && own.allSatisfy { new.type.index(of: $0) != nil }
+        self.old = old
+        self.new = new
         self.difference = difference
+        keys = (own, stays ? own : new.type.keyNames)
     }
 
     /// A type that has no key, or that one file alone has.
@@ -26,6 +33,7 @@ package struct ChangedType {
         self.old = old
         self.new = new
         difference = nil
+        keys = (old?.type.keyNames ?? [], new?.type.keyNames ?? [])
     }
 
     var name: String { (old ?? new)!.type.name }

@@ -28,7 +28,7 @@ private struct ChangesetDraft {
         let hashes: (old: Hash128?, new: Hash128?)
         var pairs = 0
         /// The hash knows the key of the changes, and not what the types' own are.
-        var differs: Bool { hashes.old != hashes.new || type.old?.type.keyNames != type.new?.type.keyNames }
+        var differs: Bool { hashes.old != hashes.new || (type.old == nil) != (type.new == nil) || type.keys.old != type.keys.new }
     }
 
     private let options: DifferenceOptions
@@ -132,13 +132,13 @@ private struct ChangesetDraft {
         func text(_ hash: Hash128?) -> Value { .string(hash.map { "\($0)" } ?? "") }
         var old: [[Value]] = [], new: [[Value]] = []
         for entry in entries {
-            func row(_ table: (any Table)?, _ hash: Hash128?) -> [Value] {
+            func row(_ table: (any Table)?, _ own: [String], _ hash: Hash128?) -> [Value] {
                 guard let table, let hash else { return [.null, .list([]), .list([]), .int(0), .list([]), .string("")] }
                 let required = table.type.columns.filter { !$0.type.isOptional && !($0.type.kind == .any && !$0.type.isCollection) }.map(\.name)
-                return [.string(table.type.name), strings(entry.key), strings(table.type.keyNames), .int(Int64(entry.pairs)), strings(required), text(hash)]
+                return [.string(table.type.name), strings(entry.key), strings(own), .int(Int64(entry.pairs)), strings(required), text(hash)]
             }
-            old.append(row(entry.type.old, entry.hashes.old))
-            new.append(row(entry.type.new, entry.hashes.new))
+            old.append(row(entry.type.old, entry.type.keys.old, entry.hashes.old))
+            new.append(row(entry.type.new, entry.type.keys.new, entry.hashes.new))
         }
         let single = entries.count == 1 ? entries[0] : nil
         let facts: [Value] = [.int(Changeset.version), .string((single?.type.new ?? single?.type.old)?.type.name ?? ""), strings(single?.key ?? []),

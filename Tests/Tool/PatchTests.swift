@@ -146,6 +146,29 @@ import Testing
         #expect(try scratch.firn("query", "d.firn", "up.id == 40", "--select", "id", "--format", "csv").out == "id\n30\n")
     }
 
+    @Test func `T14: a file keeps its key when it is patched to what a CSV holds, which names none`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,name\n1,one\n2,two\n3,three\n")
+        try scratch.write("b.csv", "id,name,at\n1,one,5\n2,deux,6\n4,four,7\n")
+        try scratch.write("c.csv", "id,name\n1,one\n1,two\n3,three\n")
+        #expect(try scratch.firn("convert", "a.csv", "a.firn", "--key", "id", "--type", "t").code == 0)
+        func key() throws -> Bool { try scratch.firn("schema", "a.firn", "--json").out.contains(#""key":["id"]"#) }
+        #expect(try scratch.firn("diff", "a.firn", "b.csv", "--changes", "c.firn").code == 1)
+        let there = try scratch.firn("patch", "a.firn", "c.firn")
+        #expect(try there.code == 0 && there.out.contains("the rows are those that the changes lead to") && key(), "\(there.out)\(there.errors)")
+        let compared = try scratch.firn("diff", "a.firn", "b.csv")
+        #expect(compared.code == 0, "\(compared.out)\(compared.errors)")
+        let back = try scratch.firn("patch", "--reverse", "a.firn", "c.firn")
+        #expect(try back.code == 0 && key() && scratch.firn("diff", "a.firn", "a.csv").code == 0, "\(back.out)\(back.errors)")
+        // By another key, rows that the own one would not tell apart.
+        #expect(try scratch.firn("diff", "a.firn", "c.csv", "--key", "name", "--changes", "c.firn", "--force").code == 1)
+        let refused = try scratch.firn("patch", "a.firn", "c.firn")
+        #expect(try refused.code == 3 && key() && scratch.firn("diff", "a.firn", "a.csv").code == 0, "\(refused.code) \(refused.out)\(refused.errors)")
+        // The same rows: nothing to do.
+        #expect(try scratch.firn("diff", "a.firn", "a.csv", "--changes", "d.firn").code == 0)
+        #expect(try scratch.firn("patch", "a.firn", "d.firn").code == 0 && key())
+    }
+
     /// As in the scores of football: the objects of both files are called after the files.
     @Test(arguments: [(#""s":{"a":[1],"b":[5]}"#, #""s":{"a":[1],"b":[9]}"#), (#""s":{"a":[1],"b":[5]}"#, #""s":{"a":[1]}"#), (#""s":{"a":[1]}"#, #""s":{"b":[9],"a":[]}"#),
                       (#""s":[{"a":1,"b":"x"}]"#, #""s":[{"a":1},{"b":"y"}]"#), (#""s":{"o":{"a":1}}"#, #""s":{"o":{"a":null}}"#)])

@@ -19,7 +19,7 @@ struct DiffCommand {
         var options = try self.options(oldName, newName)
         options.rows = rows
         let difference = try TableDifference.compute(old: old, new: new, options: options)
-        if let changes { try write([ChangedType(difference)], options, to: changes, key: key) }
+        if let changes { try write([ChangedType(difference, newKnowsKeys: new is StoredTable)], options, to: changes, key: key) }
         return try report(difference, oldName, newName)
     }
 
