@@ -54,7 +54,7 @@ import Testing
         try expectBothWays(before, after, seed, folder, &random)
     }
 
-    @Test(arguments: 1...max(pairs / 2, 1))
+    @Test(arguments: 1...max(pairs / 3, 1))
     func `T14: so do those of types with keys of every kind, and of objects deep within objects`(seed: UInt64) throws {
         let folder = TemporaryFolder()
         var random = RandomTables(seed: seed &* 32_452_843)

@@ -222,7 +222,7 @@ struct LinkedModel {
             if !type.key.isEmpty { rows.shuffle(using: &random.generator) }
             order[type.name] = rows
             for row in rows {
-                if random.chance(10) { try transaction.delete(type.name, rowID: transaction.insert(type.name, filler(type))) }
+                if random.chance(10), hasFiller(type) { try transaction.delete(type.name, rowID: transaction.insert(type.name, filler(type))) }
                 let bare = zip(type.columns, row.values).map { $1.mapLinks($0.type, in: schema) { name, _ in (name, -1) } }
                 ids[row.number] = try transaction.insert(type.name, bare)
             }
@@ -238,13 +238,16 @@ struct LinkedModel {
         return database
     }
 
+    /// Where there are few keys they may be taken.
+    private func hasFiller(_ type: TypeSchema) -> Bool { type.key.first.map { type.columns[$0].type.kind != .bool } ?? true }
+
     /// A row with the same key as none, which only makes row ids others.
     private func filler(_ type: TypeSchema) -> [Value] {
         type.columns.enumerated().map { place, column in
             guard type.key.contains(place) else { return Column.absentValue(column.type) }
             switch column.type.kind {
             case .string, .any: return .string("filler")
-            case .int: return .int(-1)
+            case .int: return .int(.min)
             case .float, .double, .decimal: return column.type.kind == .float ? .float(-1e30) : column.type.kind == .double ? .double(-1e300) : .decimal(Decimal("-1E+300")!)
             case .data: return .data(Array(repeating: 7, count: 40))
             case .date: return .date(Timestamp(seconds: -77, nanoseconds: 77))
