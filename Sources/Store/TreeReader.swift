@@ -15,8 +15,6 @@ package struct TreeReader {
         self.source = source
     }
 
-    package var isEmpty: Bool { root.isNone }
-
     /// The value of `key`, nil if it has none. Points into the file.
     package func get(_ key: UnsafeRawBufferPointer) throws(Damage) -> UnsafeRawBufferPointer? {
         if root.isNone { return nil }
@@ -141,7 +139,6 @@ package struct TreeCursor {
     }
 
     /// The key of the present entry.
-    package func withKey<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R { key.withUnsafeBytes(body) }
     package var keyBytes: [UInt8] { key }
     package func keyNumber() throws(Damage) -> UInt64 { try key.withUnsafeBytesTyped { (key) throws(Damage) in try TreeKey.number(key) } }
 
