@@ -114,6 +114,33 @@ import Testing
         #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
     }
 
+    @Test func `versions that --keep leaves out go, though the file gets longer, and where none go it stays as it is`() throws {
+        let scratch = try Scratch(), file = scratch.file("a.firn")
+        var text = "id,a,b\n"
+        for id in 1...30_000 { text += "\(id),\(id * id / 7 % 1000),text \(id % 37) and \(id % 11)\n" }
+        try scratch.write("a.csv", text)
+        #expect(try scratch.firn("convert", "--key", "id", "a.csv", "a.firn", "-q").code == 0)
+        // A second version that costs next to nothing, and both tightly packed.
+        #expect(try scratch.firn("index", "-q", "a.firn", "a.id").code == 0 && scratch.firn("index", "-q", "--drop", "a.firn", "a.id").code == 0)
+        #expect(try scratch.firn("compact", "--profile", "small", "--keep", "2", "a.firn", "p.firn").code == 0)
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.moveItem(at: scratch.file("p.firn"), to: file)
+        let before = try Data(contentsOf: file)
+        func versions() throws -> Int { try scratch.firn("log", "--json", "a.firn").out.split(separator: "\n").count }
+        let count = try versions()
+        #expect(count > 1)
+        // All that there are.
+        let all = try scratch.firn("compact", "--profile", "fast", "--keep", "9", "a.firn")
+        #expect(all.code == 0 && all.errors.contains("was left as it was"), "\(all.errors)")
+        #expect(try Data(contentsOf: file) == before)
+        #expect(try scratch.firn("compact", "--profile", "fast", "--keep", "1", "--dry-run", "a.firn").code == 0 && Data(contentsOf: file) == before)
+        let run = try scratch.firn("compact", "--profile", "fast", "--keep", "1", "a.firn")
+        #expect(run.code == 0 && !run.errors.contains("was left"), "\(run.errors)")
+        #expect(try Data(contentsOf: file).count >= before.count, "\(before.count) bytes before: this shows nothing")
+        #expect(try versions() == 1 && scratch.firn("verify", "--full", "a.firn").code == 0)
+        #expect(try scratch.firn("hash", "a.firn").out.prefix(32) == scratch.firn("hash", "a.csv", "--key", "id").out.prefix(32))
+    }
+
     // MARK: --in-place
 
     @Test func `T10: in place, a file gets shorter while a reader holds a version, and the rest comes when it has gone`() throws {

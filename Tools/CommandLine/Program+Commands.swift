@@ -162,7 +162,7 @@ extension Command {
         flags: [
             .profile, .newKeyFile, .plain,
             Flag("keep", nil, "N|TAGS", in: .writing, "keep the N newest versions, or these tags and the newest version",
-                 detail: "May be given several times: --keep 3 --keep v1,v2. --keep 1 keeps the newest version alone.", preset: "all tags", repetition: .many),
+                 detail: "May be given several times: --keep 3 --keep v1,v2. --keep 1 keeps the newest version alone. Where others go, the file is replaced even if it gets no smaller.", preset: "all tags", repetition: .many),
             Flag("dry-run", nil, in: .writing, "change nothing, print what would be gained"),
             Flag("in-place", nil, in: .writing, "make the file shorter where it lies, beside its readers"),
             .force, .json,

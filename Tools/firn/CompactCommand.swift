@@ -46,8 +46,9 @@ struct CompactCommand {
         try compact(versions, retention, to: replacement.temporaryPath, effort, encryption, progress)
         let size = Int(clamping: try Paths.size(replacement.temporaryPath)), before = file.size ?? 0
         let columns = try difference(try snapshot.statistics(), try statistics(of: replacement.temporaryPath, key: encryption.key(of: snapshot.key)))
-        // With another key the file is another, however long.
-        let isGain = !isInPlace || size < before || encryption.key(of: snapshot.key) != snapshot.key
+        // With another key the file is another, however long, and so it is without versions that were to go.
+        let isShed = try isShedding(database, snapshot, versions.map(\.snapshot.version))
+        let isGain = !isInPlace || isShed || size < before || encryption.key(of: snapshot.key) != snapshot.key
         if isDry || !isGain { replacement.cancel() } else { try replacement.finish() }
         display.end()
 
@@ -81,6 +82,13 @@ struct CompactCommand {
         // A version that stays keeps its names.
         let stay = Set(recent + tags.filter { names.contains($0.name) }.map(\.version) + [snapshot.version])
         return (try database.versions(upTo: snapshot, tagged: { stay.contains($0.version) }, besides: recent), tags.filter { !stay.contains($0.version) }.map(\.name))
+    }
+
+    /// `--keep` leaves versions out that are in the file.
+    private func isShedding(_ database: Database, _ newest: DatabaseSnapshot, _ kept: [UInt64]) throws(FirnError) -> Bool {
+        guard arguments.has("keep") else { return false }
+        let there = Set(try database.versions().map(\.version) + database.tags().map(\.version))
+        return there.contains { $0 <= newest.version && !kept.contains($0) }
     }
 
     private func compact(_ versions: [(snapshot: DatabaseSnapshot, names: [String])], _ retention: VersionRetention?, to path: String, _ effort: WritingOptions.Effort,
