@@ -29,6 +29,12 @@ package struct KeyRing: Sendable {
     /// What `body` gives with the key that fits the file that it opens.
     package func trying<R>(_ body: (EncryptionKey?) throws(FirnError) -> R) throws(FirnError) -> R {
         do throws(FirnError) { return try body(given) } catch {
+            // Whoever names a key means that the file is sealed with it: one that somebody put in its place, in the clear, must not pass for it.
+            if error.code == .notEncrypted {
+                var told = error
+                told.advice = "leave out --key-file; where it is for another of the files, give the key in the variable \(KeyRing.variable), as 128 hexadecimal digits"
+                throw told
+            }
             guard error.code == .encrypted || error.code == .wrongKey else { throw error }
             guard let ambient else {
                 var told = error

@@ -61,6 +61,14 @@ import Testing
         try scratch.firn("convert", "heists.csv", "plain.firn")
         let needless = try scratch.firn("info", "--key-file", "k1", "plain.firn")
         #expect(needless.code == 2 && needless.errors.contains("not encrypted"))
+        // Where several files are named the way out is the variable, and the message says so.
+        for words in [["diff", "a.firn", "plain.firn"], ["hash", "a.firn", "plain.firn"], ["verify", "a.firn", "plain.firn"], ["diff", "plain.firn", "a.firn"]] {
+            let run = try FirnRun(words + ["--key-file", "k1"], in: scratch.folder)
+            #expect(run.code == 2 || words[0] != "diff", "\(words): \(run.code)")
+            #expect(run.code != 0 && run.errors.contains("leave out --key-file") && run.errors.contains("FIRN_KEY"), "\(words): \(run.code) \(run.errors)")
+            let hex = key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            #expect(try FirnRun(words, in: scratch.folder, environment: ["FIRN_KEY": hex]).code == 0, "\(words)")
+        }
         // That of the environment may lie there for another file.
         #expect(try scratch.firn("info", "plain.firn", environment: ["FIRN_KEY": digits]).code == 0)
         // Whoever takes the one flag for the other learns it before a file stands there in the clear.

@@ -47,7 +47,8 @@ extension Flag {
     static let condition = Flag("where", "w", "PREDICATE", in: .choosing, "only rows that match, such as 'age > 30 AND name BEGINSWITH \"A\"'")
     static let columns = Flag("columns", "c", "NAMES", in: .choosing, "only these columns, in this order", detail: "Names are separated by commas; a comma within a name is written \\,.", repetition: .many)
     static let keyFile = Flag("key-file", nil, "PATH", in: .shared, "the key of encrypted .firn files: a file of 64 bytes, or of 128 hexadecimal digits",
-                              detail: "The variable FIRN_KEY holds a key too, in digits; it is tried where a file is encrypted and --key-file does not fit.")
+                              detail: "The variable FIRN_KEY holds a key too, in digits; it is tried where a file is encrypted and --key-file does not fit. "
+                                  + "A .firn file that is not encrypted is refused with --key-file, and read beside FIRN_KEY.")
     static let newKeyFile = Flag("new-key-file", nil, "PATH", in: .writing, "encrypt OUT with the key in this file",
                                  detail: "Otherwise OUT is encrypted as the input is.")
     static let plain = Flag("plain", nil, in: .writing, "do not encrypt OUT, though the input is encrypted")
