@@ -47,6 +47,17 @@ import Testing
         #expect(try scratch.firn("info", "db.firn@now").out.hasPrefix("db.firn@now"))
     }
 
+    @Test func `a tag whose name or version is missing is told how one is written`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id\n1\n")
+        #expect(try scratch.firn("convert", "a.csv", "a.firn", "-q").code == 0)
+        for (word, what) in [("@1", "\"@1\" has no name for the tag"), ("@", "\"@\" has no name"), ("v1@", "\"v1@\" names no version")] {
+            let run = try scratch.firn("tag", "a.firn", word)
+            #expect(run.code == 2 && run.errors.contains(what) && run.errors.contains("NAME@VERSION"), "\(word): \(run.code) \(run.errors)")
+        }
+        #expect(try scratch.firn("tag", "a.firn").out.isEmpty && scratch.firn("tag", "-q", "a.firn", "v1@1").code == 0)
+    }
+
     @Test func `the log tells versions with their changes, tags and readers, and -n limits it`() throws {
         let scratch = try Scratch()
         try file(scratch)

@@ -28,6 +28,9 @@ struct TagCommand {
         for word in names {
             let at = word.utf8.lastIndex(of: UInt8(ascii: "@"))
             let name = at.map { String(word[..<$0]) } ?? word
+            if at != nil, name.isEmpty || name.utf8.count == word.utf8.count - 1 {
+                throw FirnError(.usage, "\"\(word)\" \(name.isEmpty ? "has no name for the tag" : "names no version")", advice: "write NAME@VERSION, or NAME for the newest version")
+            }
             if let refusal = VersionTag.refusal(of: name) { throw FirnError(.usage, "\"\(name)\": \(refusal)") }
             if at != nil, file.address.version != nil { throw FirnError(.usage, "\(arguments.operands[0]) and \(word) both name a version", advice: "name it once") }
             let snapshot: DatabaseSnapshot
