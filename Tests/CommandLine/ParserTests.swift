@@ -48,6 +48,9 @@ private func refusal(_ words: String...) -> FirnError? {
     @Test func `what is not known is refused with what may have been meant`() {
         #expect(refusal("conver", "a", "b")?.advice == "did you mean 'firn convert'?")
         #expect(refusal("convert", "--lossles", "a", "b")?.advice == "did you mean --lossless?")
+        #expect(refusal("query", "a", "--formatting", "csv")?.advice == "did you mean --format?")
+        #expect(Suggestion.nearest(to: "--aggregate", among: ["--sort", "--agg"]) == "--agg" && Suggestion.nearest(to: "converter", among: ["convert"]) == "convert")
+        #expect(Suggestion.nearest(to: "identity", among: ["id", "x"]) == nil && Suggestion.nearest(to: "--aggregate", among: ["-", "--", "--ag"]) == nil)
         #expect(refusal("query", "a", "--fromat", "csv")?.advice == "did you mean --format?")
         #expect(refusal("convert", "--profile", "smal", "a", "b")?.advice == "did you mean small?")
         #expect(refusal("convert", "--profile=smal", "a", "b")?.message == #"--profile takes fast, default or small, not "smal""#)

@@ -1,16 +1,19 @@
 /// Finds what a user may have meant.
 package enum Suggestion {
-    /// The candidate closest to `word`, if it is close enough to be meant: at most a third of its letters differ (one, in short words).
+    /// The candidate closest to `word`, if it is close enough to be meant: at most a third of its letters differ (one, in short words), or one is the other's beginning.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         var best: (name: String, distance: Int)?
         for candidate in candidates {
-            let distance = distance(word.lowercased(), candidate.lowercased())
-            let isPrefix = word.filter { $0 != "-" }.count >= 3 && candidate.lowercased().hasPrefix(word.lowercased())
+            let word = word.lowercased(), name = candidate.lowercased(), distance = distance(word, name)
+            let isPrefix = begins(name, with: word) || begins(word, with: name)
             guard isPrefix || distance <= max(1, candidate.count / 3) else { continue }
             if best.map({ distance < $0.distance }) ?? true { best = (candidate, distance) }
         }
         return best?.name
     }
+
+    /// Two letters alone are the beginning of too much.
+    private static func begins(_ long: String, with short: String) -> Bool { short.count { $0 != "-" } >= 3 && long.hasPrefix(short) }
 
     /// Insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
     package static func distance(_ a: String, _ b: String) -> Int {
