@@ -107,7 +107,7 @@ struct CSVHeader {
                     let from = Int(index.cells[column] & CSVIndex.startMask), to = Int(index.cells[column] >> 32)
                     let bytes = UnsafeBufferPointer(start: copy + from, count: to - from)
                     guard let name = String(validating: bytes, as: UTF8.self) else {
-                        throw invalidText(try text.locate(UInt64(start), newline: marks.newline))
+                        throw try text.invalid(at: UInt64(start), newline: marks.newline)
                     }
                     let isQuoted = index.cells[column] & CSVIndex.quotedBit != 0
                     cells.append(Cell(text: name, isQuotedNeedlessly: isQuoted && !needsQuotes(copy + from, to - from, marks)))
@@ -150,10 +150,6 @@ struct CSVHeader {
     }
 
     private static func name(_ byte: UInt8) -> String { byte == 9 ? "tabs" : "\"\(Character(Unicode.Scalar(byte)))\"" }
-}
-
-func invalidText(_ place: FirnError.Place) -> FirnError {
-    FirnError(.rejected, "text is not UTF-8", at: place, advice: "if it is Latin-1 (Western European), say --encoding latin-1")
 }
 
 /// What is said to the user about a record that cannot be taken.

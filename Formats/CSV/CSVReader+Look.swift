@@ -77,7 +77,7 @@ extension CSVReader {
         var seen: UInt64 = 0
 
         func merge(_ part: CSVGuesses) throws(FirnError) {
-            if let place = part.invalidText { throw invalidText(try text.locate(place, newline: header.marks.newline)) }
+            if let place = part.invalidText { throw try text.invalid(at: place, newline: header.marks.newline) }
             if options.rejects == nil, let bad = part.bad {
                 throw badRecord(bad.fault, width: header.width, cell: nil, at: try text.locate(bad.place, newline: header.marks.newline))
             }

@@ -143,3 +143,15 @@ final class CSVText {
         return (out, at - bytes.startIndex)
     }
 }
+
+extension CSVText {
+    /// What is said to the user about bytes at an offset that are no UTF-8.
+    func invalid(at offset: UInt64, newline: UInt8) throws(FirnError) -> FirnError {
+        // Zero bytes may stand in a text that is UTF-8; one that is in no known encoding and has them at its beginning is none.
+        if let kind = FormatName.foreign(head) ?? (head.prefix(1024).contains(0) ? "a binary file" : nil) {
+            return FirnError(.rejected, "this is no text, but \(kind)", at: try locate(offset, newline: newline),
+                             advice: "\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) are read; text in UTF-16 without a mark needs --encoding")
+        }
+        return FirnError(.rejected, "text is not UTF-8", at: try locate(offset, newline: newline), advice: "if it is Latin-1 (Western European), say --encoding latin-1")
+    }
+}

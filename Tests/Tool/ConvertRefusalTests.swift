@@ -3,6 +3,31 @@ import Testing
 
 /// What `convert` refuses or tells, so that nobody takes a file for what it is not.
 @Suite struct ConvertRefusalTests {
+    @Test func `T8: bytes that are no text are not taken for Latin-1, and text that is Latin-1 is`() throws {
+        let scratch = try Scratch()
+        let picture: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 13, 10, 26, 10, 0, 0, 0, 13] + Array("IHDR".utf8) + Array(repeating: 0xC3, count: 60)
+        let files: [(String, [UInt8], String)] = [
+            ("a.png", picture, "a binary file"), ("a.csv", picture, "a binary file"), ("a.arrow", Array(repeating: 0xFF, count: 4) + [0x10, 1, 0, 0] + Array(repeating: 0, count: 90), "a binary file"),
+            ("b.csv", Array("a,b\n1,2\n".utf8) + [0xFF, 0, 0xFE], "a binary file"),
+            ("b.arrow", Array("ARROW1\0\0".utf8) + Array(repeating: 0xFF, count: 40), "an Arrow file"), ("b.parquet", Array("PAR1".utf8) + [0x15, 4, 0xFF, 0xFF], "a Parquet file"),
+            ("b.db", Array("SQLite format 3\0".utf8) + [0x10, 0, 0xFF, 0xFF], "an SQLite database"),
+        ]
+        for (name, bytes, kind) in files {
+            try Data(bytes).write(to: scratch.file(name))
+            // What one insists on is looked at, and told of as well.
+            for flags in [[], ["--from", "csv"]] {
+                let run = try FirnRun(["convert", name, "out.firn"] + flags, in: scratch.folder)
+                #expect([3, 4].contains(run.code) && run.errors.contains(kind) && !run.errors.contains("latin-1") && !scratch.has("out.firn"), "\(name) \(flags): \(run.code) \(run.errors)")
+            }
+        }
+        try Data(Array("a,b\n1,caf".utf8) + [0xE9, 10]).write(to: scratch.file("l.csv"))
+        let latin = try scratch.firn("convert", "l.csv", "out.firn")
+        #expect(latin.code == 3 && latin.errors.contains("l.csv:2:6: text is not UTF-8") && latin.errors.contains("--encoding latin-1"), "\(latin.errors)")
+        // A zero byte in a text is a character like others.
+        try Data("a,b\n1,x\0y\n".utf8).write(to: scratch.file("z.csv"))
+        #expect(try scratch.firn("convert", "z.csv", "out.csv", "-q").code == 0 && scratch.read("out.csv") == scratch.read("z.csv"))
+    }
+
     @Test func `a compressed target is refused, not written as plain text`() throws {
         let scratch = try Scratch()
         try scratch.write("in.csv", "a\n1\n")
