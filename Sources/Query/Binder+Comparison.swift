@@ -17,7 +17,7 @@ extension Binder {
         case (.constant(let a), .constant(let b)):
             // A property that is called like a row's key must be quoted.
             let named = [a, b].lazy.compactMap { if case .link(let row) = $0.value { "O\(row)" } else { nil } }.first { type.index(of: $0) != nil }
-            throw error("Cannot compare two constants ('\(syntax.left)' and '\(syntax.right)')", at: syntax.position.offset, suggestion: named.map { "`\($0)` (in back-quotes, for the property)" })
+            throw error("Cannot compare two constants ('\(asWritten(syntax.left))' and '\(asWritten(syntax.right))')", at: syntax.position.offset, suggestion: named.map { "`\($0)` (in back-quotes, for the property)" })
         case (_, .constant(let constant)):
             guard syntax.comparator != .isIn else { throw error("the right-hand side of IN must be a list", at: syntax.right.position) }
             return try test(left, syntax.comparator, constant, syntax)
@@ -156,7 +156,7 @@ extension Binder {
 
     private mutating func listComparison(_ syntax: ComparisonSyntax, _ values: [ConstantSyntax]) throws(QueryError) -> PredicateNode {
         let operand = try operand(syntax.left)
-        guard !operand.isConstant else { throw error("Cannot compare two constants ('\(syntax.left)' and '\(syntax.right)')", at: syntax.position.offset) }
+        guard !operand.isConstant else { throw error("Cannot compare two constants ('\(asWritten(syntax.left))' and '\(asWritten(syntax.right))')", at: syntax.position.offset) }
         var listQuantifier: Quantifier?
         if case .list(let quantifier, _, _) = syntax.right { listQuantifier = quantifier }
         if syntax.comparator == .between { return try between(operand, values, syntax) }

@@ -63,6 +63,13 @@ extension Binder {
         return date
     }
 
+    /// A date as it stands in the query, and other constants as the language writes them.
+    func asWritten(_ constant: ConstantSyntax) -> String { constant.written.text ?? "\(constant)" }
+
+    func asWritten(_ expression: ExpressionSyntax) -> String {
+        if case .constant(let constant) = expression { asWritten(constant) } else { "\(expression)" }
+    }
+
     /// A comparison with one constant, as a test of every value of the kind.
     func elementTest(_ kind: ScalarKind, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {
         if comparator == .text { return try wordTest(constant, syntax) }
@@ -70,7 +77,7 @@ extension Binder {
         guard kind != .embedded, let coerced = coerced(constant, to: kind) else {
             // The constant may stand on either side.
             let path = "\(syntax.left)" == "\(constant)" ? syntax.right : syntax.left, other = constant.value.scalarKind?.queryName ?? "collection"
-            throw error("these do not compare: \(path) is \(kind.queryName), \(constant) is \(other)", at: syntax.position.offset, expected: kind == .embedded ? "nil, or a property of the object" : "a value of type \(kind.queryName)")
+            throw error("these do not compare: \(path) is \(kind.queryName), \(asWritten(constant)) is \(other)", at: syntax.position.offset, expected: kind == .embedded ? "nil, or a property of the object" : "a value of type \(kind.queryName)")
         }
         let value = coerced.value
         let isNot = comparator == .notEqual

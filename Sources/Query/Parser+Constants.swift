@@ -14,7 +14,9 @@ extension Parser {
             return made(.string(String(decoding: bytes, as: UTF8.self)))
         case .date(let date):
             advance()
-            return made(.date(date))
+            var constant = made(.date(date))
+            constant.written = SourceText(written(from: start.offset))
+            return constant
         case .uuid(let inside):
             guard let id = Identifier(uuidText: inside.lowercased()) else { throw QueryError(.syntax, "not a UUID", at: start.offset, expected: "8-4-4-4-12 hexadecimal digits") }
             advance()

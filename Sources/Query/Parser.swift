@@ -73,6 +73,15 @@ package struct Parser {
 
     // MARK: Tokens
 
+    /// The text from a position to the token at hand, without the white space before that.
+    func written(from start: Int) -> String {
+        var end = tokens[at].position
+        let bytes = text.utf8
+        func byte(_ place: Int) -> UInt8 { bytes[bytes.index(bytes.startIndex, offsetBy: place)] }
+        while end > start, byte(end - 1) == 32 || (9...13).contains(byte(end - 1)) { end -= 1 }
+        return String(decoding: bytes.dropFirst(start).prefix(end - start), as: UTF8.self)
+    }
+
     var peek: Token.Kind { tokens[at].kind }
     var position: Int { tokens[at].position }
     func peek(_ ahead: Int) -> Token.Kind { at + ahead < tokens.count ? tokens[at + ahead].kind : .end }

@@ -8,6 +8,14 @@ package struct TextPosition: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) {}
 }
 
+/// A part of the query's text, as it stands there. For error messages, as positions are: all are equal.
+package struct SourceText: Hashable, Sendable {
+    package let text: String?
+    package init(_ text: String? = nil) { self.text = text }
+    package static func == (a: SourceText, b: SourceText) -> Bool { true }
+    package func hash(into hasher: inout Hasher) {}
+}
+
 /// A query as written: which rows, then what is done with them, left to right. `description` parses back to the same tree.
 package struct QuerySyntax: Hashable, Sendable {
     package var predicate: PredicateSyntax
@@ -159,6 +167,8 @@ package struct ConstantSyntax: Hashable, Sendable {
     package var target: String?
     /// The digits of a number with a point or exponent, or too large for an int: a decimal column takes them exactly.
     package var digits: String?
+    /// How a date was written: nobody knows it again by its seconds.
+    package var written = SourceText()
     package var position: TextPosition
 
     package init(_ value: Value, digits: String? = nil, at position: TextPosition = .init()) {

@@ -117,6 +117,16 @@ import Testing
         #expect(try scratch.firn("query", "people.firn", "age == 'abc'").errors.contains("age is int, 'abc' is string"))
     }
 
+    @Test func `a date where none goes is told as it was written`() throws {
+        let scratch = try sample()
+        for (query, words) in [("name > 2010-01-01@00:00:00 ", "name is string, 2010-01-01@00:00:00 is timestamp"), ("(2010-01-01@00:00:00)  <= name", "name is string, 2010-01-01@00:00:00 is timestamp"),
+                               ("city == 'Ü' AND name == 2010-01-01@10:20:30:5\tOR age > 1", "name is string, 2010-01-01@10:20:30:5 is timestamp"), ("name == T12:5", "T12:5 is timestamp"),
+                               ("2010-01-01@00:00:00 == 2011-01-01@00:00:00", "('2010-01-01@00:00:00' and '2011-01-01@00:00:00')"), ("age BETWEEN {1, 2011-01-01@00:00:00}", "2011-01-01@00:00:00 is timestamp")] {
+            let run = try scratch.firn("query", "people.firn", query)
+            #expect(run.code == 2 && run.errors.contains(words), "\(query): \(run.errors)")
+        }
+    }
+
     @Test func `control characters of a file never reach a terminal as they are`() throws {
         let scratch = try Scratch()
         try scratch.write("evil.csv", "a\n\u{1B}[2Jboo\n")
