@@ -10,8 +10,8 @@ extension Changeset {
     }
 
     package enum Outcome: Sendable {
-        /// The transaction has to be cancelled: the first of these, and how many there are.
-        case refused([Conflict], count: Int)
+        /// The transaction has to be cancelled: the first of these, and how many there are. `isReached`: the rows are those that the changes lead to already.
+        case refused([Conflict], count: Int, isReached: Bool)
         /// Done, but not committed. `hash`: what the rows are now, of several types as of a file; `isProven`: that they are those that the changes were to lead to.
         case applied(hash: Hash128, isProven: Bool)
     }
@@ -66,20 +66,21 @@ struct Patch {
     func rename(_ type: String) -> String { names[type] ?? type }
 
     mutating func run() throws(FirnError) -> Changeset.Outcome {
-        try makePlans()
+        guard try makePlans() else { return .refused(conflicts.first, count: conflicts.count, isReached: true) }
         for i in plans.indices where !plans[i].part.isUnchanged { try check(i) }
         try checkPlaces()
-        guard conflicts.count == 0 else { return .refused(conflicts.first, count: conflicts.count) }
+        guard conflicts.count == 0 else { return .refused(conflicts.first, count: conflicts.count, isReached: try isReached()) }
         try removeRows()
         try changeTypes()
         let linked = try writeRows()
         try setKeys()
         try setLinks(linked)
-        guard conflicts.count == 0 else { return .refused(conflicts.first, count: conflicts.count) }
+        guard conflicts.count == 0 else { return .refused(conflicts.first, count: conflicts.count, isReached: try isReached()) }
         return try prove()
     }
 
-    private mutating func makePlans() throws(FirnError) {
+    /// False: the columns are not those that the changes were made from, for they were applied already.
+    private mutating func makePlans() throws(FirnError) -> Bool {
         let snapshot = try transaction.baseSnapshot()
         for part in changes.parts {
             let name = rename(part.name), rows = snapshot.table(named: name)
@@ -92,6 +93,10 @@ struct Patch {
             guard let rows else { throw FirnError(.notFound, "there is no type '\(name)' in it, which the changes are of", at: .init(file: options.newName)) }
             let types = before.types(rename)
             if let type = types.first, !rows.type.hasShape(of: type, in: rows.schema, other: Schema(types)) {
+                if try isReached() {
+                    conflicts.note("", "the columns of '\(name)' are those that the changes lead to")
+                    return false
+                }
                 throw FirnError(.schema, "the columns of '\(name)' are not those that the changes were made from", at: .init(file: options.newName),
                                 advice: "'firn schema \(options.newName)' and 'firn schema \(changes.name)' show both")
             }
@@ -99,6 +104,23 @@ struct Patch {
             let isSame = part.key.allSatisfy { rows.type.index(of: $0) != nil } ? try hash(rows, part.key) == before.hash : false
             plans.append(Plan(part: part, name: name, rows: rows, isSame: isSame))
         }
+        return true
+    }
+
+    /// The file holds exactly what the changes lead to.
+    private func isReached() throws(FirnError) -> Bool {
+        let snapshot = try transaction.baseSnapshot()
+        for part in changes.parts {
+            let rows = snapshot.table(named: rename(part.name))
+            guard let after = part.after else {
+                guard (rows?.rowCount ?? 0) == 0 else { return false }
+                continue
+            }
+            let types = after.types(rename)
+            guard let rows, part.key.allSatisfy({ rows.type.index(of: $0) != nil }), types.first.map({ rows.type.hasShape(of: $0, in: rows.schema, other: Schema(types)) }) ?? true,
+                  try hash(rows, part.key) == after.hash else { return false }
+        }
+        return true
     }
 
     /// Notes it where the changes give a type another key than it had, and it has a third.

@@ -168,7 +168,7 @@ import Testing
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"))
         func outcome(_ name: String, _ rows: [[Value]]) throws -> [String] {
             let database = try Self.file(folder.file(name), [before], ["Thing": rows]), hashes = try LinkedChangesTests.hashes(database)
-            guard case .refused(let found, _) = try LinkedChangesTests.apply(changes, database) else { return ["applied"] }
+            guard case .refused(let found, _, _) = try LinkedChangesTests.apply(changes, database) else { return ["applied"] }
             #expect(try LinkedChangesTests.hashes(database) == hashes)
             return found.map { "\($0.key): \($0.what)" }
         }
@@ -239,11 +239,11 @@ import Testing
         func row(_ id: Int64, _ x: Int64) -> [Value] { [.int(id), .int(x)] }
         let old = try Self.file(folder.file("a.firn"), [type([])], ["Thing": [row(1, 1), row(2, 2)]]), new = try Self.file(folder.file("b.firn"), [type([0])], ["Thing": [row(1, 1), row(2, 3)]])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn")), third = try Self.file(folder.file("d.firn"), [type([1])], ["Thing": [row(1, 1), row(2, 2)]])
-        guard case .refused(let found, 1) = try LinkedChangesTests.apply(changes, third) else { Issue.record("applied"); return }
+        guard case .refused(let found, 1, _) = try LinkedChangesTests.apply(changes, third) else { Issue.record("applied"); return }
         #expect(found[0].what == "the key of 'Thing' is not the one that the changes were made from")
         let ints = try Self.file(folder.file("e.firn"), [type([0])], ["Thing": [row(1, 1)]]), texts = try Self.file(folder.file("f.firn"), [type([0], .string)], ["Thing": [[.string("1"), .int(2)], [.string("x"), .int(3)]]])
         let other = try LinkedChangesTests.changes(ints, texts, folder.file("g.firn")), drifted = try Self.file(folder.file("h.firn"), [type([0])], ["Thing": [row(1, 1), row(5, 5)]])
-        guard case .refused(let lost, 1) = try LinkedChangesTests.apply(other, drifted) else { Issue.record("applied"); return }
+        guard case .refused(let lost, 1, _) = try LinkedChangesTests.apply(other, drifted) else { Issue.record("applied"); return }
         #expect(lost[0].key == "id=5")
     }
 

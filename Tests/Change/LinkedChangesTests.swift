@@ -148,7 +148,7 @@ import Testing
 
     private func refusal(_ changes: Changeset, _ database: Database) throws -> [String] {
         let before = try LinkedChangesTests.hashes(database), version = try database.snapshot().version
-        guard case .refused(let found, let count) = try LinkedChangesTests.apply(changes, database) else { return ["applied"] }
+        guard case .refused(let found, let count, _) = try LinkedChangesTests.apply(changes, database) else { return ["applied"] }
         #expect(try found.count == count && LinkedChangesTests.hashes(database) == before && database.snapshot().version == version)
         return found.map { "\($0.key): \($0.what)" }.sorted()
     }

@@ -29,8 +29,9 @@ struct PatchCommand {
         options.parallel = { count, body in parallel(count: count, threads: threads) { i in body(i) } }
         options.newName = path
         switch try changes.apply(to: type, in: transaction, options: options) {
-        case .refused(let conflicts, let count):
+        case .refused(let conflicts, let count, let isReached):
             try report(path, type, changes, conflicts, count: count)
+            if isReached, !arguments.has("json") { session.remark("the changes were applied already: the rows are those that they lead to") }
             return .no
         case .applied(let hash, let isProven):
             let left = changes.parts.filter { $0.after == nil }.map { remaining(type ?? $0.name, path, transaction) }
