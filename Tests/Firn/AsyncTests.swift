@@ -182,4 +182,21 @@ private actor Ledger {
             first = nil
         }
     }
+
+    @Test(.timeLimit(.minutes(1))) func `asynchronous writes of a queue need no thread of the tasks, which may all be waiting`() async throws {
+        let place = try Place(), configuration = place.configuration([Dog.self]), done = DispatchSemaphore(value: 0)
+        let queue = DispatchQueue(label: "home")
+        nonisolated(unsafe) var realm: Realm?
+        try queue.sync { realm = try Realm(configuration: configuration, queue: queue) }
+        // All threads that tasks run on, and more of them.
+        let waiting = (0..<ProcessInfo.processInfo.activeProcessorCount * 2).map { _ in Task.detached { done.waitForIt() } }
+        queue.async { realm!.writeAsync { realm!.create(Dog.self) } onComplete: { _ in for _ in waiting { done.signal() } } }
+        for task in waiting { _ = await task.value }
+        queue.sync { realm = nil }
+    }
+}
+
+private extension DispatchSemaphore {
+    /// As a task should not.
+    func waitForIt() { wait() }
 }

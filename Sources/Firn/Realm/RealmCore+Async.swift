@@ -19,7 +19,7 @@ final class LockRequest: Sendable {
         var begun: Carried<DatabaseTransaction>?
         var isOver = false
         var answer: Result<Void, any Error>?
-        var waiter: CheckedContinuation<Void, any Error>?
+        var whoAsked: (@Sendable (Result<Void, any Error>) -> Void)?
     }
     private let file: RealmFile
     private let state: Mutex<State> = Mutex(State())
@@ -43,17 +43,20 @@ final class LockRequest: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Stands in line for the lock until it is there or the request is over. No thread of a task is kept waiting. Throws `CancellationError` if the task is cancelled.
+    /// Stands in line for the lock until it is there or the request is over, and tells that, once, on any thread. No thread of a task is needed for it: all of them may be waiting.
+    func ask(_ told: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        let answer = state.withLock { state in
+            if state.answer == nil { state.whoAsked = told }
+            return state.answer
+        }
+        if let answer { return told(answer) }
+        file.waiters.async { self.obtain() }
+    }
+
+    /// The same for a task. Throws `CancellationError` if it is cancelled.
     func wait() async throws {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
-                let answer = state.withLock { state in
-                    if state.answer == nil { state.waiter = waiter }
-                    return state.answer
-                }
-                if let answer { return waiter.resume(with: answer) }
-                file.waiters.async { self.obtain() }
-            }
+            try await withCheckedThrowingContinuation { waiter in ask { waiter.resume(with: $0) } }
         } onCancel: {
             answer(.failure(CancellationError()))
             state.withLock { $0.isOver = true }
@@ -77,12 +80,12 @@ final class LockRequest: Sendable {
     }
 
     private func answer(_ result: Result<Void, any Error>) {
-        let waiter = state.withLock { state in
+        let whoAsked = state.withLock { state in
             if state.answer == nil { state.answer = result }
-            defer { state.waiter = nil }
-            return state.waiter
+            defer { state.whoAsked = nil }
+            return state.whoAsked
         }
-        waiter?.resume(with: result)
+        whoAsked?(result)
     }
 }
 
@@ -174,11 +177,13 @@ extension RealmCore {
         guard !asyncWrites.isEmpty else { return }
         let request = LockRequest(file), core = Carried(self), keeper = place.keeper
         lockRequests.append(request)
-        Task.detached {
-            var failure: (any Error)?
-            do { try await request.wait() } catch { failure = error }
-            let failed = Carried(failure)
-            core.value.atPlace(keeper) { core.value.granted(request, failed.value) }
+        request.ask { answer in
+            // The answer may come while the realm takes the transaction, at its place.
+            DispatchQueue.global().async {
+                core.value.atPlace(keeper) {
+                    if case .failure(let failure) = answer { core.value.granted(request, failure) } else { core.value.granted(request, nil) }
+                }
+            }
         }
     }
 
