@@ -102,7 +102,7 @@ package final class Database: Sendable {
     }
 
     /// Begins the one transaction that may be under way; waits for another's end as long as `wait` says, or fails with `.locked`. Who waits has the next turn: of this program in the
-    /// order in which they came, and beside other programs before any that begins again.
+    /// order in which they came (16 may pass), and beside other programs before any that begins again.
     package func begin(wait: WriterPatience = .always, threads: Int = Machine.cores) throws(FirnError) -> DatabaseTransaction {
         try DatabaseTransaction(self, try store.begin(wait: wait), threads: threads)
     }

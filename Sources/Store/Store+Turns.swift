@@ -27,34 +27,43 @@ package enum WriterPatience: Sendable {
     }
 }
 
-/// Who writes next. Those of one program stand in line as they came. Of several programs one stands next, which a lock beside the writer's says: a program that begins again and again
-/// lets it go before.
+/// Who writes next. Those of one program stand in line as they came; who comes while nobody writes may begin before them, which spares a change of threads for each commit, until the first
+/// in line has been passed often enough. Of several programs one stands next, which a lock beside the writer's says: a program that begins again and again lets it go before.
 extension Store {
+    /// How many transactions may begin before one that came earlier, within a program.
+    static let mostPassing: UInt64 = 16
+
     /// Held by who is the next to write, until it writes.
     static let nextWriterLock = writerLock + 1
 
     /// Becomes the one of this program that writes; false if others do, or came before, for longer than is waited.
     func takeTurn(_ patience: WriterPatience, until end: Double) throws(FirnError) -> Bool {
         try lock.withLock { () throws(FirnError) in
-            let number = comers
-            comers += 1
             beginners += 1
-            line.append(number)
-            defer {
-                beginners -= 1
-                line.removeAll { $0 == number }
-                // Whoever stood behind one that gave up.
-                if !isWriting { lock.wakeAll() }
-            }
+            defer { beginners -= 1 }
             // A group that is full goes before.
-            while isWriting || line[0] != number || (waiting > 0 && pending?.isFull(waiting: waiting) ?? false) {
+            func isClosed() -> Bool { isWriting || (waiting > 0 && pending?.isFull(waiting: waiting) ?? false) }
+            if isClosed() || line.first.map({ begun - $0.begun >= Store.mostPassing }) ?? false {
                 if patience.isOver(end) { return false }
-                if case .always = patience { lock.wait() } else { lock.wait(seconds: WriterPatience.pause) }
+                let number = comers
+                comers += 1
+                line.append((number, begun))
+                defer { line.removeAll { $0.number == number } }
+                while isClosed() || line[0].number != number {
+                    if patience.isOver(end) {
+                        // Whoever stands behind it.
+                        lock.wakeAll()
+                        return false
+                    }
+                    if case .always = patience { lock.wait() } else { lock.wait(seconds: WriterPatience.pause) }
+                }
             }
             guard !hasFailed else {
+                lock.wakeAll()
                 throw FirnError(.inputOutput, "an earlier write failed; what was committed is safe", at: .init(file: path), advice: "open the file again")
             }
             isWriting = true
+            begun += 1
             return true
         }
     }

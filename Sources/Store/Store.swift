@@ -56,9 +56,10 @@ package final class Store: @unchecked Sendable {
     var toldDurable: UInt64?
     /// Threads that are about to write, and those that wait for what they wrote.
     var beginners = 0
-    /// Those of them that have come and not begun, as they came, by numbers of `comers`.
-    var line: [UInt64] = []
+    /// Those of them that wait for their turn, as they came: by numbers of `comers`, and how many transactions had begun.
+    var line: [(number: UInt64, begun: UInt64)] = []
     var comers: UInt64 = 0
+    var begun: UInt64 = 0
     var waiting = 0
 
     // The writer's alone, between `begin` and the end of its transaction.

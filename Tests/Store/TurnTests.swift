@@ -47,8 +47,8 @@ import Testing
             let before = busy.commits.load(ordering: .relaxed), transaction = try other.begin()
             let passed = busy.commits.load(ordering: .relaxed) - before
             transaction.cancel()
-            // One that was under way, and one that came before, at most.
-            #expect(passed <= 3, "turn \(turn): \(passed) commits went before")
+            // One that was under way, and one that came before, at most; within a program some more may pass.
+            #expect(passed <= 3 + (inOneStore ? Int(Store.mostPassing) : 0), "turn \(turn): \(passed) commits went before")
         }
     }
 
@@ -117,14 +117,35 @@ import Testing
             } catch { Issue.record("\(error)") }
             isOver.store(true, ordering: .releasing)
         }
-        while !isOver.load(ordering: .acquiring), turns < 100_000 {
+        var isInLine = false
+        while !isOver.load(ordering: .acquiring), turns < 10_000 {
+            if !isInLine { isInLine = try store.file.firstConflict(in: Store.nextWriterLock..<Store.nextWriterLock + 1) != nil }
             let transaction = try store.begin(), catalogue = try transaction.write(pattern(turns, 100))
             try transaction.commit(catalogue: catalogue, durability: .none)
-            turns += 1
+            if isInLine { turns += 1 }
         }
         try store.settle()
         group.wait()
         // A group is a thousand.
-        #expect(turns < 100_000)
+        #expect(turns <= 2000)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `T4: when a write fails, all who stand in line are told`() throws {
+        let folder = TemporaryFolder(), journal = DiskJournal(of: folder), store = try Store.create(path: folder.file("a"), overwrite: false)
+        defer { ScriptedDisk.end(in: folder.path) }
+        try store.begin().commit(catalogue: .none)
+        let transaction = try store.begin(), catalogue = try transaction.write(pattern(1, 100)), group = DispatchGroup(), told = Atomic<Int>(0)
+        for _ in 0..<6 {
+            Thread.detachNewThread {
+                group.enter()
+                defer { group.leave() }
+                do { _ = try store.begin() } catch { told.add(1, ordering: .relaxed) }
+            }
+        }
+        while store.lock.withLock({ store.line.count }) < 6 { usleep(500) }
+        journal.refuse(.init(after: 0, only: "sync"))
+        #expect(throws: FirnError.self) { try transaction.commit(catalogue: catalogue) }
+        group.wait()
+        #expect(told.load(ordering: .relaxed) == 6)
     }
 }
