@@ -163,7 +163,8 @@ private actor Ledger {
         #expect(log.lines.withLock { $0 } == ["now", "first", "first true", "given up", "2", "third true 2"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `another realm of the queue writes while an asynchronous write of the first is on its way`() throws {
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func `another realm of the queue writes while an asynchronous write of the first is on its way`(ofOtherTypes: Bool) throws {
         let place = try Place(), configuration = place.configuration([Dog.self]), queue = DispatchQueue(label: "home")
         let done = DispatchSemaphore(value: 0)
         var first: Realm?
@@ -172,7 +173,7 @@ private actor Ledger {
             first!.writeAsync { first!.create(Dog.self, value: ["name": "async"]) } onComplete: { _ in done.signal() }
             // The lock is there by now, and the queue is busy here.
             usleep(200_000)
-            let second = try Realm(configuration: configuration, queue: queue)
+            let second = try Realm(configuration: ofOtherTypes ? place.configuration([Dog.self, Person.self]) : configuration, queue: queue)
             try second.write { second.create(Dog.self, value: ["name": "sync"]) }
         }
         #expect(done.wait(timeout: .now() + 20) == .success)
