@@ -11,7 +11,16 @@ package final class Lock: @unchecked Sendable {
 
     package init() {
         pthread_mutex_init(mutex, nil)
+        #if os(macOS)
         pthread_cond_init(condition, nil)
+        #else
+        // So that a clock that is set back makes nobody wait longer.
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+        #endif
     }
 
     deinit {
@@ -32,9 +41,14 @@ package final class Lock: @unchecked Sendable {
 
     /// The same, for some seconds at most.
     package func wait(seconds: Double) {
-        let end = Machine.wallNanoseconds + Int64(seconds * 1e9)
-        var time = timespec(tv_sec: Int(end / 1_000_000_000), tv_nsec: Int(end % 1_000_000_000))
+        #if os(macOS)
+        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
+        pthread_cond_timedwait_relative_np(condition, mutex, &time)
+        #else
+        let end = Machine.seconds + seconds
+        var time = timespec(tv_sec: Int(end), tv_nsec: Int((end - end.rounded(.down)) * 1e9))
         pthread_cond_timedwait(condition, mutex, &time)
+        #endif
     }
 
     package func wakeAll() { pthread_cond_broadcast(condition) }
