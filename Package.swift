@@ -27,6 +27,10 @@ let rooms = [
     Room(name: "FirnCommandLine", path: "Tools/CommandLine", uses: ["FirnBytes"]),
 ]
 
+/// `FIRN_ONLY=Store,Model`: these modules with their tests, and what they use; `Tool` stands for the command. For shorter builds while one module is worked on.
+let only: Set<String>? = Context.environment["FIRN_ONLY"].map { Set($0.split(separator: ",").map(String.init)) }
+func isChosen(_ module: String) -> Bool { only.map { $0.contains(module) || $0.contains(String(module.dropFirst("Firn".count))) } ?? true }
+
 let house: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
 let kernel: [SwiftSetting] = house + [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
@@ -72,7 +76,7 @@ let fuzzing: [Target] = Context.environment["FIRN_FUZZ"] == nil ? [] : [
                       swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]),
 ]
 
-let tests: [Target] = rooms.filter(\.tested).map { room in
+let tests: [Target] = rooms.filter { $0.tested && isChosen($0.name) }.map { room in
     .testTarget(name: room.name + "Tests",
                 dependencies: [.init(stringLiteral: room.name), "FirnKit"] + (([room.name] + room.uses).contains("FirnQuery") ? ["FirnOracle"] : []) + (room.uses + (room.name == "FirnSQL" ? ["CSQLiteLibrary"] : [])).map { .init(stringLiteral: $0) },
                 path: "Tests/" + room.path.split(separator: "/").last!, swiftSettings: house)
@@ -81,16 +85,37 @@ let tests: [Target] = rooms.filter(\.tested).map { room in
 } + [
     .target(name: "FirnKit", dependencies: ["FirnBytes", "FirnDisk", "FirnModel"], path: "Tests/Kit", swiftSettings: kernel),
     .testTarget(name: "HouseTests", dependencies: ["FirnKit"], path: "Tests/House", swiftSettings: house),
+] + (isChosen("FirnTool") ? [
     .testTarget(name: "FirnToolTests", dependencies: ["FirnKit", "FirnBytes", "firn-tool", "firn-stress"], path: "Tests/Tool", swiftSettings: house),
-]
+] : [])
+
+/// The targets that the chosen modules and tests need: all of them, unless `FIRN_ONLY` says which.
+func needed(_ all: [Target]) -> [Target] {
+    guard only != nil else { return all }
+    var names: Set<String> = Set(all.filter { isChosen($0.name) || $0.type == .test }.map(\.name)), size = 0
+    while size != names.count {
+        size = names.count
+        for target in all where names.contains(target.name) {
+            for dependency in target.dependencies {
+                switch dependency {
+                case .byNameItem(let name, _), .targetItem(let name, _): names.insert(name)
+                default: break
+                }
+            }
+        }
+    }
+    return all.filter { names.contains($0.name) }
+}
 
 let package = Package(
     name: "firn",
-    products: [.executable(name: "firn", targets: ["firn-tool"]), .library(name: "Firn", targets: ["Firn"]), .library(name: "RealmSwift", targets: ["RealmSwift"]),
-               .library(name: "RLM", targets: ["RLM"]), .library(name: "firn_sqlite", type: .dynamic, targets: ["FirnSQL"])],
-    targets: libraries
+    products: only != nil ? [] : [
+        .executable(name: "firn", targets: ["firn-tool"]), .library(name: "Firn", targets: ["Firn"]), .library(name: "RealmSwift", targets: ["RealmSwift"]),
+        .library(name: "RLM", targets: ["RLM"]), .library(name: "firn_sqlite", type: .dynamic, targets: ["FirnSQL"]),
+    ],
+    targets: needed(libraries
         + rooms.map { .target(name: $0.name, dependencies: $0.uses.map { .init(stringLiteral: $0) }, path: $0.path, exclude: ["README.md"],
                               swiftSettings: $0.kernels ? kernel : house) }
-        + tools + fuzzing + tests,
+        + tools + fuzzing + tests),
     cxxLanguageStandard: .cxx17
 )

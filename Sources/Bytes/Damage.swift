@@ -7,12 +7,19 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
     @usableFromInline package var offset: UInt64
     /// Nothing is known against the bytes: it was the machine that could not read or unpack them, and may be able to later.
     @usableFromInline package var isUnread: Bool
+    /// The memory budget refused what the bytes need (`MemoryBudget`): `isUnread` holds too, and `what` names the column already.
+    @usableFromInline package var isBeyondMemory = false
 
     @inlinable
     package init(_ what: String, at offset: Int = 0, isUnread: Bool = false) {
         self.what = what
         self.offset = UInt64(clamping: offset)
         self.isUnread = isUnread
+    }
+
+    package init(_ what: String, beyondMemory: Bool) {
+        self.init(what, isUnread: beyondMemory)
+        isBeyondMemory = beyondMemory
     }
 
     /// The same fault, seen from a structure that begins `base` bytes earlier.
@@ -24,12 +31,13 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The same fault, with the name of the structure that it is in: "the schema: …".
     package func naming(_ part: String) -> Damage {
+        if isBeyondMemory { return self }
         var named = self
         named.what = "\(part): \(what)"
         return named
     }
 
-    @usableFromInline package var description: String { "\(isUnread ? "unread" : "damaged"): \(what) (byte \(offset))" }
+    @usableFromInline package var description: String { isBeyondMemory ? what : "\(isUnread ? "unread" : "damaged"): \(what) (byte \(offset))" }
 }
 
 /// Runs `body`; what it finds damaged is told with the name of the structure.

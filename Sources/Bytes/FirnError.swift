@@ -2,7 +2,7 @@
 public struct FirnError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. A struct over a private enum, so that codes can be added without breaking callers.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Kind: String { case usage, rejected, damaged, notThisFormat, unsupported, inputOutput, exists, notFound, noSpace, locked, interrupted, duplicateKey, schema, encrypted, wrongKey, notEncrypted }
+        private enum Kind: String { case usage, rejected, damaged, notThisFormat, unsupported, inputOutput, exists, notFound, noSpace, locked, interrupted, duplicateKey, schema, encrypted, wrongKey, notEncrypted, outOfMemory }
         private let kind: Kind
         /// The request itself is wrong (exit code 2 of the tool).
         public static let usage = Code(kind: .usage)
@@ -31,6 +31,8 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
         public static let wrongKey = Code(kind: .wrongKey)
         /// A key was given for a file that is not encrypted (exit code 2).
         public static let notEncrypted = Code(kind: .notEncrypted)
+        /// What was asked for needs more memory than the limit allows or the system has (exit code 5). Nothing is known against the file.
+        public static let outOfMemory = Code(kind: .outOfMemory)
         public var description: String { kind.rawValue }
     }
 
@@ -78,6 +80,10 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
 
     /// What a fault in the bytes of the named file is to users: damage, or an error of the machine's.
     package init(_ damage: Damage, in file: String) {
+        if damage.isBeyondMemory {
+            self.init(.outOfMemory, damage.what, at: file.isEmpty ? nil : Place(file: file), advice: FirnError.memoryAdvice)
+            return
+        }
         self = damage.isUnread ? FirnError(.inputOutput, damage.what, at: Place(file: file, byte: damage.offset)) : .damaged(file, what: damage.what, byte: damage.offset)
     }
 

@@ -45,6 +45,7 @@ package struct Text: Hashable, Sendable {
 
     /// Appends an empty string.
     @inlinable package mutating func appendEmpty() { offsets.append(bytes.count) }
+    package mutating func appendEmpty(count: Int) { offsets.append(contentsOf: repeatElement(bytes.count, count: count)) }
 
     @inlinable
     package mutating func removeAll(keepingCapacity: Bool = true) {

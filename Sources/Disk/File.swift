@@ -125,7 +125,7 @@ package final class File: Sendable {
         try consult(.write(offset: offset, bytes: bytes), "cannot write")
         var done = 0
         while done < bytes.count {
-            let put = retrying { pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + off_t(done)) }
+            let put = retrying { FileSizeLimit.report { pwrite(descriptor, bytes.baseAddress! + done, bytes.count - done, off_t(offset) + off_t(done)) } }
             if put <= 0 { throw systemError(put == 0 ? EIO : Int32(-put), "cannot write", path) }
             done += put
         }
@@ -151,7 +151,7 @@ package final class File: Sendable {
 
     package func truncate(to length: UInt64) throws(FirnError) {
         try consult(.truncate(length: length), "cannot set the length")
-        let result = retrying { Int(ftruncate(descriptor, off_t(length))) }
+        let result = retrying { FileSizeLimit.report { Int(ftruncate(descriptor, off_t(length))) } }
         if result < 0 { throw systemError(Int32(-result), "cannot set the length", path) }
     }
 
@@ -159,7 +159,7 @@ package final class File: Sendable {
     package func allocate(offset: UInt64, length: UInt64) throws(FirnError) -> Bool {
         try consult(.allocate(offset: offset, length: length), "cannot allocate")
         #if os(Linux)
-        let result = retrying { Int(fallocate(descriptor, 0, off_t(offset), off_t(length))) }
+        let result = retrying { FileSizeLimit.report { Int(fallocate(descriptor, 0, off_t(offset), off_t(length))) } }
         if result >= 0 { return true }
         if result == -Int(EOPNOTSUPP) || result == -Int(ENOSYS) { return false }
         throw systemError(Int32(-result), "cannot allocate", path)

@@ -18,6 +18,9 @@ package struct FilePermissions: Sendable {
         (mode, owner, group) = (status.st_mode & 0o777, status.st_uid, status.st_gid)
     }
 
+    /// The group or all users may read it.
+    package var othersCanRead: Bool { mode & 0o044 != 0 }
+
     /// Makes a file that only its owner can open one like it, as far as this process may. It is never open to more than the other was: a group that cannot be given has no rights.
     func give(_ file: File) {
         var mode = mode

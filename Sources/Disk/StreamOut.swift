@@ -78,7 +78,7 @@ package final class StreamOut {
         try owner?.consult(.write(offset: position, bytes: bytes), "cannot write")
         var done = 0
         while done < bytes.count {
-            let count = retrying { writeCall(descriptor, bytes.baseAddress! + done, bytes.count - done) }
+            let count = retrying { FileSizeLimit.report { writeCall(descriptor, bytes.baseAddress! + done, bytes.count - done) } }
             if count <= 0 { throw systemError(count == 0 ? EIO : Int32(-count), "cannot write", path) }
             done += count
         }

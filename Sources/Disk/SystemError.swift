@@ -10,12 +10,13 @@ let cannotLock = "cannot lock"
 
 /// What the system said when it refused a call, as an error for users: errno's words, the path as place.
 package func systemError(_ code: Int32, _ doing: String, _ path: String) -> FirnError {
-    let words = String(cString: strerror(code))
-    let place = FirnError.Place(file: path)
+    let words = String(cString: strerror(code)), doing = Replacement.shown(doing)
+    let place = FirnError.Place(file: Replacement.shown(path))
     switch code {
     case ENOENT: return FirnError(.notFound, "\(doing): \(words)", at: place)
     case EEXIST: return FirnError(.exists, "\(doing): \(words)", at: place)
     case ENOSPC, EDQUOT: return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "free some space and try again; the file is as it was")
+    case EFBIG: return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "raise the limit on the length of files (ulimit -f), or write to a medium that allows longer ones")
     case ENOLCK where doing == cannotLock, EOPNOTSUPP where doing == cannotLock, ENOSYS where doing == cannotLock:
         return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "the medium has no locks: copy the file to a local disk, or open it for reading only")
     case EACCES, EPERM, EROFS: return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "check who may read and write it")

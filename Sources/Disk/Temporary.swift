@@ -47,13 +47,14 @@ enum TemporaryPaths {
     static func handleStops() {
         endsWithCode.pointee = true
         lock.withLock { installHandlers(&$0) }
-        install(SIGPIPE)
+        for code in [SIGPIPE, SIGQUIT, SIGXCPU] { install(code) }
+        FileSizeLimit.ignoreSignal()
     }
 
     private static func installHandlers(_ guarded: inout Guarded) {
         guard !guarded.isInstalled else { return }
         guarded.isInstalled = true
-        _ = (table, forks, endsWithCode)
+        _ = (table, forks, endsWithCode, TerminalLine.isShown)
         for code in [SIGINT, SIGTERM, SIGHUP] { install(code) }
     }
 
@@ -79,7 +80,8 @@ enum TemporaryPaths {
             for slot in 0..<TemporaryPaths.slots where Forks.count == TemporaryPaths.forks {
                 if let path = TemporaryPaths.table[slot] { unlink(path) }
             }
-            if TemporaryPaths.endsWithCode.pointee, code != SIGPIPE { _exit(130) }
+            TerminalLine.removeInHandler()
+            if TemporaryPaths.endsWithCode.pointee, code == SIGINT || code == SIGTERM || code == SIGHUP { _exit(130) }
             // As if nobody had handled it.
             signal(code, SIG_DFL)
             raise(code)
@@ -90,7 +92,8 @@ enum TemporaryPaths {
 /// What a command does when it is told to stop (SIGINT, SIGTERM, SIGHUP): the first `Replacement` sees to it; a command that reads for long before it
 /// writes asks at its start.
 package enum Interruption {
-    /// From here on the process then ends with code 130 and leaves no temporary file. Nor does it where nobody reads what it prints any more (SIGPIPE).
+    /// From here on the process then ends with code 130 and leaves no temporary file. It leaves none either where the reader of what it prints has gone (SIGPIPE), where its
+    /// time is up (SIGXCPU) and on SIGQUIT. Writing beyond the limit on the length of files (SIGXFSZ) is an error.
     package static func endWithCode() { TemporaryPaths.handleStops() }
 }
 
@@ -110,11 +113,13 @@ package final class Replacement {
     private var slot: Int?
     private var done = false
 
-    /// Error `.exists` if the target is there and `overwrite` is false.
-    package init(of target: String, overwrite: Bool, calls: (any DiskCalls)? = nil) throws(FirnError) {
+    /// Throws `.exists` if the target is there and `overwrite` is false. A file that is replaced gives its mode to the new one; any other target is readable by those who may
+    /// read all of `sources`.
+    package init(of target: String, overwrite: Bool, sources: SourceModes = .none, calls: (any DiskCalls)? = nil) throws(FirnError) {
         try Replacement.check(target, overwrite: overwrite)
         let place = Paths.linkEnd(target)
-        let temporaryPath = place + ".tmp-" + String(UInt32(truncatingIfNeeded: Machine.random), radix: 16)
+        if Replacement.names.withLock({ $0[target] == nil }) { AbandonedFiles.remove(beside: place) }
+        let temporaryPath = AbandonedFiles.newName(beside: place)
         let slot = TemporaryPaths.add(temporaryPath)
         // The target may itself be one that is being written.
         let shown = Replacement.names.withLock { names in
@@ -125,8 +130,8 @@ package final class Replacement {
         do throws(FirnError) {
             // What replaces a file is for those whom that was for, from the first byte on.
             let known = overwrite ? FilePermissions(path: place) : nil
-            file = try File(path: temporaryPath, .createNew, mode: known == nil ? 0o666 : 0o600, shownAs: shown, calls: calls)
-            known?.give(file)
+            file = try File(path: temporaryPath, .createNew, mode: known == nil ? sources.mode : 0o600, shownAs: shown, calls: calls)
+            if let known { known.give(file) } else { sources.narrow(file) }
         } catch {
             TemporaryPaths.forget(slot)
             // The user knows the target, not the name beside it.
@@ -140,6 +145,12 @@ package final class Replacement {
         self.temporaryPath = temporaryPath
         self.overwrite = overwrite
         self.slot = slot
+    }
+
+    /// What users know as the target, in a text that names a file being written.
+    package static func shown(_ text: String) -> String {
+        let known = names.withLock { $0[text] }
+        return known ?? AbandonedFiles.withoutOwnEndings(text)
     }
 
     /// The rule for outputs: never over a file without leave, never over a directory.

@@ -1,0 +1,122 @@
+import FirnBytes
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Files that are being written are next to their targets, as `TARGET.tmp-STAMP-RANDOM` with the stamp of the process that writes them. The next process that writes the
+/// target removes those whose owner has ended without removing them.
+package enum AbandonedFiles {
+    private static let mark = ".tmp-"
+    private static let randomDigits = 8
+    /// What file systems allow, in bytes.
+    private static let longestName = 255
+
+    /// A name that no file has. A long name of the target is cut short for it.
+    static func newName(beside place: String) -> String {
+        let random = String(UInt32(truncatingIfNeeded: Machine.random), radix: 16)
+        return sibling(of: place, mark + "\(ProcessStamp.own)-" + String(repeating: "0", count: randomDigits - random.count) + random)
+    }
+
+    /// The path with an ending, its last part cut so that a file system takes it.
+    package static func sibling(of path: String, _ ending: String) -> String {
+        let (folder, name) = split(path)
+        return folder + start(of: name, before: ending) + ending
+    }
+
+    /// Removes the files next to `place` whose owners are gone. What cannot be removed stays: nothing depends on it.
+    package static func remove(beside place: String) {
+        let (folder, name) = split(place)
+        // Of a long name, as much as is in every name made from it.
+        let first = start(of: name, before: String(repeating: " ", count: 100))
+        if !name.isEmpty { remove(in: folder, beginningWith: first) { owner(of: $0, beside: name) } }
+    }
+
+    private static let memoryStart = "firn-memory-"
+
+    /// What the name of a file begins with that a realm in memory of this process has. `mark`: of this process too.
+    package static func memoryName(_ mark: String) -> String { memoryStart + "\(ProcessStamp.own)-\(mark)" }
+
+    /// Removes the files of realms in memory whose processes have ended without removing them.
+    package static func removeMemory(in folder: String) {
+        remove(in: folder + "/", beginningWith: memoryStart) { name in
+            let parts = name.dropFirst(memoryStart.count).split(separator: "-", maxSplits: 3, omittingEmptySubsequences: false)
+            return parts.count == 4 ? ProcessStamp(parts[0..<3].joined(separator: "-")) : nil
+        }
+    }
+
+    private static func remove(in folder: String, beginningWith first: String, _ owner: (String) -> ProcessStamp?) {
+        guard let directory = opendir(folder.isEmpty ? "." : folder) else { return }
+        defer { closedir(directory) }
+        var found: [String] = []
+        while let entry = readdir(directory) {
+            // Most names are others: compared where they are.
+            let isNear = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { strncmp($0, first, first.utf8.count) == 0 ? String(cString: $0) : nil }
+            }
+            if let isNear { found.append(isNear) }
+        }
+        for other in found where owner(other)?.isGone ?? false {
+            let path = folder + other
+            var status = stat()
+            if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG { try? Paths.remove(path) }
+        }
+    }
+
+    /// Nil for a file that is no such file of `name`.
+    static func owner(of other: String, beside name: String) -> ProcessStamp? {
+        var from = other[...]
+        // A name may hold the mark itself.
+        while let at = range(of: mark, in: from) {
+            let rest = other[at.upperBound...]
+            from = rest
+            let parts = rest.split(separator: "-", maxSplits: 3, omittingEmptySubsequences: false)
+            guard parts.count == 4, let stamp = ProcessStamp(parts[0..<3].joined(separator: "-")), parts[3].utf8.count >= randomDigits,
+                  parts[3].utf8.prefix(randomDigits).allSatisfy({ isHexDigit($0) }) else { continue }
+            // What follows is empty, or the ending of a file made next to this one.
+            let ending = mark + "\(stamp)-" + parts[3].prefix(randomDigits), further = parts[3].dropFirst(randomDigits)
+            guard further.isEmpty || further.first == "." else { continue }
+            if other[..<at.lowerBound] == start(of: name, before: ending) { return stamp }
+        }
+        return nil
+    }
+
+    /// The text without the endings that this process has given to files.
+    static func withoutOwnEndings(_ text: String) -> String {
+        let own = mark + "\(ProcessStamp.own)-"
+        var rest = text[...], out = ""
+        while let found = range(of: own, in: rest) {
+            out += rest[..<found.lowerBound]
+            rest = rest[found.upperBound...]
+            rest = rest.dropFirst(rest.utf8.prefix(randomDigits).prefix { isHexDigit($0) }.count)
+        }
+        return out + rest
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool { 0x30...0x39 ~= byte || 0x61...0x66 ~= byte }
+
+    private static func split(_ path: String) -> (folder: String, name: String) {
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return ("", path) }
+        let name = path.utf8.index(after: slash)
+        return (String(path[..<name]), String(path[name...]))
+    }
+
+    /// As much of a name as leaves room for the ending, whole characters of UTF-8.
+    private static func start(of name: String, before ending: String) -> String {
+        guard name.utf8.count + ending.utf8.count > longestName else { return name }
+        var bytes = name.utf8.prefix(longestName - ending.utf8.count)
+        while !bytes.isEmpty, String(bytes) == nil { bytes = bytes.dropLast() }
+        return String(bytes) ?? ""
+    }
+
+    private static func range(of word: String, in text: Substring) -> Range<Substring.Index>? {
+        let bytes = Array(word.utf8)
+        var at = text.startIndex
+        while let next = text.utf8[at...].firstIndex(of: bytes[0]) {
+            if text.utf8[next...].starts(with: bytes) { return next..<text.utf8.index(next, offsetBy: bytes.count) }
+            at = text.utf8.index(after: next)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,111 @@
+import FirnBytes
+import Synchronization
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+extension MemoryBudget {
+    /// What all files share that this process opens without a budget of their own. Half of the machine's memory, or of what the process's group
+    /// may use; a third of its address space where `ulimit -v` limits that. `--memory` sets another limit.
+    ///
+    /// Beside the bytes that are charged it looks at what the process really holds: bytes that nothing charged, and those that the allocator keeps, count too.
+    package static let process = MemoryBudget(limit: ProcessMemory.standardLimit) { more, limit in ProcessMemory.hasRoom(more, limit) }
+}
+
+#if canImport(Glibc)
+/// glibc's, which Swift's module leaves out.
+@_silgen_name("malloc_trim") private func malloc_trim(_ pad: Int) -> Int32
+#endif
+
+/// The memory of this process, as the system counts it.
+package enum ProcessMemory {
+    /// Bytes that this process may hold of what files contain, unless it is said otherwise.
+    package static let standardLimit: Int = {
+        var limit = min(Machine.memory, groupLimit ?? .max) / 2
+        if let space = addressSpace { limit = min(limit, space / 3) }
+        return max(1 << 20, limit)
+    }()
+
+    /// Bytes of address space that the process may have (`ulimit -v`), where that is limited.
+    package static let addressSpace: Int? = {
+        var limit = rlimit()
+        #if canImport(Glibc)
+        guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur < UInt(Int.max) else { return nil }
+        #else
+        guard getrlimit(RLIMIT_AS, &limit) == 0, limit.rlim_cur < UInt64(Int.max) else { return nil }
+        #endif
+        return Int(clamping: limit.rlim_cur)
+    }()
+
+    /// Bytes that the process's control group may hold, where that is limited.
+    private static let groupLimit: Int? = {
+        #if canImport(Glibc)
+        var paths = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
+        for line in contents("/proc/self/cgroup", most: 4096)?.split(separator: "\n") ?? [] where line.hasPrefix("0::/") && line.count > 4 {
+            paths.append("/sys/fs/cgroup\(line.dropFirst(3))/memory.max")
+        }
+        return paths.compactMap { contents($0, most: 64).flatMap { Int($0.prefix { $0.isNumber }) } }.min()
+        #else
+        return nil
+        #endif
+    }()
+
+    private static func contents(_ path: String, most: Int) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: most)
+        let count = read(descriptor, &bytes, most)
+        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
+    }
+
+    #if canImport(Glibc)
+    private static let status = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+
+    /// Bytes of address space, and of memory that is no file's; nil where the system does not say. A forked child asks for its own.
+    private static func held() -> (space: Int, memory: Int)? {
+        let own = Machine.processID == statusOwner, descriptor = own ? status : open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { if !own { close(descriptor) } }
+        return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 1) { room in
+            let count = pread(descriptor, room.baseAddress!, 256, 0)
+            guard count > 0 else { return nil }
+            var numbers = (0, 0, 0), field = 0
+            for byte in room[..<count] {
+                if byte == 32 { field += 1 }
+                guard field < 3, byte != 32 else { if field >= 3 { break } else { continue } }
+                let digit = Int(byte) - 48
+                switch field {
+                case 0: numbers.0 = numbers.0 * 10 + digit
+                case 1: numbers.1 = numbers.1 * 10 + digit
+                default: numbers.2 = numbers.2 * 10 + digit
+                }
+            }
+            let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+            return (numbers.0 * page, max(0, numbers.1 - numbers.2) * page)
+        }
+    }
+
+    private static let statusOwner = Machine.processID
+
+    /// Whether the process can take `more` bytes: they fit into its address space with an eighth of it to spare, and what it holds is not far beyond `limit`.
+    package static func hasRoom(_ more: Int, _ limit: Int) -> Bool {
+        guard var now = held() else { return true }
+        // What C and Swift hold beyond what is charged: growth, fragments, the program itself.
+        let most = limit.addingReportingOverflow(limit / 4 + (48 << 20)), bound = most.overflow ? .max : most.partialValue
+        func fits() -> Bool {
+            if let addressSpace, more > addressSpace - addressSpace / 8 - now.space { return false }
+            return more <= bound - min(bound, now.memory)
+        }
+        if fits() { return true }
+        // The allocator keeps what was freed: it gives that back before anything is refused.
+        _ = malloc_trim(0)
+        now = held() ?? now
+        return fits()
+    }
+    #else
+    package static func hasRoom(_ more: Int, _ limit: Int) -> Bool { true }
+    #endif
+}
