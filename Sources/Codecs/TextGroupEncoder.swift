@@ -127,9 +127,13 @@ package final class TextGroupEncoder {
     }
 }
 
-/// One segment as numbers of a table, in the narrowest of 8, 16 and 32 bits.
+/// One segment as numbers of a table, in the narrowest of 8, 16 and 32 bits; as runs, where few rows differ from the one before (or have a value at all).
 struct CodedSegment {
-    private enum Codes { case bytes([UInt8]), shorts([UInt16]), words([UInt32]) }
+    private enum Codes { case bytes([UInt8]), shorts([UInt16]), words([UInt32]), runs([Run]) }
+    /// A code, and the row after its last.
+    private struct Run { var code: UInt32, end: UInt32 }
+    /// Runs have this many rows on average, at least.
+    private static let minimumRun = 64
     private let codes: Codes
     let present: Bits?
     let count: Int
@@ -142,6 +146,15 @@ struct CodedSegment {
             if n > 0 { table.insert(text, present: present, codes: buffer.baseAddress!) }
             filled = n
         }
+        var runs = n > 0 ? 1 : 0
+        for row in wide.indices.dropFirst() where wide[row] != wide[row &- 1] { runs &+= 1 }
+        if runs &* CodedSegment.minimumRun <= n {
+            var list: [Run] = []
+            list.reserveCapacity(runs)
+            for row in wide.indices where row &+ 1 == n || wide[row &+ 1] != wide[row] { list.append(Run(code: wide[row], end: UInt32(row &+ 1))) }
+            codes = .runs(list)
+            return
+        }
         codes = if table.count <= 1 << 8 { .bytes(wide.map { UInt8(truncatingIfNeeded: $0) }) }
             else if table.count <= 1 << 16 { .shorts(wide.map { UInt16(truncatingIfNeeded: $0) }) }
             else { .words(wide) }
@@ -152,23 +165,21 @@ struct CodedSegment {
         case .bytes(let codes): codes.count
         case .shorts(let codes): codes.count * 2
         case .words(let codes): codes.count * 4
+        case .runs(let runs): runs.count * 8 + (present?.words.count ?? 0) * 8
         }
     }
 
     /// The codes after `map`.
     func mapped(_ map: [UInt32]) -> [Int64] {
         switch codes {
-        case .bytes(let codes): codes.map { Int64(map[Int($0)]) }
-        case .shorts(let codes): codes.map { Int64(map[Int($0)]) }
-        case .words(let codes): codes.map { Int64(map[Int($0)]) }
-        }
-    }
-
-    private subscript(_ row: Int) -> Int {
-        switch codes {
-        case .bytes(let codes): Int(codes[row])
-        case .shorts(let codes): Int(codes[row])
-        case .words(let codes): Int(codes[row])
+        case .bytes(let codes): return codes.map { Int64(map[Int($0)]) }
+        case .shorts(let codes): return codes.map { Int64(map[Int($0)]) }
+        case .words(let codes): return codes.map { Int64(map[Int($0)]) }
+        case .runs(let runs):
+            var out: [Int64] = []
+            out.reserveCapacity(count)
+            for run in runs { out.append(contentsOf: repeatElement(Int64(map[Int(run.code)]), count: Int(run.end) - out.count)) }
+            return out
         }
     }
 
@@ -176,8 +187,21 @@ struct CodedSegment {
     func text(_ table: ValueTable) -> Text {
         var text = Text()
         text.offsets.reserveCapacity(count + 1)
-        for row in 0..<count {
-            if let present, !present[row] { text.appendEmpty() } else { text.append(table.value(self[row])) }
+        func append(_ row: Int, _ code: Int) {
+            if let present, !present[row] { text.appendEmpty() } else { text.append(table.value(code)) }
+        }
+        switch codes {
+        case .bytes(let codes): for row in 0..<count { append(row, Int(codes[row])) }
+        case .shorts(let codes): for row in 0..<count { append(row, Int(codes[row])) }
+        case .words(let codes): for row in 0..<count { append(row, Int(codes[row])) }
+        case .runs(let runs):
+            var row = 0
+            for run in runs {
+                while row < Int(run.end) {
+                    append(row, Int(run.code))
+                    row &+= 1
+                }
+            }
         }
         return text
     }

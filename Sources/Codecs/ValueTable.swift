@@ -15,12 +15,13 @@ package final class ValueTable {
     package private(set) var count = 0
 
     package init() {
-        mask = 1023
+        // Small: a type may have very many columns of text with few values each.
+        mask = 63
         slots = .allocate(capacity: mask + 1)
         slots.initialize(repeating: 0, count: mask + 1)
-        arenaCapacity = 1 << 14
+        arenaCapacity = 256
         arena = .allocate(byteCount: arenaCapacity, alignment: 16)
-        startsCapacity = 1024
+        startsCapacity = 32
         starts = .allocate(capacity: startsCapacity)
         starts[0] = 0
     }

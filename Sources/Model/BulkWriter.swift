@@ -16,7 +16,7 @@ package final class BulkWriter {
     private let type: Int
     private var schema: TypeSchema
     private let profile: Profile
-    private var buffer: [Column]
+    private var buffer: [BufferedColumn]
     /// Rows in `buffer` (a type may have no columns).
     private var buffered = 0
     /// Their row ids: in runs of consecutive ones, of which there are few.
@@ -26,6 +26,7 @@ package final class BulkWriter {
     private(set) var entries: [DirectoryEntry] = []
     /// Rows appended so far.
     package private(set) var rowCount = 0
+    private var vacant = VacantColumns()
     /// False for rows that only move from segment to segment: their indexes have them already.
     var entersIndexes = true
 
@@ -77,7 +78,7 @@ package final class BulkWriter {
         self.type = type
         self.profile = profile
         schema = transaction.schema.types[type]
-        buffer = schema.columns.map { Column($0.type.stored) }
+        buffer = schema.columns.map { BufferedColumn($0.type.stored) }
     }
 
     /// Whether it holds rows that cannot be read before `finish`.
@@ -125,14 +126,14 @@ package final class BulkWriter {
     private func add(_ columns: [Column], runs: [Range<Int64>]) throws(FirnError) {
         if !isPending, schema != transaction.schema.types[type] {
             schema = transaction.schema.types[type]
-            buffer = schema.columns.map { Column($0.type.stored) }
+            buffer = schema.columns.map { BufferedColumn($0.type.stored) }
         }
         let rows = runs.reduce(0) { $0 + $1.count }
-        if buffered == 0, rows == segmentSize { return try seal(columns, rows: rows, rowIDs: RowIDs(runs)) }
+        if buffered == 0, rows == segmentSize { return try seal(columns.map(BufferedColumn.init), rows: rows, rowIDs: RowIDs(runs)) }
         var start = 0, runs = runs[...]
         while start < rows {
             let end = min(rows, start + segmentSize - buffered)
-            for i in buffer.indices { buffer[i].append(contentsOf: columns[i], range: start..<end) }
+            for i in buffer.indices { buffer[i].append(columns[i], range: start..<end) }
             var count = end - start
             while count > 0 {
                 let run = runs.removeFirst(), part = run.prefix(count)
@@ -168,7 +169,10 @@ package final class BulkWriter {
         links.count = objects.count
         links.present = present
         guard (present?.ones ?? objects.count) > 0 else {
-            links.words = Array(repeating: 0, count: objects.count)
+            // Of many columns without any object, all share their zeros.
+            var zeros = Column(ColumnType(.int))
+            vacant.fill(&zeros, rows: objects.count)
+            links.words = zeros.words
             return links
         }
         let writer = try transaction.bulkWriter(target)
@@ -190,23 +194,24 @@ package final class BulkWriter {
 
     private func sealBuffer() throws(FirnError) {
         let full = buffer, rows = buffered, ids = RowIDs(bufferedIDs)
-        for i in buffer.indices { buffer[i] = buffer[i].emptyCopy }
+        for i in buffer.indices { buffer[i] = BufferedColumn(buffer[i].type) }
         buffered = 0
         bufferedIDs = []
         try seal(full, rows: rows, rowIDs: ids)
     }
 
-    private func seal(_ columns: [Column], rows count: Int, rowIDs: RowIDs) throws(FirnError) {
+    private func seal(_ columns: [BufferedColumn], rows count: Int, rowIDs: RowIDs) throws(FirnError) {
         if encoders.isEmpty { encoders = schema.columns.indices.map { ColumnEncoder(schema.columns[$0].type.stored, profile: profile, isLookedUp: schema.isLookedUp($0)) } }
         group.append(SegmentDraft(rowCount: count, rowIDs: rowIDs, chunks: Array(repeating: .waiting, count: columns.count)))
         let encoders = Unshared(self.encoders)
-        let presence = transaction.presence(of: columns, profile: profile)
+        // Sparse columns get a slot for every row one by one, while they are encoded.
+        let presence = transaction.presence(columns.map(\.presenceToShare), profile: profile)
         let ready = transaction.inParallel(columns.count) { column in
-            encoders.value[column].add(columns[column], presence: presence[column])
+            encoders.value[column].add(columns[column].column, presence: presence[column])
             return encoders.value[column].takeReady()
         }
         for (column, chunks) in ready.enumerated() { try take(chunks, column) }
-        if entersIndexes { try transaction.enter(columns, type) { rowIDs[$0] } }
+        if entersIndexes { try transaction.enter(count: columns.count, type, { columns[$0].column }) { rowIDs[$0] } }
         if group.count == BulkWriter.groupSize || encoders.value.reduce(0, { $0 + $1.bufferedBytes }) > BulkWriter.groupBytes { try endGroup() }
     }
 

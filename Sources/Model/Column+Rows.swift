@@ -22,8 +22,10 @@ extension Column {
         if !other.tags.isEmpty { tags.append(contentsOf: other.tags[range]) }
         if other.text.count > 0 { text.append(contentsOf: other.text, range: range) }
         if type.kind == .embedded {
-            if children.isEmpty { children = other.children.map { $0.emptyCopy } }
-            for i in children.indices where i < other.children.count { children[i].append(contentsOf: other.children[i], range: range) }
+            takeFields(of: other, before: range.count)
+            for i in children.indices {
+                if i < other.children.count { children[i].append(contentsOf: other.children[i], range: range) } else { children[i].appendNulls(range.count) }
+            }
         }
     }
 
@@ -75,8 +77,17 @@ extension Column {
         if !other.tags.isEmpty { tags.append(contentsOf: rows.lazy.map { other.tags[$0] }) }
         if other.text.count > 0 { text.append(gathered: other.text, rows: rows) }
         if type.kind == .embedded {
-            if children.isEmpty { children = other.children.map(\.emptyCopy) }
-            for i in children.indices where i < other.children.count { children[i].appendGathered(other.children[i], rows: rows) }
+            takeFields(of: other, before: rows.count)
+            for i in children.indices {
+                if i < other.children.count { children[i].appendGathered(other.children[i], rows: rows) } else { children[i].appendNulls(rows.count) }
+            }
         }
+    }
+
+    /// Objects of a type that contains itself get their fields when the first of them arrive, here the last `more` rows: those before have none.
+    private mutating func takeFields(of other: Column, before more: Int) {
+        guard children.isEmpty, !other.children.isEmpty else { return }
+        children = other.children.map(\.emptyCopy)
+        if count > more { for i in children.indices { children[i].appendNulls(count - more) } }
     }
 }

@@ -7,6 +7,33 @@ extension Column {
         appendFiller()
     }
 
+    /// Appends `more` rows without a value.
+    package mutating func appendNulls(_ more: Int) {
+        guard more > 0 else { return }
+        if present == nil { present = Bits(repeating: true, count: count) }
+        present!.append(repeating: false, count: more)
+        count += more
+        if type.isCollection {
+            offsets.append(contentsOf: repeatElement(offsets.last!, count: more))
+            return
+        }
+        switch type.kind {
+        case .bool, .int, .link: words.append(contentsOf: repeatElement(0, count: more))
+        case .float, .double: reals.append(contentsOf: repeatElement(0, count: more))
+        case .string, .data: text.appendEmpty(count: more)
+        case .date, .decimal, .objectID, .uuid:
+            words.append(contentsOf: repeatElement(0, count: more))
+            extra.append(contentsOf: repeatElement(0, count: more))
+        case .any:
+            tags.append(contentsOf: repeatElement(AnyTag.null, count: more))
+            words.append(contentsOf: repeatElement(0, count: more))
+            extra.append(contentsOf: repeatElement(0, count: more))
+            reals.append(contentsOf: repeatElement(0, count: more))
+            text.appendEmpty(count: more)
+        case .embedded: for i in children.indices { children[i].appendNulls(more) }
+        }
+    }
+
     /// Appends one row. The value must fit the column's type (ints go into double, float, decimal and any columns too).
     /// Returns false, and appends nothing, if it does not fit.
     @discardableResult

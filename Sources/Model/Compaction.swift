@@ -43,7 +43,7 @@ extension Database {
     }
 
     /// Writes versions of one file, ascending, into a new file, each with its time and its names, and nothing else: the last becomes the newest. As `DatabaseSnapshot.compact`
-    /// does it for one; what a version shares with the one before it is there once.
+    /// does it for one; rows that versions share are there once (`reuse`).
     /// Until it returns, the file at `path` is not whole.
     package static func compact(_ versions: [(snapshot: DatabaseSnapshot, names: [String])], retention: Retention?, to path: String, encryption: CopyEncryption = .same,
                                 profile: Profile = .standard, threads: Int = Machine.cores, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
@@ -59,10 +59,13 @@ extension Database {
             if let retention { transaction.store.retain(retention) }
             settle(transaction, first)
         }
+        let spares = SpareSegments()
         for (before, version) in zip(versions, versions.dropFirst()) {
             let transaction = try target.begin(threads: threads)
             transaction.profile = profile
+            transaction.spares = spares
             try transaction.follow(before.snapshot.core, to: version.snapshot.core)
+            if version.snapshot.version == versions.last?.snapshot.version { try transaction.freeSpares() }
             settle(transaction, version)
             try transaction.commit()
         }
@@ -83,7 +86,7 @@ extension SnapshotCore {
     @discardableResult
     fileprivate func compact(_ segments: [Int], from source: String, to path: String, overwrite: Bool, key: EncryptionKey?, profile: Profile, threads: Int,
                              progress: (_ rows: Int) -> Void, settle: (DatabaseTransaction) -> Void = { _ in }) throws(FirnError) -> Database {
-        let target = try Database.create(path: path, overwrite: overwrite, atFirstCommit: true, key: key)
+        let target = try Database.create(path: path, overwrite: overwrite, atFirstCommit: true, key: key, sources: SourceModes([source]))
         let transaction = try target.begin(threads: threads)
         transaction.profile = profile
         try transaction.adopt(schema)

@@ -38,10 +38,10 @@ package final class Database: Sendable {
 
     /// A new file without types. Fails if the file exists, unless `overwrite`. `atFirstCommit`: there is no file until the first transaction is
     /// committed, and if that is damaged later, no empty file is seen in its place; where it holds little, the file is a root and one extent.
-    /// `key`: the file is encrypted with it.
+    /// `key`: the file is encrypted with it. `sources`: the files that it is made from; the new file has no more permissions than they have.
     package static func create(path: String, overwrite: Bool = false, atFirstCommit: Bool = false, keep: Int? = nil, retention: Retention? = nil,
-                               key: EncryptionKey? = nil) throws(FirnError) -> Database {
-        Database(try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit, key: key), path: path, keep: keep, lasting: retention, key: key)
+                               key: EncryptionKey? = nil, sources: SourceModes = .none) throws(FirnError) -> Database {
+        Database(try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit, key: key, sources: sources), path: path, keep: keep, lasting: retention, key: key)
     }
 
     deinit { try? store.settle() }

@@ -17,7 +17,7 @@ extension DatabaseTransaction {
                 continue
             }
             let old = wanted.schema.types[type], now = schema.types[type]
-            if old.id == now.id, old.columns.allSatisfy({ column in now.columns.contains { $0.id == column.id && $0.name == column.name && $0.type == column.type } }) {
+            if old.id == now.id, old.columns.allSatisfy({ column in now.index(ofID: column.id).map { now.columns[$0].name == column.name && now.columns[$0].type == column.type } ?? false }) {
                 try take(old.columns, of: wanted, type, try reading { () throws(Damage) in try ChangedRows(between: base, wanted, type: type) })
             } else {
                 // As a type that is revised: no id of a column that went is given again within it.
@@ -86,13 +86,16 @@ extension DatabaseTransaction {
             return
         }
         unsettled.insert(type)
+        // A segment that stays loses what the delta said of it: its rows that are open in memory are not those of this version.
+        retaken.insert(type)
         try dropDelta(type)
         var kept: [DirectoryEntry] = []
         try directoryChange(type) { (entries) throws(FirnError) in
             kept = entries.filter { !changed.overlaps($0.firstRowID...$0.lastRowID) }
             let gone = entries.filter { changed.overlaps($0.firstRowID...$0.lastRowID) }
-            try free(gone, keeping: kept)
             for index in states[type].indexes.indices { states[type].indexes[index].staleRows += gone.reduce(0) { $0 + $1.rowCount - $1.deletedCount } }
+            let reused = try reuse(gone, wanted, columns, type, beside: kept)
+            kept = (kept + reused).sorted { $0.firstRowID < $1.firstRowID }
             entries = kept
         }
         states[type].liveRows = kept.reduce(0) { $0 + $1.rowCount - $1.deletedCount }
@@ -104,7 +107,8 @@ extension DatabaseTransaction {
     /// Writes the rows of another version that none of the segments holds.
     private func write(_ columns: [ColumnSchema], of wanted: SnapshotCore, _ type: Int, between kept: [DirectoryEntry]) throws(FirnError) {
         let now = schema.types[type].columns
-        let sources = now.map { column in columns.firstIndex { $0.id == column.id } }
+        let places = Dictionary(columns.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        let sources = now.map { places[$0.id] }
         let writer = writer(type), state = wanted.catalogue.types[type]
         var last = 0
         for segment in 0..<state.segmentCount + (state.deltaRows > 0 ? 1 : 0) {
@@ -134,25 +138,6 @@ extension DatabaseTransaction {
             }
         }
         try writer.finish()
-    }
-
-    /// Frees segments, and of the dictionaries they share those that no segment that stays refers to.
-    func free(_ gone: [DirectoryEntry], keeping kept: [DirectoryEntry]) throws(FirnError) {
-        var shared: Set<ExtentRef> = []
-        for entry in gone {
-            let header = try reading { () throws(Damage) in try SegmentHeader(try store.read(entry.header)) }
-            for column in header.entries {
-                if let chunk = column.chunk { store.free(chunk) }
-                if let patch = column.patch { store.free(patch) }
-            }
-            for blob in header.shared { shared.insert(blob.ref) }
-            store.free(entry.header)
-        }
-        for entry in kept where !shared.isEmpty {
-            let header = try reading { () throws(Damage) in try SegmentHeader(try store.read(entry.header)) }
-            for blob in header.shared { shared.remove(blob.ref) }
-        }
-        for ref in shared { store.free(ref) }
     }
 
     /// Drops all that the delta says of a type.

@@ -132,6 +132,7 @@ extension DatabaseTransaction {
     func openRows(version: UInt64, _ catalogue: Catalogue) -> OpenRows {
         var open = base.openRows(version: version)
         for type in base.schema.types.indices where type < schema.types.count && schema.types[type].columns != base.schema.types[type].columns { open.forget(type) }
+        for type in retaken { open.forget(type) }
         for (type, table) in tables {
             if table.hasBegunAnew { open.forget(type) }
             for (segment, rows) in table.edited.enumerated() { if let rows { open.put(rows, type, segment) } }

@@ -42,7 +42,7 @@ extension DatabaseTransaction {
         try dropDeltaRows(type)
         table.emptyTail()
         guard !rowIDs.isEmpty else { return }
-        try enter(columns, type) { rowIDs[$0] }
+        try enter(count: columns.count, type, { columns[$0] }) { rowIDs[$0] }
         let core = current()
         try directoryChange(type) { (entries) throws(FirnError) in
             if let final = entries.last, final.rowCount + rowIDs.count <= segmentSize, !states[type].touches(entries.count - 1),
@@ -146,7 +146,9 @@ extension DatabaseTransaction {
     private func rewrite(_ header: inout SegmentHeader, _ segment: StoredSegment, _ edits: WorkingRows?, _ type: Int, _ changed: Set<UInt32>) throws(FirnError) -> Int {
         var written = 0
         // Until all is read: presence may lie in the chunk of another column.
-        var replaced: [ExtentRef] = []
+        var replaced: [ExtentRef] = [], reencoded: Set<Int> = []
+        // Entries stay where they are, and each column is looked for once: the header as it was knows where all are.
+        let before = header
         for (index, column) in schema.types[type].columns.enumerated() where changed.contains(column.id) {
             let (old, whole) = try reading { () throws(Damage) in
                 (try segment.rawColumn(index).patch?.positions ?? [], try (edits ?? segment as any StoredRows).allRows(index))
@@ -155,7 +157,7 @@ extension DatabaseTransaction {
             guard !positions.isEmpty else { continue }
             let patch = Patch(positions: positions, values: whole.gather(positions))
             let zone = patch.values.zone
-            if let place = header.entries.firstIndex(where: { $0.columnID == column.id }),
+            if let place = before.place(of: column.id, near: index),
                patch.positions.count <= max(16, segment.rowCount / DatabaseTransaction.patchLimit) {
                 let bytes = patch.encoded(profile: profile)
                 if let old = header.entries[place].patch { store.free(old) }
@@ -171,16 +173,17 @@ extension DatabaseTransaction {
             let bytes = ready.chunk.encoded
             let fresh = SegmentHeader.Entry(columnID: column.id, zone: ready.summary.zone, chunk: try write(bytes), logicalHash: ready.summary.logicalHash)
             written += bytes.count
-            if let place = header.entries.firstIndex(where: { $0.columnID == column.id }) {
+            if let place = before.place(of: column.id, near: index) {
                 if let old = header.entries[place].patch { store.free(old) }
                 written += try separate(from: place, &header, segment, &replaced)
                 replaced.append(header.entries[place].chunk!)
-                header.shared.removeAll { $0.column == place }
+                reencoded.insert(place)
                 header.entries[place] = fresh
             } else {
                 header.entries.append(fresh)
             }
         }
+        header.shared.removeAll { reencoded.contains($0.column) }
         for ref in replaced { store.free(ref) }
         return written
     }

@@ -6,7 +6,12 @@ import FirnStore
 extension DatabaseTransaction {
     /// The presence streams of a segment's columns; nil where the column's own encoder makes it.
     func presence(of columns: [Column], profile: Profile) -> [(kind: StreamKind, bytes: [UInt8])?] {
-        let plan = PresencePlan(columns, profile: profile) { count, body in inParallel(count, body) }
+        presence(columns.map(\.present), profile: profile)
+    }
+
+    /// The same by the columns' bits alone; nil: of a column whose encoder makes the stream, or that has a value in every row.
+    func presence(_ bits: [Bits?], profile: Profile) -> [(kind: StreamKind, bytes: [UInt8])?] {
+        let plan = PresencePlan(bits, profile: profile) { count, body in inParallel(count, body) }
         if plan.refers { store.require(.sharedPresence) }
         return plan.streams
     }

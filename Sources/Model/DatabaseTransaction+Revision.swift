@@ -14,7 +14,7 @@ extension DatabaseTransaction {
         let index = index(of: wanted.name), old = schema.types[index]
         let before = SnapshotCore(store, catalogue: Catalogue(schemaRef: .none, types: statesToRead), schema: schema, taking: base.openRows(version: 0), counts: database.counts)
         defer { before.close() }
-        let sources = wanted.columns.map { column in old.columns.firstIndex { $0.name == column.name && $0.type.takesOver(column.type) } }
+        let sources = wanted.columns.map { column in old.index(of: column.name).flatMap { old.columns[$0].type.takesOver(column.type) ? $0 : nil } }
 
         var type = wanted
         type.envelope = old.envelope

@@ -22,6 +22,8 @@ package final class DatabaseTransaction {
     private let threads: Int
     /// Which versions stay readable, where that is not what the file or the database says.
     var retention: Retention?
+    /// Where a compaction keeps several versions: segments that later ones may have again.
+    var spares: SpareSegments?
     /// The time of the commit, where it is not now.
     var time: Int64?
     /// Whether a small file may begin as its catalogue alone.
@@ -36,6 +38,8 @@ package final class DatabaseTransaction {
     var entering: [Int: [IndexEntries]] = [:]
     /// Types whose rows were taken over from another version: what is known of keys does not cover them.
     var unsettled: Set<Int> = []
+    /// Types whose rows became those of another version.
+    var retaken: Set<Int> = []
     /// What is known of keys, by type: `DatabaseTransaction+Keys`.
     var keys: [Int: TransactionKeys] = [:]
     /// How often something was written that readers of the transaction see elsewhere than before.
@@ -127,16 +131,15 @@ package final class DatabaseTransaction {
     private func extend(_ index: Int, to wanted: TypeSchema) throws(FirnError) {
         var type = schema.types[index]
         for column in type.columns {
-            guard let same = wanted.columns.first(where: { $0.name == column.name }), same.type == column.type else {
+            guard let same = wanted.index(of: column.name), wanted.columns[same].type == column.type else {
                 throw FirnError(.schema, "column '\(column.name)' of type '\(type.name)' is missing or of another type (here \(column.type.name))")
             }
         }
-        for column in wanted.columns where type.index(of: column.name) == nil {
-            var added = column
-            added.id = (type.columns.map(\.id).max() ?? 0) + 1
-            type.columns.append(added)
-            schemaIsNew = true
-        }
+        let last = type.columns.map(\.id).max() ?? 0
+        var added = wanted.columns.filter { type.index(of: $0.name) == nil }
+        for i in added.indices { added[i].id = last + UInt32(i) + 1 }
+        if !added.isEmpty { schemaIsNew = true }
+        type.columns += added
         if type != schema.types[index] { schema.types[index] = type }
     }
 
@@ -306,6 +309,8 @@ final class TransactionHome: TableHome, @unchecked Sendable {
     init(_ transaction: DatabaseTransaction) { self.transaction = transaction }
 
     var schema: Schema { transaction.schema }
+    var isFixed: Bool { false }
+    var counts: ReadCounts { transaction.database.counts }
     func embeddedTable(of column: ColumnSchema) throws(Damage) -> any Table {
         guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else { throw Damage("type '\(column.type.target ?? "")' is missing") }
         return transaction.table(index)

@@ -1,115 +1,18 @@
 import FirnBytes
-
-/// Fetches rows of a table by row id, column by column: what turns stored row ids back into embedded objects.
-struct RowFetcher: Sendable {
-    let table: any Table
-    /// Columns to fetch: a path into the table's type for each.
-    let paths: [[Int]]
-
-    /// One column for each path, with a row for each id; rows of absent ids (and of ids that no longer exist) are null.
-    func fetch(_ ids: [Int64], present: Bits?) throws(Damage) -> [Column] {
-        var columns: [Column] = []
-        for path in paths { columns.append(try Column(shape: path, in: table)) }
-        var start = 0
-        while start < ids.count {
-            if let present, !present[start] {
-                for i in columns.indices { columns[i].appendNull() }
-                start += 1
-                continue
-            }
-            var end = start + 1
-            while end < ids.count, ids[end] == ids[end - 1] &+ 1, present?[end] ?? true { end += 1 }
-            try append(ids[start], count: end - start, to: &columns)
-            start = end
-        }
-        return columns
-    }
-
-    /// Appends `count` rows with ascending ids from `first`.
-    private func append(_ first: Int64, count: Int, to columns: inout [Column]) throws(Damage) {
-        var done = 0
-        while done < count {
-            guard let index = try table.segmentIndex(of: first + Int64(done)) else {
-                for i in columns.indices { columns[i].appendNull() }
-                done += 1
-                continue
-            }
-            let segment = try table.segment(index)
-            guard let position = try segment.position(of: first + Int64(done)), segment.live?[position] ?? true else {
-                for i in columns.indices { columns[i].appendNull() }
-                done += 1
-                continue
-            }
-            // Positions follow ids one by one as far as the segment is dense.
-            var run = min(count - done, segment.rowCount - position)
-            if run > 1, try segment.rowID(at: position + run - 1) != first + Int64(done + run - 1) || segment.live != nil { run = 1 }
-            for (i, path) in paths.enumerated() {
-                try segment.column(path: path).append(rows: position..<(position + run), to: &columns[i])
-            }
-            done += run
-        }
-    }
-}
-
-extension ColumnReader {
-    /// Appends a run of rows; short runs value by value, long ones vector by vector.
-    func append(rows: Range<Int>, to column: inout Column) throws(Damage) {
-        if rows.count <= 8 {
-            for row in rows {
-                if !column.append(try value(at: row)) { column.appendNull() }
-            }
-            return
-        }
-        var scratch = column.emptyCopy
-        for vector in rows.lowerBound / vectorSize...(rows.upperBound - 1) / vectorSize {
-            let first = vector * vectorSize
-            try read(vector: vector, into: &scratch)
-            column.append(contentsOf: scratch, range: max(rows.lowerBound, first) - first..<min(rows.upperBound, first + scratch.count) - first)
-        }
-    }
-}
-
-extension Column {
-    /// An empty column shaped as `segment.column(path:)` delivers it.
-    init(shape path: [Int], in table: any Table) throws(Damage) {
-        let column = try ColumnSchema(path: path, in: table.type, table.schema)
-        self.init(column, in: table.schema)
-    }
-}
-
-extension ColumnSchema {
-    /// The column at the end of a path through embedded types: optional where something on the way may be missing; a list (flattened)
-    /// where the way leads through a collection.
-    package init(path: [Int], in type: TypeSchema, _ schema: Schema) throws(Damage) {
-        var column = type.columns[path[0]]
-        for field in path.dropFirst() {
-            guard let target = column.type.target.flatMap({ schema[$0] }), field < target.columns.count else { throw Damage("no such field") }
-            var next = target.columns[field]
-            if column.type.isCollection {
-                let inner = next.type.isCollection ? next.type.elementIsOptional : next.type.isOptional
-                next.type.elementIsOptional = inner || column.type.elementIsOptional
-                next.type.collection = .list
-                next.type.isOptional = column.type.isOptional
-            } else if column.type.isOptional {
-                next.type.isOptional = true
-            }
-            next.name = column.name + "." + next.name
-            column = next
-        }
-        self = column
-    }
-}
+import Synchronization
 
 /// Reads a stored column of embedded objects (one, or a collection of them): the stored row ids, replaced by the fields of their rows.
 final class EmbeddedColumn: ColumnReader {
     let type: ColumnType
     private let raw: any ColumnReader
-    private let fetcher: RowFetcher
+    private let target: any Table
+    private let objects: HeldObjects
 
-    init(_ raw: any ColumnReader, type: ColumnType, target: any Table) {
+    init(_ raw: any ColumnReader, type: ColumnType, target: any Table, home: any TableHome) {
         self.raw = raw
         self.type = type
-        fetcher = RowFetcher(table: target, paths: target.type.columns.indices.map { [$0] })
+        self.target = target
+        objects = HeldObjects(target, field: nil, home: home)
     }
 
     var rowCount: Int { raw.rowCount }
@@ -117,54 +20,24 @@ final class EmbeddedColumn: ColumnReader {
     func read(vector: Int, into column: inout Column) throws(Damage) {
         var links = Column(raw.type)
         try raw.read(vector: vector, into: &links)
-        column.removeAll()
-        column.count = links.count
-        column.present = links.present
-        guard type.isCollection else {
-            column.children = try fetcher.fetch(links.words, present: links.present)
-            return
-        }
-        column.offsets = links.offsets
-        let inner = links.children.last!
-        var elements = column.children.last!
-        elements.count = inner.count
-        elements.present = inner.present
-        elements.children = try fetcher.fetch(inner.words, present: inner.present)
-        column.children = type.collection == .map ? [links.children[0], elements] : [elements]
-    }
-
-    func value(at row: Int) throws(Damage) -> Value {
-        try resolve(try raw.value(at: row))
-    }
-
-    private func resolve(_ value: Value) throws(Damage) -> Value {
-        switch value {
-        case .link(let id):
-            let fields = try fetcher.fetch([id], present: nil)
-            return .object(zip(fetcher.table.type.columns, fields).map { Value.Entry($0.name, $1.value(at: 0)) })
-        case .list(let values), .set(let values):
-            var out: [Value] = []
-            for value in values { out.append(try resolve(value)) }
-            return .list(out)
-        case .map(let entries):
-            var out: [Value.Entry] = []
-            for entry in entries { out.append(Value.Entry(entry.key, try resolve(entry.value))) }
-            return .map(out)
-        default: return value
+        column = try objects.use(isLast: (vector + 1) * vectorSize >= rowCount) { (objects) throws(Damage) in
+            try links.replacingLinks(type, with: objects, depth: 0)
         }
     }
+
+    func value(at row: Int) throws(Damage) -> Value { try raw.value(at: row).replacingLinks(to: target, depth: 0) }
 }
 
 /// Reads one field of embedded objects without the others: `birth.place.name`, or `movements.name` as a list of names.
 final class PathColumn: ColumnReader {
     let type: ColumnType
     private let raw: any ColumnReader
-    private let fetcher: RowFetcher
+    private let objects: HeldObjects
 
-    init(_ raw: any ColumnReader, type: ColumnType, target: any Table, rest: [Int]) {
+    init(_ raw: any ColumnReader, type: ColumnType, target: any Table, rest: [Int], home: any TableHome) {
         self.raw = raw
         self.type = type
-        fetcher = RowFetcher(table: target, paths: [rest])
+        objects = HeldObjects(target, field: rest, home: home)
     }
 
     var rowCount: Int { raw.rowCount }
@@ -172,35 +45,141 @@ final class PathColumn: ColumnReader {
     func read(vector: Int, into column: inout Column) throws(Damage) {
         var links = Column(raw.type)
         try raw.read(vector: vector, into: &links)
-        column = try resolve(links)
+        column = try resolve(links, isLast: (vector + 1) * vectorSize >= rowCount)
     }
 
     func value(at row: Int) throws(Damage) -> Value {
         var links = Column(raw.type)
         if !links.append(try raw.value(at: row)) { links.appendNull() }
-        return try resolve(links).value(at: 0)
+        return try resolve(links, isLast: false).value(at: 0)
     }
 
-    private func resolve(_ links: Column) throws(Damage) -> Column {
-        guard raw.type.isCollection else {
-            var leaf = try fetcher.fetch(links.words, present: links.present)[0]
+    private func resolve(_ links: Column, isLast: Bool) throws(Damage) -> Column {
+        try objects.use(isLast: isLast) { (objects) throws(Damage) in try links.leaf(type, of: objects, depth: 0) }
+    }
+}
+
+/// The rows that a column's objects are read from, lent to one thread at a time. They are kept from one vector to the next, as its objects mostly
+/// continue in the inner vectors that were decoded last, and released with the last vector.
+private final class HeldObjects: Sendable {
+    private let table: any Table
+    private let field: [Int]?
+    private let counts: ReadCounts
+    /// The rows of a version never change; those of a transaction may, from one call to the next.
+    private let isKept: Bool
+    private let idle: Mutex<ObjectRows?> = Mutex(nil)
+
+    init(_ table: any Table, field: [Int]?, home: any TableHome) {
+        self.table = table
+        self.field = field
+        counts = home.counts
+        isKept = home.isFixed
+    }
+
+    func use<R>(isLast: Bool, _ body: (ObjectRows) throws(Damage) -> R) throws(Damage) -> R {
+        guard isKept else { return try body(ObjectRows(table, field: field, counts: counts)) }
+        let taken = idle.withLock { idle in
+            defer { idle = nil }
+            return idle
+        }
+        let objects = taken ?? ObjectRows(table, field: field, counts: counts)
+        let result = try body(objects)
+        if !isLast { idle.withLock { $0 = objects } }
+        return result
+    }
+}
+
+extension Column {
+    /// This column of links (one a row, or collections of them) with the objects that they lead to in their place.
+    func replacingLinks(_ type: ColumnType, with objects: ObjectRows, depth: Int) throws(Damage) -> Column {
+        var out = Column(type)
+        out.count = count
+        out.present = present
+        guard type.isCollection else {
+            out.children = try objects.fetch(words, present: present, depth: depth)
+            return out
+        }
+        let links = children[children.count - 1]
+        var elements = Column(type.element)
+        elements.count = links.count
+        elements.present = links.present
+        elements.children = try objects.fetch(links.words, present: links.present, depth: depth)
+        out.offsets = offsets
+        out.children = type.collection == .map ? [children[0], elements] : [elements]
+        return out
+    }
+
+    /// This column of links with the one field that `objects` reads in their place: see `Segment.column(path:)`.
+    func leaf(_ type: ColumnType, of objects: ObjectRows, depth: Int) throws(Damage) -> Column {
+        guard self.type.isCollection else {
+            var leaf = try objects.fetch(words, present: present, depth: depth)[0]
             leaf.type = type
             return leaf
         }
-        let inner = links.children.last!
-        let leaf = try fetcher.fetch(inner.words, present: inner.present)[0]
+        let links = children[children.count - 1]
+        let leaf = try objects.fetch(links.words, present: links.present, depth: depth)[0]
         var out = Column(type)
-        out.count = links.count
-        out.present = links.present
+        out.count = count
+        out.present = present
         if leaf.type.isCollection {
             // A list of lists reads as one list: its bounds are the bounds of the bounds.
-            out.offsets = links.offsets.map { leaf.offsets[$0] }
-            out.children = [leaf.children.last!]
+            out.offsets = offsets.map { leaf.offsets[$0] }
+            out.children = [leaf.children[leaf.children.count - 1]]
         } else {
-            out.offsets = links.offsets
+            out.offsets = offsets
             out.children = [leaf]
         }
         out.children[0].type = type.element
         return out
+    }
+}
+
+extension Value {
+    /// This value of links with the objects that they lead to in their place, read one by one. Objects whose rows are not there have no fields' values.
+    fileprivate func replacingLinks(to table: any Table, depth: Int) throws(Damage) -> Value {
+        switch self {
+        case .link(let id): return try Value(objectAt: id, in: table, depth: depth)
+        case .list(let values), .set(let values):
+            var out: [Value] = []
+            for value in values { out.append(try value.replacingLinks(to: table, depth: depth)) }
+            return .list(out)
+        case .map(let entries):
+            var out: [Value.Entry] = []
+            for entry in entries { out.append(Value.Entry(entry.key, try entry.value.replacingLinks(to: table, depth: depth))) }
+            return .map(out)
+        default: return self
+        }
+    }
+
+    private init(objectAt id: Int64, in table: any Table, depth: Int) throws(Damage) {
+        guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type '\(table.type.name)' nest deeper than \(ObjectRows.maximumDepth) levels") }
+        var found: (segment: any Segment, position: Int)?
+        if let index = try table.segmentIndex(of: id) {
+            let segment = try table.segment(index)
+            if let position = try segment.position(of: id), segment.live?[position] ?? true { found = (segment, position) }
+        }
+        var fields: [Entry] = []
+        fields.reserveCapacity(table.type.columns.count)
+        for (i, column) in table.type.columns.enumerated() {
+            guard let found else {
+                fields.append(Entry(column.name, .null))
+                continue
+            }
+            let value = try found.segment.storedColumn(i).value(at: found.position)
+            guard column.type.kind == .embedded, !value.isNull else {
+                fields.append(Entry(column.name, value))
+                continue
+            }
+            fields.append(Entry(column.name, try value.replacingLinks(to: try table.embedded(column), depth: depth + 1)))
+        }
+        self = .object(fields)
+    }
+}
+
+extension Table {
+    /// The rows of a column's objects.
+    func embedded(_ column: ColumnSchema) throws(Damage) -> any Table {
+        guard let target = try column.type.target.flatMap({ (name) throws(Damage) in try related(name) }) else { throw Damage("type '\(column.type.target ?? "")' is missing") }
+        return target
     }
 }

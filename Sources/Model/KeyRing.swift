@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDisk
 
 /// The keys of encrypted files that a user named: one that is meant, and one that may be.
 package struct KeyRing: Sendable {
@@ -21,9 +22,10 @@ package struct KeyRing: Sendable {
         FirnError(.usage, "\(what) does not hold a key: 64 bytes, or 128 hexadecimal digits", at: place)
     }
 
-    /// Opens a file with the key that fits.
+    /// Opens a file with the key that fits. Opened for writing, what killed processes left next to it is removed.
     package func open(path: String, writable: Bool = false) throws(FirnError) -> Database {
-        try trying { (key) throws(FirnError) in try Database.open(path: path, writable: writable, key: key) }
+        if writable { AbandonedFiles.remove(beside: Paths.linkEnd(path)) }
+        return try trying { (key) throws(FirnError) in try Database.open(path: path, writable: writable, key: key) }
     }
 
     /// What `body` gives with the key that fits the file that it opens.

@@ -22,8 +22,17 @@ struct PresencePlan {
     /// a small file is compressed as a whole: bits that stand there twice, or almost, cost next to nothing.
     private static func worth(_ rows: Int, nested: Bool) -> Int { max(nested ? 64 : 32, rows / 512) }
 
+    /// A mask is looked for in so many that come before it: with many columns, looking at all of them would take the square of the columns.
+    private static let mostLookedAt = 256
+
+    /// Whether the presence of a column with so many values may take more bytes than a reference to that of another.
+    static func mayGain(_ rows: Int, ones: Int) -> Bool {
+        // Encoded bits take less than four times their information.
+        informationIn(rows, ones: ones) / 2 + 16 >= Double(worth(rows, nested: false))
+    }
+
     /// `encode` runs a number of tasks, on several threads if it likes.
-    init(_ columns: [Column], profile: Profile, encode: (Int, (Int) -> [UInt8]) -> [[UInt8]]) {
+    init(_ columns: [Bits?], profile: Profile, encode: (Int, (Int) -> [UInt8]) -> [[UInt8]]) {
         streams = Array(repeating: nil, count: columns.count)
         var masks = PresencePlan.masks(of: columns)
         guard masks.reduce(0, { $0 + $1.columns.count }) > 1 else { return }
@@ -60,11 +69,11 @@ struct PresencePlan {
     }
 
     /// The masks that some but not all of whose bits are set, each once, in the order of their first columns.
-    private static func masks(of columns: [Column]) -> [Mask] {
+    private static func masks(of columns: [Bits?]) -> [Mask] {
         var masks: [Mask] = []
         var found: [Hash128: Int] = [:]
         for (index, column) in columns.enumerated() {
-            guard let bits = column.present else { continue }
+            guard let bits = column else { continue }
             let ones = bits.ones
             guard ones > 0, ones < bits.count else { continue }
             let hash = bits.words.withUnsafeBytes { Hash128(of: $0) }
@@ -84,7 +93,7 @@ struct PresencePlan {
         for i in masks.indices {
             let mask = masks[i], own = informationIn(mask.bits.count, ones: mask.ones), count = Double(mask.columns.count)
             var best = Int.max
-            for j in 0..<i where masks[j].outer == nil && masks[j].ones > mask.ones && masks[j].ones < best {
+            for j in max(0, i - PresencePlan.mostLookedAt)..<i where masks[j].outer == nil && masks[j].ones > mask.ones && masks[j].ones < best {
                 guard informationIn(masks[j].ones, ones: mask.ones) * count < own, isPart(mask.bits, of: masks[j].bits) else { continue }
                 masks[i].outer = j
                 best = masks[j].ones

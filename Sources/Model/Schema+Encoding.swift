@@ -11,7 +11,8 @@ extension Schema {
     private static let version: UInt8 = 1
     /// More columns or types than this in one schema is damage.
     private static let most = 1_000_000
-    /// Columns that a type may unfold into, with the fields of embedded objects.
+    /// Columns that a type may unfold into, with the fields of embedded objects, beyond as many as the schema names: those take bytes to write down, and a few types
+    /// that hold each other unfold into any number of columns.
     private static let mostUnfolded = 1 << 17
 
     var encoded: [UInt8] {
@@ -55,11 +56,12 @@ extension Schema {
     private func checkNesting(_ byName: [String: Int]) throws(Damage) {
         let targets = types.map { type in type.columns.compactMap { $0.type.kind == .embedded ? $0.type.target.flatMap { byName[$0] } : nil } }
         guard targets.contains(where: { !$0.isEmpty }) else { return }
+        let most = Schema.mostUnfolded + types.reduce(0) { $0 + $1.columns.count }
         var counts = types.map(\.columns.count)
         for _ in 0..<Column.mostNesting {
-            counts = types.indices.map { type in targets[type].reduce(types[type].columns.count) { min($0 + counts[$1], Schema.mostUnfolded + 1) } }
+            counts = types.indices.map { type in targets[type].reduce(types[type].columns.count) { min($0 + counts[$1], most + 1) } }
         }
-        if let type = counts.firstIndex(where: { $0 > Schema.mostUnfolded }) { throw Damage("objects of type '\(types[type].name)' hold each other too many times") }
+        if let type = counts.firstIndex(where: { $0 > most }) { throw Damage("objects of type '\(types[type].name)' hold each other too many times") }
     }
 }
 

@@ -68,22 +68,46 @@ package struct TypeSchema: Hashable, Sendable {
     package var name: String
     /// Its rows belong to an owner and are not listed by themselves.
     package var isEmbedded: Bool
-    package var columns: [ColumnSchema]
+    package var columns: [ColumnSchema] {
+        _read { yield list }
+        // In place: an observer would copy the whole list for each change of one column.
+        _modify {
+            places = ColumnPlaces()
+            yield &list
+        }
+    }
+    private var list: [ColumnSchema]
     /// Positions in `columns` of the primary key; empty if there is none.
     package var key: [Int]
     /// What surrounded the rows where they came from (a format's own text, such as the JSON around an array of rows); nil if nothing did.
     package var envelope: String?
+    private var places = ColumnPlaces()
 
     package init(_ name: String, columns: [ColumnSchema], key: [Int] = [], isEmbedded: Bool = false, id: UInt32 = 0, envelope: String? = nil) {
         self.id = id
         self.name = name
-        self.columns = columns
+        list = columns
         self.key = key
         self.isEmbedded = isEmbedded
         self.envelope = envelope
     }
 
-    package func index(of column: String) -> Int? { columns.firstIndex { $0.name == column } }
+    package static func == (a: TypeSchema, b: TypeSchema) -> Bool {
+        a.id == b.id && a.name == b.name && a.isEmbedded == b.isEmbedded && a.columns == b.columns && a.key == b.key && a.envelope == b.envelope
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(id)
+        hasher.combine(name)
+        hasher.combine(isEmbedded)
+        hasher.combine(columns)
+        hasher.combine(key)
+        hasher.combine(envelope)
+    }
+
+    /// The position of a column. A type of a million columns is asked a million times: after the first question the answer takes constant time.
+    package func index(of column: String) -> Int? { places.names.first(column, of: columns.count) { columns[$0].name } }
+    package func index(ofID id: UInt32) -> Int? { places.ids.first(id, of: columns.count) { columns[$0].id } }
 
     /// Whether single values of a column are asked for, in no order: to compare them with a key that is looked for.
     func isLookedUp(_ column: Int) -> Bool { key.contains(column) || columns[column].indexes.contains(.values) }

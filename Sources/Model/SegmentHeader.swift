@@ -18,6 +18,8 @@ struct SegmentHeader {
     static let entrySize = 112
     /// A segment whose chunks come to no more than this many bytes is packed into its header: one extent, one hash.
     static let packedLimit = 64 * 1024
+    /// In place of a logical hash that the writer does not know.
+    static let unknownHash = Hash128(low: 0, high: 0)
 
     struct Entry {
         var columnID: UInt32
@@ -25,6 +27,7 @@ struct SegmentHeader {
         /// Nil when packed.
         var chunk: ExtentRef?
         var patch: ExtentRef?
+        /// What the file says of the values; nil: not known (when packed, or zero in the file). A claim, see `StoredSegment.rowsThatMayDiffer`.
         var logicalHash: Hash128?
         /// Where the chunk lies in the header's own bytes, when packed.
         var packed: Range<Int>?
@@ -44,10 +47,24 @@ struct SegmentHeader {
     var rowIDs: [UInt8]?
     /// Set bits are deleted rows, as a bits stream.
     var deletes: [UInt8]?
-    var entries: [Entry]
+    var entries: [Entry] {
+        _read { yield list }
+        _modify {
+            places = EntryPlaces()
+            yield &list
+        }
+    }
+    private var list: [Entry]
     var shared: [Shared] = []
     /// Only while a packed header is being written: the chunks, one an entry.
     var packedChunks: [[UInt8]]?
+    private var places = EntryPlaces<UInt32>()
+
+    /// The position of a column's entry; mostly that of the column in its type.
+    func place(of columnID: UInt32, near column: Int) -> Int? {
+        if column < entries.count, entries[column].columnID == columnID { return column }
+        return places.first(columnID, of: entries.count) { entries[$0].columnID }
+    }
 
     var encoded: [UInt8] {
         var out = ByteWriter(reserving: 64 + entries.count * SegmentHeader.entrySize)
@@ -84,7 +101,7 @@ struct SegmentHeader {
             out.append(UInt16(0))
             entry.chunk!.encode(to: &out)
             (entry.patch ?? .none).encode(to: &out)
-            out.append(entry.logicalHash!)
+            out.append(entry.logicalHash ?? SegmentHeader.unknownHash)
             out.append(bounds.low)
             out.append(bounds.high)
             out.append(UInt64(0))
@@ -101,7 +118,7 @@ struct SegmentHeader {
     init(rowCount: Int, firstRowID: Int64, entries: [Entry]) {
         self.rowCount = rowCount
         self.firstRowID = firstRowID
-        self.entries = entries
+        list = entries
     }
 
     init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
@@ -118,17 +135,13 @@ struct SegmentHeader {
         if flags & 2 != 0 { rowIDs = Array(try reader.read(count: Int(try reader.read(UInt32.self)))) }
         if flags & 4 != 0 { deletes = Array(try reader.read(count: Int(try reader.read(UInt32.self)))) }
         guard columnCount <= reader.remaining else { throw Damage("more columns than bytes", at: 8) }
-        entries = []
-        entries.reserveCapacity(columnCount)
-        if flags & 1 != 0 {
-            try readPacked(columnCount, &reader)
-        } else {
-            try readWide(columnCount, &reader)
-        }
+        list = []
+        list = flags & 1 != 0 ? try SegmentHeader.readPacked(columnCount, &reader) : try readWide(columnCount, &reader)
     }
 
-    private mutating func readPacked(_ columnCount: Int, _ reader: inout ByteReader) throws(Damage) {
-        var lengths: [Int] = []
+    private static func readPacked(_ columnCount: Int, _ reader: inout ByteReader) throws(Damage) -> [Entry] {
+        var entries: [Entry] = [], lengths: [Int] = []
+        entries.reserveCapacity(columnCount)
         for _ in 0..<columnCount {
             let id = UInt32(try reader.readCount(limit: Int(UInt32.max)))
             lengths.append(try reader.readCount(limit: reader.bytes.count))
@@ -142,9 +155,12 @@ struct SegmentHeader {
             _ = try reader.read(count: lengths[i])
             entries[i].packed = start..<reader.position
         }
+        return entries
     }
 
-    private mutating func readWide(_ columnCount: Int, _ reader: inout ByteReader) throws(Damage) {
+    private mutating func readWide(_ columnCount: Int, _ reader: inout ByteReader) throws(Damage) -> [Entry] {
+        var entries: [Entry] = []
+        entries.reserveCapacity(columnCount)
         for _ in 0..<columnCount {
             let id = try reader.read(UInt32.self)
             let flags = try reader.read(UInt8.self), kind = try reader.read(UInt8.self)
@@ -154,7 +170,7 @@ struct SegmentHeader {
             let low = try reader.read(UInt64.self), high = try reader.read(UInt64.self)
             _ = try reader.read(UInt64.self)
             entries.append(Entry(columnID: id, zone: try Zone(flags: flags, kind: kind, low: low, high: high), chunk: chunk,
-                                 patch: patch == .none ? nil : patch, logicalHash: hash))
+                                 patch: patch == .none ? nil : patch, logicalHash: hash == SegmentHeader.unknownHash ? nil : hash))
         }
         let sharedCount = Int(try reader.read(UInt32.self))
         guard sharedCount <= reader.remaining else { throw Damage("more shared blobs than bytes", at: reader.position) }
@@ -165,6 +181,7 @@ struct SegmentHeader {
             }
             shared.append(Shared(column: column, stream: stream, kind: kind, ref: try ExtentRef(from: &reader)))
         }
+        return entries
     }
 }
 

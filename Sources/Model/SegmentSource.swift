@@ -31,7 +31,7 @@ final class SegmentSource: Sendable {
 
 /// How much a database has read so far: what tests hold against what a change may cost.
 package final class ReadCounts: Sendable {
-    private let records = Atomic<Int>(0), vectors = Atomic<Int>(0), segments = Atomic<Int>(0)
+    private let records = Atomic<Int>(0), vectors = Atomic<Int>(0), segments = Atomic<Int>(0), vectorsOfObjects = Atomic<Int>(0), valuesOfObjects = Atomic<Int>(0)
 
     package init() {}
 
@@ -42,7 +42,14 @@ package final class ReadCounts: Sendable {
     /// Sealed segments whose headers were opened.
     package var openedSegments: Int { segments.load(ordering: .relaxed) }
 
+    /// Vectors of one stored column decoded for the fields of embedded objects.
+    package var objectVectors: Int { vectorsOfObjects.load(ordering: .relaxed) }
+    /// Values read one by one for the fields of embedded objects.
+    package var objectValues: Int { valuesOfObjects.load(ordering: .relaxed) }
+
     func addDeltaRecords(_ count: Int) { records.add(count, ordering: .relaxed) }
     func addChangedVector() { vectors.add(1, ordering: .relaxed) }
+    func addObjectVector() { vectorsOfObjects.add(1, ordering: .relaxed) }
+    func addObjectValue() { valuesOfObjects.add(1, ordering: .relaxed) }
     func addOpenedSegment() { segments.add(1, ordering: .relaxed) }
 }

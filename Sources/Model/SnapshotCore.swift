@@ -183,6 +183,9 @@ final class SnapshotCore: TableHome {
     /// Whether `tail` answers without decoding.
     func isTailOpen(type: Int) -> Bool { openTail(type: type) != nil }
 
+    var isFixed: Bool { true }
+    var counts: ReadCounts { source.counts }
+
     func embeddedTable(of column: ColumnSchema) throws(Damage) -> any Table {
         guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else { throw Damage("type '\(column.type.target ?? "")' is missing") }
         return StoredTable(self, type: index, keeper: nil)

@@ -54,7 +54,7 @@ extension SnapshotCore {
         out.columns = schema.columns.map { ColumnStatistics(name: $0.name, type: $0.type) }
         out.overheadBytes = Int(state.directory.length) + state.deltaBytes
         for index in state.indexes {
-            if let place = schema.columns.firstIndex(where: { $0.id == index.column }) { out.columns[place].indexBytes += index.bytes }
+            if let place = schema.index(ofID: index.column) { out.columns[place].indexBytes += index.bytes }
         }
         var counted: Set<ExtentRef> = []
         for index in 0..<state.segmentCount {
@@ -62,7 +62,7 @@ extension SnapshotCore {
             out.deletedRows += segment.rowCount - segment.liveCount
             var inside = 0
             for (column, stored) in segment.layout.entries.enumerated() {
-                guard let place = schema.columns.firstIndex(where: { $0.id == stored.columnID }) else { continue }
+                guard let place = schema.index(ofID: stored.columnID) else { continue }
                 let bytes = Int(stored.chunk?.length ?? UInt64(stored.packed!.count)) + Int(stored.patch?.length ?? 0)
                 inside += stored.packed?.count ?? 0
                 out.columns[place].bytes += bytes
@@ -71,11 +71,11 @@ extension SnapshotCore {
                     encoding = chunk.encodingName
                     if let outer = chunk.sharedPresence {
                         let id = segment.layout.entries[outer.column].columnID
-                        encoding += " \(outer.isNested ? "nulls-beyond" : "nulls-of")(\(schema.columns.first { $0.id == id }?.name ?? "?"))"
+                        encoding += " \(outer.isNested ? "nulls-beyond" : "nulls-of")(\(schema.index(ofID: id).map { schema.columns[$0].name } ?? "?"))"
                     }
                 }
                 out.columns[place].note(encoding)
-                for blob in segment.layout.shared where blob.column == column && counted.insert(blob.ref).inserted {
+                for blob in (segment.sharedPlaces[column] ?? []).map({ segment.layout.shared[$0] }) where counted.insert(blob.ref).inserted {
                     out.columns[place].sharedBytes += Int(blob.ref.length)
                 }
             }

@@ -8,7 +8,7 @@ extension StoredSegment {
         let outer: BitsReader
         do throws(Damage) { outer = try BitsReader(try ownPresence(reference.column, before: place), count: rowCount) } catch {
             let id = reference.column < header.entries.count ? header.entries[reference.column].columnID : nil
-            let name = type.columns.first { $0.id == id }?.name ?? "?"
+            let name = id.flatMap(type.index(ofID:)).map { type.columns[$0].name } ?? "?"
             throw Damage("\(error.what) (the nulls are those of '\(name)')", at: Int(clamping: error.offset))
         }
         return try reference.nested.map { (bytes) throws(Damage) in try BitsReader(bytes, within: outer) } ?? outer
@@ -18,6 +18,12 @@ extension StoredSegment {
     func outerPresence(of place: Int) throws(Damage) -> UnsafeRawBufferPointer? {
         guard let part = try Chunk.split(try chunkBytes(place)).first(where: { $0.kind == .presentLike }) else { return nil }
         return try ownPresence(try PresenceReference(part.bytes).column, before: place)
+    }
+
+    /// The place of the column that the chunk at `place` refers to; nil if it refers to none.
+    func presenceSource(of place: Int) throws(Damage) -> Int? {
+        guard let part = try Chunk.split(try chunkBytes(place)).first(where: { $0.kind == .presentLike }) else { return nil }
+        return try PresenceReference(part.bytes).column
     }
 
     /// What is referred to stands for itself: whoever follows a reference is there.

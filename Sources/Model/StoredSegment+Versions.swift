@@ -1,7 +1,10 @@
 import FirnBytes
 import FirnStore
 
-/// What two versions of a segment have in common, from their headers and the delta, and chunks that may share presence: no value is decoded.
+/// What two versions of a segment, or the segments of two files, have in common.
+///
+/// The proof is physical (`docs/format/model.md`, "Which values are the same"): the same chunks, patches, shared text and presence decode to the same values. The logical hash is a
+/// claim of the file and proves nothing; where both segments claim the same, the values are decoded and compared.
 extension StoredSegment {
     func rowsThatMayDiffer(from other: any StoredRows) throws(Damage) -> Bits? {
         if let other = other as? WorkingRows { return try other.rowsThatMayDiffer(from: self) }
@@ -9,48 +12,54 @@ extension StoredSegment {
         if self === other { return Bits(count: rowCount) }
         guard rowCount == other.rowCount, header.firstRowID == other.header.firstRowID, rowIDs == other.rowIDs, type.columns == other.type.columns else { return nil }
         var differing = Bits(count: rowCount)
+        var open: [Int] = [], claimed = 0
         for (index, column) in type.columns.enumerated() {
-            guard try markDifferences(column, index, other, in: &differing) else { return nil }
+            let mine = header.place(of: column.id, near: index), theirs = other.header.place(of: column.id, near: index)
+            if try markDifferences(index, mine, other, theirs, in: &differing) { continue }
+            open.append(index)
+            if let mine, let theirs, let first = header.entries[mine].logicalHash, first == other.header.entries[theirs].logicalHash { claimed += 1 }
         }
+        // Few columns, or columns that are said to be the same: to read them costs less than to compare whole rows.
+        guard claimed == open.count || open.count * StoredSegment.fewColumns <= type.columns.count else { return nil }
+        for index in open { try compare(index, other, in: &differing) }
         let here = live ?? Bits(repeating: true, count: rowCount), there = other.live ?? Bits(repeating: true, count: rowCount)
         for w in differing.words.indices { differing.words[w] |= here.words[w] ^ there.words[w] }
         return differing
     }
 
-    /// False if any row of the column may differ.
-    private func markDifferences(_ column: ColumnSchema, _ index: Int, _ other: StoredSegment, in differing: inout Bits) throws(Damage) -> Bool {
-        let mine = header.entries.firstIndex { $0.columnID == column.id }, theirs = other.header.entries.firstIndex { $0.columnID == column.id }
+    /// One column of so many is read although nothing is claimed of it.
+    private static let fewColumns = 4
+
+    /// Marks the rows of a column that may differ; false if nothing proves that the others do not. `mine`, `theirs`: places in the headers.
+    private func markDifferences(_ index: Int, _ mine: Int?, _ other: StoredSegment, _ theirs: Int?, in differing: inout Bits) throws(Damage) -> Bool {
+        var patches = [overlay[index], other.overlay[index]]
         if let mine, let theirs {
-            if try !sealedAlike(mine, other, theirs) {
-                guard try encodedAlike(mine, other, theirs) else { return false }
-                // The same chunk under other patches: `rawColumn` has them with the delta laid over.
-                for patch in [try rawColumn(index).patch, try other.rawColumn(index).patch] { for row in patch?.positions ?? [] { differing[row] = true } }
-                return true
-            }
+            guard try isEncodedAlike(mine, other, theirs) else { return false }
+            // The same chunk under other patches: `rawColumn` has them with the delta laid over.
+            if !isPatchedAlike(mine, other, theirs) { patches = [try rawColumn(index).patch, try other.rawColumn(index).patch] }
         } else if mine != nil || theirs != nil {
             return false
         }
-        for overlay in [overlay[index], other.overlay[index]] { for row in overlay?.positions ?? [] { differing[row] = true } }
+        for patch in patches { for row in patch?.positions ?? [] { differing[row] = true } }
         return true
     }
 
-    /// The values under the delta are the same, patches included.
-    private func sealedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
-        let a = header.entries[mine], b = other.header.entries[theirs]
-        if let first = a.logicalHash, let second = b.logicalHash { return first == second }
-        guard a.patch == nil, b.patch == nil else { return false }
-        return try encodedAlike(mine, other, theirs)
+    private func isPatchedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) -> Bool {
+        guard let first = header.entries[mine].patch, let second = other.header.entries[theirs].patch else {
+            return header.entries[mine].patch == nil && other.header.entries[theirs].patch == nil
+        }
+        return source.holdsSame(first, as: second, of: other.source)
     }
 
-    /// The chunks are the same, byte by byte or by hash, and so are the text that they share with other segments and the presence with other columns.
-    private func encodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
+    /// The chunks are the same, byte by byte or by reference, and so are the text that they share with other segments and the presence with other columns.
+    private func isEncodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
         let a = header.entries[mine], b = other.header.entries[theirs]
-        let shared = header.shared.filter { $0.column == mine }, others = other.header.shared.filter { $0.column == theirs }
+        let shared = (sharedPlaces[mine] ?? []).map { header.shared[$0] }, others = (other.sharedPlaces[theirs] ?? []).map { other.header.shared[$0] }
         guard shared.count == others.count, zip(shared, others).allSatisfy({
-            $0.stream == $1.stream && $0.kind == $1.kind && $0.ref.hash == $1.ref.hash && $0.ref.length == $1.ref.length
+            $0.stream == $1.stream && $0.kind == $1.kind && source.holdsSame($0.ref, as: $1.ref, of: other.source)
         }) else { return false }
         if let first = a.chunk, let second = b.chunk {
-            guard first.hash == second.hash, first.length == second.length else { return false }
+            guard source.holdsSame(first, as: second, of: other.source) else { return false }
         } else {
             guard a.packed != nil, b.packed != nil, try chunkBytes(mine).elementsEqual(try other.chunkBytes(theirs)) else { return false }
         }
@@ -58,5 +67,58 @@ extension StoredSegment {
         guard let here = try outerPresence(of: mine) else { return true }
         guard let there = try other.outerPresence(of: theirs) else { return false }
         return here.elementsEqual(there)
+    }
+
+    /// Reads a column of both and marks the rows whose values differ.
+    private func compare(_ index: Int, _ other: StoredSegment, in differing: inout Bits) throws(Damage) {
+        let mine = try rawColumn(index), theirs = try other.rawColumn(index)
+        var here = Column(mine.type), there = Column(theirs.type)
+        for vector in 0..<vectorCount {
+            try mine.read(vector: vector, into: &here)
+            try theirs.read(vector: vector, into: &there)
+            here.normalise()
+            there.normalise()
+            if here.isStoredAs(there) { continue }
+            for (place, row) in rows(ofVector: vector).enumerated() where here.value(at: place) != there.value(at: place) { differing[row] = true }
+        }
+    }
+}
+
+extension SegmentSource {
+    /// Whether two references prove that they lead to the same bytes. Extents are read by their hash, so equal hashes of equal lengths do, also those of two files. In an encrypted file
+    /// the tag that replaces the hash depends on its position, its birth version and its file too.
+    func holdsSame(_ ref: ExtentRef, as other: ExtentRef, of source: SegmentSource) -> Bool {
+        switch (origin, source.origin) {
+        case (.plain, .plain): ref.hash == other.hash && ref.length == other.length
+        case (.encrypted(let file), .encrypted(let otherFile)): file == otherFile && ref == other
+        default: false
+        }
+    }
+
+    private enum Origin {
+        case plain
+        case encrypted(file: Hash128)
+    }
+
+    private var origin: Origin {
+        let file: Store? = switch store {
+        case let extents as FileExtents: extents.store
+        case let snapshot as StoreSnapshot: snapshot.store
+        case let transaction as StoreTransaction: transaction.store
+        default: nil
+        }
+        guard let file, file.isEncrypted else { return .plain }
+        return .encrypted(file: file.identity)
+    }
+}
+
+extension Column {
+    /// Whether both have the same arrays, each normalised: then they hold the same values. Arrays that differ may still stand for the same.
+    func isStoredAs(_ other: Column) -> Bool {
+        guard type == other.type, count == other.count, present?.words == other.present?.words, words == other.words, extra == other.extra, tags == other.tags,
+              offsets == other.offsets, text.offsets == other.text.offsets, text.bytes == other.text.bytes, children.count == other.children.count, reals.count == other.reals.count else { return false }
+        for i in reals.indices where reals[i].bitPattern != other.reals[i].bitPattern { return false }
+        for i in children.indices where !children[i].isStoredAs(other.children[i]) { return false }
+        return true
     }
 }

@@ -18,6 +18,8 @@ final class StoredSegment: StoredRows {
     let rowIDs: [Int64]?
     let overlay: [Int: Patch]
     private let raws: Mutex<[RawColumn?]>
+    /// By column, where in the header its shared blobs are listed.
+    let sharedPlaces: [Int: [Int]]
 
     private init(_ source: SegmentSource, _ headerRef: ExtentRef, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer, headerOwner: any AnyObject & Sendable,
                  rowIDs: [Int64]?, overlay: [Int: Patch], live: Bits?) {
@@ -31,6 +33,7 @@ final class StoredSegment: StoredRows {
         self.overlay = overlay
         self.live = live
         rowCount = header.rowCount
+        sharedPlaces = Dictionary(grouping: header.shared.indices) { header.shared[$0].column }
         raws = Mutex(Array(repeating: nil, count: type.columns.count))
     }
 
@@ -61,7 +64,7 @@ final class StoredSegment: StoredRows {
                 deleted![position] = true
             case .update:
                 for entry in record.values {
-                    guard let column = type.columns.firstIndex(where: { $0.id == entry.column }) else { continue }
+                    guard let column = type.index(ofID: entry.column) else { continue }
                     guard overlay[column]?.positions.last != position else { throw Damage("a delta record sets a column twice") }
                     overlay[column, default: Patch(positions: [], values: Column(type.columns[column].type.stored))].positions.append(position)
                     if !overlay[column]!.values.append(entry.value) { throw Damage("a delta value of the wrong type") }
@@ -93,6 +96,9 @@ final class StoredSegment: StoredRows {
     func word(at position: Int, _ column: Int) throws(Damage) -> Int64? { try rawColumn(column).word(at: position) }
     func real(at position: Int, _ column: Int) throws(Damage) -> Double? { try rawColumn(column).real(at: position) }
 
+    /// What the header says of a column; nil if it has no chunk of it.
+    func entry(_ column: Int) -> SegmentHeader.Entry? { header.place(of: type.columns[column].id, near: column).map { header.entries[$0] } }
+
     /// The column as it is stored, embedded objects as row ids.
     func rawColumn(_ index: Int) throws(Damage) -> RawColumn {
         if let raw = raws.withLock({ $0[index] }) { return raw }
@@ -106,14 +112,12 @@ final class StoredSegment: StoredRows {
 
     /// As the chunk has it, with what the delta says, whatever is wrong with its patches; nil: there is no chunk.
     func rawColumn(_ index: Int, patched: Bool) throws(Damage) -> RawColumn? {
-        header.entries.contains { $0.columnID == type.columns[index].id } ? try openRaw(index, overlay[index], patched: patched) : nil
+        header.place(of: type.columns[index].id, near: index) != nil ? try openRaw(index, overlay[index], patched: patched) : nil
     }
 
     private func openRaw(_ index: Int, _ delta: Patch?, patched: Bool = true) throws(Damage) -> RawColumn {
         let column = type.columns[index]
-        let place = index < header.entries.count && header.entries[index].columnID == column.id
-            ? index : header.entries.firstIndex { $0.columnID == column.id }
-        guard let place else {
+        guard let place = header.place(of: column.id, near: index) else {
             return RawColumn(type: column.type, rowCount: rowCount, chunk: nil, patch: delta, zone: nil, owner: source.store)
         }
         let entry = header.entries[place]
@@ -136,7 +140,7 @@ final class StoredSegment: StoredRows {
 
     private func shared(_ place: Int, _ stream: StreamKind) throws(Damage) -> [SharedText] {
         var out: [SharedText] = []
-        for blob in header.shared where blob.column == place && blob.stream == stream { out.append(try source.sharedText(blob)) }
+        for i in sharedPlaces[place] ?? [] where header.shared[i].stream == stream { out.append(try source.sharedText(header.shared[i])) }
         return out
     }
 

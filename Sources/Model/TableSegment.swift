@@ -6,6 +6,9 @@ protocol TableHome: AnyObject, Sendable {
     var schema: Schema { get }
     /// The rows that a column of embedded objects leads to.
     func embeddedTable(of column: ColumnSchema) throws(Damage) -> any Table
+    /// Whether its rows never change: a version's do not, a transaction's may.
+    var isFixed: Bool { get }
+    var counts: ReadCounts { get }
 }
 
 /// A segment of a table at one version: stored rows, and embedded objects in place of their row ids.
@@ -56,9 +59,9 @@ final class TableSegment: Segment {
             return stored
         }
         let target = try home.embeddedTable(of: column)
-        if path.count == 1 { return EmbeddedColumn(stored, type: column.type, target: target) }
+        if path.count == 1 { return EmbeddedColumn(stored, type: column.type, target: target, home: home) }
         let leaf = try ColumnSchema(path: path, in: type, home.schema)
-        return PathColumn(stored, type: leaf.type, target: target, rest: Array(path.dropFirst()))
+        return PathColumn(stored, type: leaf.type, target: target, rest: Array(path.dropFirst()), home: home)
     }
 
     func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? {

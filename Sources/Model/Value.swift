@@ -168,6 +168,14 @@ package indirect enum Value: Hashable, Sendable {
             self.key = key
             self.value = value
         }
+
+        /// Keys are the same byte by byte: "é" has two forms, which are two keys.
+        package static func == (a: Entry, b: Entry) -> Bool { a.key.utf8.elementsEqual(b.key.utf8) && a.value == b.value }
+
+        package func hash(into hasher: inout Hasher) {
+            for byte in key.utf8 { hasher.combine(byte) }
+            hasher.combine(value)
+        }
     }
 
     package var isNull: Bool { self == .null }

@@ -113,12 +113,12 @@ private final class Verifier {
     }
 
     private func check(_ segment: StoredSegment, _ column: Int, _ place: Place) {
-        let stored = segment.layout.entries.first { $0.columnID == schema.columns[column].id }
+        let stored = segment.entry(column)
         let base = stored?.chunk?.offset ?? segment.headerRef.offset
         guard let raw = attempt(place, column, base: base, { () throws(Damage) in try segment.rawColumn(column) }), full else { return }
         guard let all = attempt(place, column, base: base, { () throws(Damage) in try segment.allRows(column) }) else { return }
         checkValues(all, column, place) { try? segment.rowID(at: $0) }
-        if segment.live == nil, raw.patch == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
+        if segment.live == nil, segment.overlay[column] == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
             note(place, column, Damage("values do not have the hash that was taken when they were written", at: Int(clamping: base)))
         }
         if raw.patch == nil, let zone = raw.zone, !zone.covers(all.zone) {

@@ -92,9 +92,9 @@ package final class Store: @unchecked Sendable {
     /// commit is durable, and leaves nothing behind if there is none; until then only this `Store` can reach it. Such a file has no empty version to
     /// fall back to: if its first commit is damaged, it does not open.
     package static func create(
-        path: String, overwrite: Bool, atFirstCommit: Bool = false, key: EncryptionKey? = nil, calls: (any DiskCalls)? = nil
+        path: String, overwrite: Bool, atFirstCommit: Bool = false, key: EncryptionKey? = nil, sources: SourceModes = .none, calls: (any DiskCalls)? = nil
     ) throws(FirnError) -> Store {
-        let replacement = try Replacement(of: path, overwrite: overwrite, calls: calls)
+        let replacement = try Replacement(of: path, overwrite: overwrite, sources: sources, calls: calls)
         var root = Root(version: 0, end: Root.firstEnd, oldestKept: 0, time: Machine.wallNanoseconds, listsExtents: false,
                         identity: Hash128(low: Machine.random, high: Machine.random), record: .none, catalogue: .none)
         let cipher = try key.map { (key) throws(FirnError) in try ExtentCipher(key, salt: Cipher.random(Cipher.saltCount), identity: root.identity) }

@@ -1,4 +1,5 @@
 import Firn
+import FirnDisk
 import Foundation
 import Synchronization
 import Testing
@@ -34,6 +35,31 @@ import Testing
         try three.write { three.create(Dog.self, value: ["name": "b"]) }
         #expect(same.objects(Dog.self).count == 1 && two.objects(Dog.self).isEmpty && four.objects(Dog.self).isEmpty)
     }
+
+    #if os(Linux)
+    @Test func `the file of a realm in memory whose process has ended is removed by the next one, and no other reads it`() throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/true")
+        try process.run()
+        process.waitUntilExit()
+        // As a killed process leaves it: its number, and when it began.
+        let own = "\(ProcessStamp.own)".split(separator: "-")
+        let left = "/dev/shm/firn-memory-\(own[0])-\(String(process.processIdentifier, radix: 36))-1-mark-name-1.firn"
+        let other = "/dev/shm/firn-memory-00000001-\(String(process.processIdentifier, radix: 36))-1-mark-name-1.firn"
+        defer { for path in [left, other] { try? FileManager.default.removeItem(atPath: path) } }
+        for path in [left, other] { try Data([1]).write(to: URL(filePath: path)) }
+        let identifier = UUID().uuidString
+        let realm = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: identifier, objectTypes: [Dog.self]))
+        #expect(!FileManager.default.fileExists(atPath: left) && FileManager.default.fileExists(atPath: other))
+        let made = try FileManager.default.contentsOfDirectory(atPath: "/dev/shm").filter { $0.hasPrefix("firn-memory-\(ProcessStamp.own)-") }
+        #expect(!made.isEmpty)
+        for name in made {
+            let mode = (try? FileManager.default.attributesOfItem(atPath: "/dev/shm/" + name))?[.posixPermissions] as? NSNumber
+            #expect(mode == nil || mode == 0o600, "\(name)")
+        }
+        withExtendedLifetime(realm) {}
+    }
+    #endif
 
     @Test func `files are told and deleted, but not while they are open`() throws {
         let place = try Place(), configuration = place.configuration()

@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDisk
 import Foundation
 import Synchronization
 
@@ -85,8 +86,8 @@ extension Realm {
             return try EncryptionKey(checked: encryptionKey)
         }
 
-        /// Of this process alone: the process's number may have been another's, who ended without removing what it had in memory, or be another's in a namespace of its own.
-        private static let processMark = String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        /// For a system that gives processes no stamps: distinguishes this process from one that had its number before.
+        private static let processMark = String(UInt32.random(in: 0...UInt32.max), radix: 36)
 
         var isInMemory: Bool { inMemoryIdentifier != nil }
 
@@ -100,7 +101,7 @@ extension Realm {
                 // Names of files are short, identifiers may be long.
                 let name = Hash128(of: Array(inMemoryIdentifier.utf8))
                 let folder = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : NSTemporaryDirectory()
-                return ("\(folder)/firn-\(ProcessInfo.processInfo.processIdentifier)-\(Configuration.processMark)-\(name)", true)
+                return ("\(folder)/\(AbandonedFiles.memoryName(Configuration.processMark))-\(name)", true)
             }
             guard let fileURL else { throw Realm.Error(.invalidInput, "a configuration needs a fileURL or an inMemoryIdentifier") }
             guard fileURL.isFileURL, !fileURL.path.isEmpty else { throw Realm.Error(.invalidInput, "'\(fileURL)' is no file") }

@@ -72,6 +72,8 @@ final class RealmFile: Sendable {
             }
             // One in memory gets a name that none had: the one before may be about to be removed.
             let path = place.isTemporary ? "\(place.path)-\(nextSerial()).firn" : place.path
+            // Those of processes that were killed hold memory of the machine.
+            if place.isTemporary { AbandonedFiles.removeMemory(in: Paths.directory(of: path)) }
             let file = try RealmFile(configuration, path, isTemporary: place.isTemporary)
             remember(file, name)
             return file
@@ -167,7 +169,7 @@ final class RealmFile: Sendable {
         } else {
             guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file '\(path)', and a read-only realm makes none") }
             var created: Database?
-            do throws(FirnError) { created = try Database.create(path: path, retention: retention, key: key) } catch {
+            do throws(FirnError) { created = try Database.create(path: path, retention: retention, key: key, sources: isTemporary ? .ownerOnly : .none) } catch {
                 // Another process was first: the file is theirs as well.
                 guard error.code == .exists else { throw error }
             }

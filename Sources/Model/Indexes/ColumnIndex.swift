@@ -206,7 +206,7 @@ extension DatabaseSnapshot {
     package var indexes: [IndexSummary] {
         zip(core.schema.types, core.catalogue.types).flatMap { type, state in
             state.indexes.map { index in
-                IndexSummary(type: type.name, column: type.columns.first { $0.id == index.column }?.name ?? "", kind: index.kind, isForKey: index.isForKey,
+                IndexSummary(type: type.name, column: type.index(ofID: index.column).map { type.columns[$0].name } ?? "", kind: index.kind, isForKey: index.isForKey,
                              entries: index.entryCount, runs: index.runs.count, bytes: index.bytes)
             }
         }

@@ -27,7 +27,7 @@ extension DatabaseTransaction {
     package func dropIndex(_ typeName: String, _ columnName: String, _ kind: IndexKind) throws(FirnError) -> Bool {
         checkOpen()
         let type = index(of: typeName)
-        guard let column = schema.types[type].columns.first(where: { $0.name == columnName }),
+        guard let column = schema.types[type].index(of: columnName).map({ schema.types[type].columns[$0] }),
               let place = states[type].indexes.firstIndex(where: { $0.column == column.id && $0.kind == kind }) else { return false }
         try changeIndexes(type) { (indexes) in
             for run in indexes[place].runs { store.free(run.ref) }
@@ -70,17 +70,18 @@ extension DatabaseTransaction {
     /// Stale rows that are always allowed.
     private static let staleRows = 65_536
 
-    /// Enters rows that are sealed: a column for each of the type.
-    func enter(_ columns: [Column], _ type: Int, rowID: (Int) -> Int64) throws(FirnError) {
+    /// Enters rows that are sealed. `column` gives each of the type's `count` columns; it is asked for those that are indexed.
+    func enter(count: Int, _ type: Int, _ column: (Int) -> Column, rowID: (Int) -> Int64) throws(FirnError) {
         guard !states[type].indexes.isEmpty else { return }
         prepareEntering(type)
         for i in states[type].indexes.indices {
-            guard let place = place(of: i, type), place < columns.count else { continue }
+            guard let place = place(of: i, type), place < count else { continue }
+            let column = column(place)
             // Long texts have many words: a vector at a time, so that what waits stays small.
-            let step = states[type].indexes[i].kind == .words ? vectorSize : max(columns[place].count, 1)
-            for start in stride(from: 0, to: columns[place].count, by: step) {
-                let end = min(start + step, columns[place].count)
-                let part = step < columns[place].count ? columns[place].slice(start..<end) : columns[place]
+            let step = states[type].indexes[i].kind == .words ? vectorSize : max(column.count, 1)
+            for start in stride(from: 0, to: column.count, by: step) {
+                let end = min(start + step, column.count)
+                let part = step < column.count ? column.slice(start..<end) : column
                 entering[type]![i].add(part) { rowID(start + $0) }
                 if entering[type]![i].count > IndexRun.most { try writeRuns(type, i) }
             }
@@ -143,7 +144,7 @@ extension DatabaseTransaction {
 
     private func place(of index: Int, _ type: Int) -> Int? {
         let id = states[type].indexes[index].column
-        return schema.types[type].columns.firstIndex { $0.id == id }
+        return schema.types[type].index(ofID: id)
     }
 
     private func writeRuns(_ type: Int, _ index: Int) throws(FirnError) {
@@ -240,7 +241,7 @@ extension DatabaseTransaction {
         var last: Zone.Bounds?
         for segment in min(first, states[type].segmentCount - 1)..<states[type].segmentCount {
             let header = try SegmentHeader(try store.read(try DirectoryEntry(bytes, segment).header))
-            guard let zone = header.entries.first(where: { $0.columnID == column })?.zone else { return false }
+            guard let zone = header.place(of: column, near: 0).map({ header.entries[$0].zone }) else { return false }
             switch (last, zone.bounds) {
             case (_, .none): return false
             case (.words(_, let high)?, .words(let low, _)) where high >= low: return false

@@ -77,7 +77,7 @@ enum IndexSection {
             index.staleRows = try reader.readCount()
             for _ in 0..<(try reader.readCount(limit: reader.remaining)) { index.runs.append(try RunRef(from: &reader)) }
             guard IndexKind(rawValue: raw) != nil else { continue }
-            guard let schema = type.columns.first(where: { $0.id == column }), schema.type.refusal(of: index.kind) == nil else {
+            guard let known = type.index(ofID: column), type.columns[known].type.refusal(of: index.kind) == nil else {
                 throw Damage("an index of a column that has none", at: place)
             }
             indexes.append(index)

@@ -10,7 +10,7 @@ extension SnapshotCore {
         var defects: [Defect] = []
         if let damage = state.indexDamage { defects.append(Defect(type: name, part: "indexes", damage)) }
         for index in state.indexes {
-            guard let column = schema.types[type].columns.firstIndex(where: { $0.id == index.column }) else { continue }
+            guard let column = schema.types[type].index(ofID: index.column) else { continue }
             do throws(Damage) { try verify(index, type, column, full: full) } catch {
                 defects.append(Defect(type: name, column: schema.types[type].columns[column].name, part: "index of \(index.kind.name)", error))
             }

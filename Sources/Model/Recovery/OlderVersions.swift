@@ -66,7 +66,7 @@ struct OlderType {
     /// The values of a column for rows, ascending; null where it has no such row. Nil if it has none of them, or not the column.
     func values(_ column: ColumnSchema, _ rowIDs: [Int64]) throws(Damage) -> (values: Column, missing: Int)? {
         guard let first = rowIDs.first, let last = rowIDs.last,
-              let place = schema.columns.firstIndex(where: { $0.id == column.id && $0.type.stored == column.type.stored }) else { return nil }
+              let place = schema.index(ofID: column.id), schema.columns[place].type.stored == column.type.stored else { return nil }
         var values = Column(column.type.stored), missing = 0, next = 0
         func skip() {
             values.appendNull()

@@ -42,7 +42,7 @@ package struct Recovery: Sendable {
             throw FirnError(.damaged, "nothing can be recovered: no row is left (\(first))", at: .init(file: path, byte: first.damage.offset))
         }
 
-        let database = try Database.create(path: target, overwrite: overwrite, atFirstCommit: true, key: encryption.key(of: key))
+        let database = try Database.create(path: target, overwrite: overwrite, atFirstCommit: true, key: encryption.key(of: key), sources: SourceModes([path]))
         let transaction = try database.begin(threads: threads)
         transaction.profile = profile
         try transaction.adopt(schema)

@@ -16,7 +16,7 @@ extension SalvagedType {
 
     /// The best there is for a column of a segment; `what`: where it is from, for the report.
     func substitute(_ segment: StoredSegment, _ column: Int) -> (Substitute, missing: Int, what: String)? {
-        let entry = segment.layout.entries.first { $0.columnID == schema.columns[column].id }
+        let entry = segment.entry(column)
         // A patch is lost, its chunk is not: no version from before the chunk knows better.
         let isWhole = (try? values(segment, column, of: .unpatched)) != nil
         for version in older where !isWhole || version.version >= entry?.chunk?.birth ?? 0 {
@@ -28,7 +28,7 @@ extension SalvagedType {
 
     /// Every value of a column of a segment, from elsewhere, with all that this version can still say of it: its patches and its delta.
     func values(_ segment: StoredSegment, _ column: Int, of source: Substitute) throws(Damage) -> (values: Column, missing: Int) {
-        let type = schema.columns[column].type, entry = segment.layout.entries.first { $0.columnID == schema.columns[column].id }
+        let type = schema.columns[column].type, entry = segment.entry(column)
         switch source {
         case .unpatched:
             guard entry?.patch != nil, let raw = try segment.rawColumn(column, patched: false) else { throw Damage("there is no patch") }
@@ -66,7 +66,7 @@ extension SalvagedType {
         for (index, column) in schema.columns.enumerated() {
             let type = column.type.stored
             var values = Column(type)
-            if !version.schema.columns.contains(where: { $0.id == column.id }) {
+            if version.schema.index(ofID: column.id) == nil {
                 for _ in rowIDs { values.appendAbsent() }
             } else if let (found, missing) = try? version.values(column, rowIDs) {
                 values = found

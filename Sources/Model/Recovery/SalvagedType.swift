@@ -126,7 +126,7 @@ final class SalvagedType {
 
     /// All values of a column, deleted rows too; places of damage are those of the file.
     private func values(_ segment: StoredSegment, _ column: Int) throws(Damage) -> Column {
-        let stored = segment.layout.entries.first { $0.columnID == schema.columns[column].id }
+        let stored = segment.entry(column)
         do throws(Damage) {
             let all = try segment.allRows(column)
             if !isVouchedFor, segment.overlay[column] == nil, stored?.patch == nil, let hash = stored?.logicalHash, hash != all.logicalHash {

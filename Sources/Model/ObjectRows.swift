@@ -1,0 +1,263 @@
+import FirnBytes
+
+/// Fetches fields of embedded objects by the objects' row ids, for many objects at a time. For one thread.
+///
+/// Objects within the objects are fetched by exactly the ids that are asked for, so that a level costs what its own values cost, however deep it
+/// is. Of each stored column the vector that was decoded last is kept: the next objects mostly continue there.
+final class ObjectRows: @unchecked Sendable {
+    private let table: any Table
+    /// A path to the one field that is read; nil: all fields.
+    private let field: [Int]?
+    private let counts: ReadCounts
+    private var finder: RowFinder
+    private var columns: [StoredField] = []
+    /// For each of `columns` the objects that it leads to.
+    private var inner: [ObjectRows?] = []
+
+    /// Objects within objects: more is damage (rows that contain themselves).
+    static let maximumDepth = 256
+    /// Segments that are held for the next call.
+    private static let heldSegments = 8
+
+    init(_ table: any Table, field: [Int]?, counts: ReadCounts) {
+        self.table = table
+        self.field = field
+        self.counts = counts
+        finder = RowFinder(table)
+    }
+
+    /// One column for each field, with a row for each id; rows of absent ids (and of ids that have no row) are null.
+    func fetch(_ ids: [Int64], present: Bits?, depth: Int) throws(Damage) -> [Column] {
+        guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type '\(table.type.name)' nest deeper than \(ObjectRows.maximumDepth) levels") }
+        guard present.map({ !$0.noneSet }) ?? !ids.isEmpty else { return try nulls(ids.count) }
+        if columns.isEmpty || finder.segments.count > ObjectRows.heldSegments { begin() }
+        let places = RowPlaces(try finder.places(of: ids, present: present))
+        if !places.hasSome { return try nulls(ids.count) }
+        var out: [Column] = []
+        out.reserveCapacity(columns.count)
+        for i in columns.indices {
+            let stored = try columns[i].read(places, finder.segments, counts)
+            out.append(try resolve(i, stored, depth))
+        }
+        return out
+    }
+
+    private func begin() {
+        finder = RowFinder(table)
+        let wanted = field.map { [$0[0]] } ?? Array(table.type.columns.indices)
+        columns = wanted.map { StoredField($0, table.type.columns[$0].type.stored) }
+        if inner.isEmpty { inner = Array(repeating: nil, count: wanted.count) }
+    }
+
+    private func resolve(_ i: Int, _ stored: Column, _ depth: Int) throws(Damage) -> Column {
+        let column = table.type.columns[columns[i].index]
+        guard column.type.kind == .embedded else {
+            guard field.map({ $0.count == 1 }) ?? true else { throw Damage("column '\(column.name)' has no fields") }
+            return stored
+        }
+        let rest = field.map { Array($0.dropFirst()) }.flatMap { $0.isEmpty ? nil : $0 }
+        if inner[i] == nil { inner[i] = ObjectRows(try table.embedded(column), field: rest, counts: counts) }
+        guard rest != nil else { return try stored.replacingLinks(column.type, with: inner[i]!, depth: depth + 1) }
+        return try stored.leaf(try ColumnSchema(path: field!, in: table.type, table.schema).type, of: inner[i]!, depth: depth + 1)
+    }
+
+    /// Rows without a value for each field.
+    private func nulls(_ count: Int) throws(Damage) -> [Column] {
+        var out: [Column] = []
+        if let field { out.append(try Column(shape: field, in: table)) } else { out = table.type.columns.map { Column($0, in: table.schema) } }
+        for i in out.indices { out[i].appendNulls(count) }
+        return out
+    }
+}
+
+/// Where rows stand: places as `RowFinder` gives them, -1 for rows that are not there.
+struct RowPlaces {
+    /// In ascending order, each once (rows that are not there anywhere between them).
+    let ascending: [Int]
+    /// Where that is not the order asked for: for each row asked for, where it is in `ascending`, or as many as those are for a row that is not there.
+    let order: [Int]?
+    let hasSome: Bool
+
+    init(_ places: [Int]) {
+        var last = -1, isAscending = true
+        for place in places where place >= 0 {
+            if place <= last {
+                isAscending = false
+                break
+            }
+            last = place
+        }
+        hasSome = last >= 0
+        if isAscending {
+            ascending = places
+            order = nil
+            return
+        }
+        var distinct = places.filter { $0 >= 0 }.sorted(), count = 0
+        for place in distinct where count == 0 || distinct[count - 1] != place {
+            distinct[count] = place
+            count += 1
+        }
+        distinct.removeLast(distinct.count - count)
+        ascending = distinct
+        order = places.map { place in
+            if place < 0 { return count }
+            var low = 0, high = count
+            while low < high {
+                let middle = (low &+ high) >> 1
+                if distinct[middle] < place { low = middle &+ 1 } else { high = middle }
+            }
+            return low
+        }
+    }
+}
+
+/// One stored column of the rows that objects are read from. For one thread.
+struct StoredField {
+    let index: Int
+    private let type: ColumnType
+    /// By the finder's number of the segment.
+    private var readers: [(any ColumnReader)?] = []
+    /// The rows of the vector that was decoded last, and a row without a value after them.
+    private var held: Column
+    /// Which vector that is, counted over the finder's segments; none: -1.
+    private var heldVector = -1
+    /// The vector that single values were read of last, and how many.
+    private var single = (vector: -1, count: 0)
+
+    /// Reading a vector costs about as much as this many single values.
+    private static let vectorCost = 24
+    /// A vector that occupies more is not kept.
+    private static let heldBytes = 4 << 20
+    private static let vectorsOfSegment = segmentSize / vectorSize
+
+    init(_ index: Int, _ type: ColumnType) {
+        self.index = index
+        self.type = type
+        held = Column(type)
+    }
+
+    /// A row for each place.
+    mutating func read(_ places: RowPlaces, _ segments: [any Segment], _ counts: ReadCounts) throws(Damage) -> Column {
+        var out = Column(type)
+        try append(places.ascending, segments, counts, to: &out)
+        if held.footprint > StoredField.heldBytes { release() }
+        guard let order = places.order else { return out.withoutIdlePresence() }
+        out.appendNull()
+        var ordered = Column(type)
+        ordered.appendGathered(out, rows: order)
+        return ordered.withoutIdlePresence()
+    }
+
+    private mutating func append(_ places: [Int], _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column) throws(Damage) {
+        var start = 0
+        while start < places.count {
+            guard let first = places[start...].firstIndex(where: { $0 >= 0 }) else { return out.appendNulls(places.count - start) }
+            let vector = places[first] / vectorSize
+            // Rows that are not there go with the vector before them, or the first one.
+            var end = first + 1, count = 1
+            while end < places.count, places[end] < 0 || places[end] / vectorSize == vector {
+                if places[end] >= 0 { count += 1 }
+                end += 1
+            }
+            try append(places[start..<end], count, of: vector, segments, counts, to: &out)
+            start = end
+        }
+    }
+
+    /// Appends rows of one vector; `count` of them have an object.
+    private mutating func append(_ places: ArraySlice<Int>, _ count: Int, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column) throws(Damage) {
+        if heldVector != vector {
+            if single.vector != vector { single = (vector, 0) }
+            single.count += count
+            guard single.count > StoredField.vectorCost else { return try appendSingly(places, of: vector, segments, counts, to: &out) }
+            try decode(vector, segments, counts)
+        }
+        let first = places[places.startIndex]
+        if count == places.count, places[places.endIndex - 1] - first == count - 1 {
+            out.append(contentsOf: held, range: first % vectorSize..<first % vectorSize + count)
+        } else {
+            let absent = held.count - 1
+            out.appendGathered(held, rows: places.map { $0 < 0 ? absent : $0 % vectorSize })
+        }
+    }
+
+    private mutating func decode(_ vector: Int, _ segments: [any Segment], _ counts: ReadCounts) throws(Damage) {
+        let number = vector / StoredField.vectorsOfSegment, index = vector % StoredField.vectorsOfSegment
+        release()
+        held.type = type
+        try reader(number, segments).read(vector: index, into: &held)
+        guard held.count == segments[number].rows(ofVector: index).count else { throw Damage("vector of another length than its segment says") }
+        held.appendNull()
+        heldVector = vector
+        counts.addObjectVector()
+    }
+
+    private mutating func appendSingly(_ places: ArraySlice<Int>, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column) throws(Damage) {
+        let reader = try reader(vector / StoredField.vectorsOfSegment, segments)
+        for place in places {
+            guard place >= 0 else {
+                out.appendNull()
+                continue
+            }
+            counts.addObjectValue()
+            let value = try reader.value(at: place % segmentSize)
+            if value.isNull { out.appendNull() } else if !out.append(value) { throw Damage("a value of another type than its column") }
+        }
+    }
+
+    private mutating func reader(_ number: Int, _ segments: [any Segment]) throws(Damage) -> any ColumnReader {
+        while readers.count < segments.count { readers.append(nil) }
+        if let reader = readers[number] { return reader }
+        let reader = try segments[number].storedColumn(index)
+        guard reader.type.kind == type.kind, reader.type.collection == type.collection else {
+            throw Damage("column of type \(reader.type.name) where the schema has \(type.name)")
+        }
+        readers[number] = reader
+        return reader
+    }
+
+    private mutating func release() {
+        held = Column(type)
+        heldVector = -1
+    }
+}
+
+extension Column {
+    /// An empty column shaped as `segment.column(path:)` delivers it.
+    init(shape path: [Int], in table: any Table) throws(Damage) {
+        let column = try ColumnSchema(path: path, in: table.type, table.schema)
+        self.init(column, in: table.schema)
+    }
+
+    /// The same without a bit for each row where every row has a value.
+    fileprivate func withoutIdlePresence() -> Column {
+        guard present?.allSet ?? false else { return self }
+        var out = self
+        out.present = nil
+        return out
+    }
+}
+
+extension ColumnSchema {
+    /// The column at the end of a path through embedded types: optional where something on the way may be missing; a list (flattened)
+    /// where the way leads through a collection.
+    package init(path: [Int], in type: TypeSchema, _ schema: Schema) throws(Damage) {
+        var column = type.columns[path[0]]
+        for field in path.dropFirst() {
+            guard let target = column.type.target.flatMap({ schema[$0] }), field < target.columns.count else { throw Damage("no such field") }
+            var next = target.columns[field]
+            if column.type.isCollection {
+                let inner = next.type.isCollection ? next.type.elementIsOptional : next.type.isOptional
+                next.type.elementIsOptional = inner || column.type.elementIsOptional
+                next.type.collection = .list
+                next.type.isOptional = column.type.isOptional
+            } else if column.type.isOptional {
+                next.type.isOptional = true
+            }
+            next.name = column.name + "." + next.name
+            column = next
+        }
+        self = column
+    }
+}
