@@ -17,7 +17,7 @@ extension Binder {
         case (.constant(let a), .constant(let b)):
             // A property that is called like a row's key must be quoted.
             let named = [a, b].lazy.compactMap { if case .link(let row) = $0.value { "O\(row)" } else { nil } }.first { type.index(of: $0) != nil }
-            throw error("Cannot compare two constants ('\(asWritten(syntax.left))' and '\(asWritten(syntax.right))')", at: syntax.position.offset, suggestion: named.map { "`\($0)` (in back-quotes, for the property)" })
+            throw error("Cannot compare two constants ('\(asWritten(syntax.left))' and '\(asWritten(syntax.right))')", at: syntax.position.offset, suggestion: (named ?? quotedColumn(a, b)).map { "\(PathSyntax.inBackQuotes($0)) (in back-quotes, for the property)" })
         case (_, .constant(let constant)):
             guard syntax.comparator != .isIn else { throw error("the right-hand side of IN must be a list", at: syntax.right.position) }
             return try test(left, syntax.comparator, constant, syntax)
@@ -150,6 +150,11 @@ extension Binder {
             return node(list, try elementTest(kind, .equal, checked(constant, against: list), syntax), quantifier(list), syntax)
         }
         return try pair(left, .equal, list, syntax)
+    }
+
+    /// SQL writes names in double quotes, which are text here.
+    private func quotedColumn(_ constants: ConstantSyntax...) -> String? {
+        constants.lazy.compactMap { if case .string(let name) = $0.value { name } else { nil } }.first { type.index(of: $0) != nil }
     }
 
     // MARK: Lists of constants

@@ -26,6 +26,7 @@ extension Binder {
         trail.follows.append((target, column))
         trail.add(.follow(trail.follows.count - 1), type)
         trail.name = "\(target.type.name).\(name)"
+        trail.notation = target.type.columns[column].notation
     }
 
     private mutating func target(of trail: Trail, _ place: Int) throws(QueryError) -> any Table {
@@ -60,6 +61,7 @@ extension Binder {
         }
         guard let table = try related(typeName) else { throw error("the rows of \(typeName), which link to \(trail.name), are not at hand here", at: place) }
         try resolve(&trail)
+        trail.notation = .plain
         trail.add(.inverse(slots.backlinks(table, index)), ColumnType(.link, collection: .list, target: typeName))
         trail.name = "\(typeName).\(column)"
     }

@@ -13,6 +13,8 @@ extension Binder {
         var isColumn: Bool
         /// How the place reached is called in messages: `Dog.toys`.
         var name: String
+        /// How the column reached writes its values.
+        var notation = Notation.plain
 
         mutating func add(_ step: BoundPath.Step, _ type: ColumnType) {
             steps.append((step, type))
@@ -54,6 +56,7 @@ extension Binder {
         }
         var trail = Trail(type: root.map { type.columns[$0].type } ?? ColumnType(.link, target: type.name), isColumn: root != nil,
                           name: root.map { "\(type.name).\(type.columns[$0].name)" } ?? type.name)
+        if let root { trail.notation = type.columns[root].notation }
         while let step = rest.popFirst() {
             if step.isAggregate {
                 try aggregate(step, &trail, &rest, path.position.offset)
@@ -120,6 +123,7 @@ extension Binder {
                 trail.enter()
             }
         case .count:
+            trail.notation = .plain
             if case .inverse(let number)? = trail.steps.last?.step {
                 // Counted without making the lists.
                 trail.steps.removeLast()
@@ -133,6 +137,7 @@ extension Binder {
         case .keys, .values:
             guard type.collection == .map else { throw error("Property '\(trail.name)' is no dictionary: it has no \(step == .keys ? "@keys" : "@values")", at: position) }
             if step == .values { return trail.enter() }
+            trail.notation = .plain
             trail.add(.keys, ColumnType(.string))
             trail.isMany = true
         case .type: throw error("@type is compared with the name of a type, such as x.@type == 'int'", at: position)
@@ -159,6 +164,7 @@ extension Binder {
         if type.collection == .map { return trail.add(.key(Array(name.utf8)), optional(type.element)) }
         if type.isCollection, name == "length", type.kind == .string || type.kind == .data {
             trail.enter()
+            trail.notation = .plain
             return trail.add(.length, ColumnType(.int))
         }
         switch type.kind {
@@ -169,6 +175,7 @@ extension Binder {
             var field = target.columns[index].type
             field.isOptional = field.isOptional || trail.type.isOptional
             trail.add(.field(index), field)
+            trail.notation = target.columns[index].notation
             trail.name = "\(target.name).\(name)"
         case .any where !type.isCollection: trail.add(.anyKey(name), ColumnType(.any, optional: true))
         case .any:
@@ -191,6 +198,7 @@ extension Binder {
         guard kind.isNumber || kind == .any || kind == .date && (function == .minimum || function == .maximum) else {
             throw error("\(word) does not go with values of type \(kind.queryName)", at: position)
         }
+        if function == .sum || function == .average { trail.notation = .plain }
         trail.add(.aggregate(function), BoundPath.aggregateType(function, kind))
         trail.isMany = false
     }
@@ -220,7 +228,7 @@ extension Binder {
         }
         let isPrimitive = trail.type.isCollection && !trail.isMany
         return BoundPath(slot: slot, steps: steps, type: trail.type, isMany: trail.isMany, quantifier: syntax.quantifier,
-                         syntax: syntax, isPrimitiveCollection: isPrimitive)
+                         syntax: syntax, isPrimitiveCollection: isPrimitive, notation: trail.notation)
     }
 
     /// What one reader gives of the steps from `start` on: the leading fields of embedded objects, also through collections of them. `next`

@@ -15,6 +15,12 @@ struct GroupPlan: Sendable {
         /// What it is taken of, as written.
         var text = ""
 
+        /// Values that are those of a column are written as the column writes them.
+        var notation: Notation {
+            guard [.min, .max, .first].contains(function), case .path(let path)? = operand else { return .plain }
+            return path.notation
+        }
+
         /// Whether one pass over the same numbers gives both.
         func shares(with other: Measure) -> Bool {
             operand != nil && text == other.text && [.sum, .avg].contains(function) && [.sum, .avg].contains(other.function)
@@ -32,15 +38,16 @@ struct GroupPlan: Sendable {
             binder.text = text
             let path = try binder.scalar(try binder.path(text), for: "group by")
             keys.append(path)
-            columns.append(ColumnSchema(text, path.type, id: UInt32(columns.count)))
+            columns.append(ColumnSchema(text, path.type, id: UInt32(columns.count), notation: path.notation))
         }
         for aggregate in request.aggregates {
             binder.text = aggregate.path ?? ""
             let measure = try GroupPlan.bind(aggregate, &binder)
             measures.append(measure)
-            columns.append(ColumnSchema(measure.name, measure.type, id: UInt32(columns.count)))
+            columns.append(ColumnSchema(measure.name, measure.type, id: UInt32(columns.count), notation: measure.notation))
         }
-        for (i, column) in columns.enumerated() where columns[..<i].contains(where: { $0.name == column.name }) {
+        var names: Set<String> = []
+        for column in columns where !names.insert(column.name).inserted {
             throw binder.error("two columns of the result are called '\(column.name)': give one another name with 'as'", at: 0)
         }
     }

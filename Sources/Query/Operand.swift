@@ -22,6 +22,8 @@ struct BoundPath: Sendable {
     var syntax: PathSyntax
     /// The column or the elements of the column that the path names directly, not something behind embedded objects.
     var isPrimitiveCollection: Bool
+    /// How the column that the values come from writes them; plain of what is computed.
+    var notation = Notation.plain
 
     enum Step: Sendable, Equatable {
         /// A field of an embedded object.

@@ -4,7 +4,7 @@ import FirnModel
 ///
 ///     query      := or descriptor*
 ///     or         := and (("||" | OR) and)*          and := unary (("&&" | AND) unary)*
-///     unary      := ("!" | NOT) unary | sum [comparator ["[c]"] sum]
+///     unary      := ("!" | NOT) unary | sum [[NOT] comparator ["[c]"] sum | IS [NOT] literal]
 ///     sum        := product (("+" | "-") product)*  product := primary (("*" | "/") primary)*
 ///     primary    := "(" or ")" | TRUEPREDICATE | FALSEPREDICATE | constant | path | list | subquery | object | shape
 ///
@@ -133,7 +133,8 @@ package struct Parser {
         case .word(let word), .postfix(let word): suggestion = closest(to: word, in: known)
         default: break
         }
-        return QueryError(.syntax, found, at: position, expected: expected, suggestion: suggestion)
+        let hint = hintForSQL
+        return QueryError(.syntax, found, at: position, expected: expected, suggestion: hint == nil ? suggestion : nil, hint: hint)
     }
 
     private static let descriptorWords = ["SORT", "DISTINCT", "LIMIT"]
@@ -209,21 +210,29 @@ package struct Parser {
     private mutating func comparison() throws(QueryError) -> Node {
         let left = try sum()
         guard case .expression(let expression) = left else { return left }
-        let place = position
+        if let test = try nullTest(expression) { return test }
+        let place = position, isNegated = takesNegation
+        if isNegated { advance() }
         guard let comparator = try comparator() else { return left }
         let folding = try modifiers(comparator)
         let start = position
-        guard case .expression(let right) = try sum() else { throw QueryError(.syntax, "a comparison cannot be compared", at: start, expected: "a value or a property") }
+        let right: ExpressionSyntax
+        if let list = try listOfSQL(comparator) {
+            right = list
+        } else if case .expression(let plain) = try sum() {
+            right = try comparator == .between ? range(from: plain, start) : plain
+        } else { throw QueryError(.syntax, "a comparison cannot be compared", at: start, expected: "a value or a property") }
         if comparator == .between {
             if case .list(_, let parts, let position) = right, parts.count != 2 {
                 throw QueryError(.syntax, "Operator 'BETWEEN' requires list with 2 elements.", at: position.offset)
             }
             switch right {
             case .list, .argument: break
-            default: throw QueryError(.syntax, "Operator 'BETWEEN' requires list with 2 elements.", at: start)
+            default: throw QueryError(.syntax, "Operator 'BETWEEN' requires list with 2 elements.", at: start, hint: "write BETWEEN {1, 10} or BETWEEN 1 AND 10")
             }
         }
-        return .predicate(.comparison(ComparisonSyntax(expression, comparator, ignoresCase: folding.case, ignoresMarks: folding.marks, right, at: TextPosition(place))))
+        let comparison = PredicateSyntax.comparison(ComparisonSyntax(expression, comparator, ignoresCase: folding.case, ignoresMarks: folding.marks, right, at: TextPosition(place)))
+        return .predicate(isNegated ? .not(comparison) : comparison)
     }
 
     private mutating func comparator() throws(QueryError) -> Comparator? {
@@ -394,23 +403,27 @@ package struct Parser {
     private mutating func list(_ quantifier: Quantifier?) throws(QueryError) -> ExpressionSyntax {
         let start = TextPosition(position)
         try expect("{", "a list, such as {1, 2}")
+        return .list(quantifier, try elements(until: "}"), start)
+    }
+
+    /// What is in a list, and its end.
+    mutating func elements(until closing: String) throws(QueryError) -> [ExpressionSyntax] {
         var parts: [ExpressionSyntax] = []
-        if !take("}") {
-            repeat {
-                let place = TextPosition(position)
-                if let index = takeArgument() {
-                    parts.append(.argument(index, place))
-                } else if loose == "obj", peek(1) == .symbol("(") {
-                    parts.append(try object(place))
-                } else if let row = try rowLiteral(place) {
-                    parts.append(row)
-                } else {
-                    parts.append(.constant(try constant()))
-                }
-            } while take(",")
-            try expect("}", "',' or '}'")
-        }
-        return .list(quantifier, parts, start)
+        if take(closing) { return parts }
+        repeat {
+            let place = TextPosition(position)
+            if let index = takeArgument() {
+                parts.append(.argument(index, place))
+            } else if loose == "obj", peek(1) == .symbol("(") {
+                parts.append(try object(place))
+            } else if let row = try rowLiteral(place) {
+                parts.append(row)
+            } else {
+                parts.append(.constant(try constant()))
+            }
+        } while take(",")
+        try expect(closing, "',' or '\(closing)'")
+        return parts
     }
 
     // MARK: Paths

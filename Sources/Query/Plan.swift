@@ -62,7 +62,7 @@ struct Plan: Sendable {
             }
             for text in request.select {
                 var path = try binder.bind(try binder.path(text))
-                var column = ColumnSchema(text, path.type, id: UInt32(columns.count))
+                var column = ColumnSchema(text, path.type, id: UInt32(columns.count), notation: path.notation)
                 if case .name(let name, _)? = (try binder.path(text)).steps.first, path.steps.isEmpty, !path.isMany, let known = table.type.index(of: name), (try binder.path(text)).steps.count == 1 {
                     column = table.type.columns[known]
                 } else if path.isMany, path.steps == [.enter] {

@@ -107,14 +107,16 @@ package struct Aggregate: Sendable, Hashable {
     /// At commas outside parentheses and back-quotes.
     private static func split(_ text: String) -> [Substring] {
         var parts: [Substring] = [], depth = 0, quoted = false, start = text.startIndex
-        for i in text.indices {
-            switch text[i] {
+        // Not by characters: a back-quote and a mark that combines with it are one.
+        let scalars = text.unicodeScalars
+        for i in scalars.indices {
+            switch scalars[i] {
             case "`": quoted.toggle()
             case "(" where !quoted: depth += 1
             case ")" where !quoted: depth -= 1
             case "," where !quoted && depth == 0:
                 parts.append(text[start..<i])
-                start = text.index(after: i)
+                start = scalars.index(after: i)
             default: break
             }
         }
@@ -155,7 +157,8 @@ package struct Aggregate: Sendable, Hashable {
         }
         if body.lowercased().hasPrefix("as ") {
             var given = trimmed(body.dropFirst(3))
-            if given.count > 1, given.first == "`", given.last == "`" { given = given.dropFirst().dropLast() }
+            let scalars = given.unicodeScalars
+            if scalars.count > 1, scalars.first == "`", scalars.last == "`" { given = Substring(scalars.dropFirst().dropLast()) }
             name = String(given)
             body = ""
         }

@@ -3,7 +3,9 @@ import FirnModel
 
 /// What a query reads: one slot for every distinct path, so that filter, keys and results share what is decoded.
 struct SlotTable: Sendable {
-    var paths: [[Int]] = []
+    private(set) var paths: [[Int]] = []
+    /// By path.
+    private var slots: [[Int]: Int] = [:]
     var types: [ColumnType] = []
     /// Columns of other rows that paths reach through links.
     var hops: [Hop] = []
@@ -18,7 +20,8 @@ struct SlotTable: Sendable {
 
     /// An empty path stands for the rows themselves, as links.
     mutating func slot(_ path: [Int], _ type: ColumnType) -> Int {
-        if let known = paths.firstIndex(of: path) { return known }
+        if let known = slots[path] { return known }
+        slots[path] = paths.count
         paths.append(path)
         types.append(type)
         return paths.count - 1

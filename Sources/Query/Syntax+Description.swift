@@ -100,7 +100,13 @@ extension PathSyntax: CustomStringConvertible {
         let plain = name.utf8.first.map { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 == 95 || $0 >= 128 } ?? false
             && name.utf8.allSatisfy { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 >= 48 && $0 <= 57 || $0 == 95 || $0 == 45 || $0 == 36 || $0 >= 128 }
         if plain, !words.contains(name.lowercased()), !looksLikeLiteral(name) { return name }
-        return "`" + name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``") + "`"
+        return inBackQuotes(name)
+    }
+
+    /// Byte by byte, as the lexer reads: a back-quote and a mark that combines with it are one character.
+    static func inBackQuotes(_ name: String) -> String {
+        let mark = UInt8(ascii: "`")
+        return String(decoding: [mark] + name.utf8.flatMap { $0 == mark ? [mark, mark] : [$0] } + [mark], as: UTF8.self)
     }
 }
 
@@ -124,6 +130,7 @@ extension ConstantSyntax: CustomStringConvertible {
         case .string(let x): return ConstantSyntax.quoted(x)
         case .data(let x): return "bin(B64\"\(Base64.encode(x))\")"
         case .date(let x):
+            if let text = written.text { return text }
             let before = x.seconds < 0 && x.nanoseconds > 0
             return before ? "T\(x.seconds + 1):\(x.nanoseconds - 1_000_000_000)" : "T\(x.seconds):\(x.nanoseconds)"
         case .decimal(let x): return "decimal(\(x))"

@@ -26,6 +26,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("a IS NULL", "a == NULL"), ("a is not null", "a != NULL"), ("a IS TRUE", "a == true"), ("a IN (1, 'b', null)", "a IN {1, 'b', null}"), ("a IN (1)", "a IN {1}"), ("a IN ()", "a IN {}"),
+        ("a NOT IN (1, 2)", "NOT a IN {1, 2}"), ("a IN[c] ('x')", "a IN[c] {'x'}"), ("a BETWEEN 1 AND 2", "a BETWEEN {1, 2}"), ("a BETWEEN (1, 2)", "a BETWEEN {1, 2}"),
+        ("a NOT BETWEEN -1 AND 2 AND b = 3", "NOT a BETWEEN {-1, 2} AND b == 3"), ("a BETWEEN 2020-01-01 AND 2020-02-01 OR b == 1", "a BETWEEN {2020-01-01, 2020-02-01} OR b == 1"),
+        ("a BETWEEN $0 AND $1", "a BETWEEN {$0, $1}"), ("a BETWEEN %@ AND %@ AND b == 1", "a BETWEEN {%@, %@} AND b == 1"), ("(a BETWEEN $0 AND 5)", "a BETWEEN {$0, 5}"),
+        ("a NOT LIKE 'x*'", "NOT a LIKE 'x*'"), ("a <> 1 && b = 2 || c != 3", "a != 1 AND b == 2 OR c != 3"), ("a IN ($0, $1)", "a IN {$0, $1}"),
+        // As before: what may be a list of its own, and a condition after an argument that is one.
+        ("a IN ($0)", "a IN $0"), ("a IN (b)", "a IN b"), ("a BETWEEN $0 AND $1 < b", "a BETWEEN $0 AND ($1 < b)"), ("a BETWEEN $0 AND b == 1", "(a BETWEEN $0) AND b == 1"), ("is == 1 AND is IS NULL", "`is` == 1 AND `is` == NULL"),
+    ])
+    func `spellings of SQL mean what the language says otherwise`(text: String, same: String) throws {
+        func tree(_ text: String) -> String {
+            do { return try Parser.query(text).description } catch { return "\(error.message)" }
+        }
+        #expect(tree(text) == tree(same))
+    }
+
+    @Test(arguments: [("a > 1 ORDER BY a", "SORT("), ("a > 1 LIMIT 5", "LIMIT(5)"), ("a ILIKE 'x'", "LIKE[c]"), ("a IS 5", "=="), ("a BETWEEN b AND c", ">="), ("a BETWEEN 1", "BETWEEN 1 AND 10"), ("select a from b", "firn sql")])
+    func `what SQL says otherwise is explained with what to write`(text: String, hint: String) {
+        let error = #expect(throws: QueryError.self) { try Parser.query(text) }
+        #expect(error?.description.contains(hint) == true, "\(String(describing: error))")
+    }
+
     @Test func `escapes are decoded`() throws {
         #expect(try Parser.query("a == 'Re\\u0078 \\ud83d\\ude00'") == Parser.query("a == 'Rex 😀'"))
     }
@@ -35,6 +57,23 @@ import Testing
         #expect(throws: QueryError.self) { try Parser.query(String(repeating: "!", count: 100_000) + "a == 1") }
         #expect(throws: QueryError.self) { try Parser.query("a == 1" + String(repeating: " + 1", count: 100_000)) }
         _ = try Parser.query("a == 1" + String(repeating: " OR a == 1", count: 20_000))
+    }
+
+    @Test func `a name is printed so that it reads back, whatever characters are in it`() throws {
+        let parts = ["`", "``", "\u{301}", "\u{20E3}", "\u{200D}", "\u{FE0F}", "\u{1F3FD}", "a", "Z", "é", "like", "IN", "O1", "T5-", "0", "-", "$", ".", " ", "\t", "\n", "\r\n", "\0", "'", "\"", "\\", "(", ")", ",", "{", "@", "日", "👩", "\u{202E}",
+                     "\u{212A}", "ſ", "\u{A0}", "\u{FEFF}", "\u{E000}"]
+        var random = Random(seed: 7)
+        for round in 0..<20_000 {
+            var name = round < parts.count ? parts[round] : ""
+            for _ in 0..<(round < parts.count ? 0 : 1 + random.below(6)) { name += parts[random.below(parts.count)] }
+            let path = PathSyntax([.name(name), .name(name)]), text = "\(path) == 1 AND ANY \(path) > 2 SORT(\(path) ASC)"
+            let tree = try Parser.query(text)
+            guard case .and(let tests) = tree.predicate, case .comparison(let first) = tests[0], case .path(let read) = first.left, read.steps.count == 2, case .name(let again, _) = read.steps[0] else {
+                Issue.record("\(text.debugDescription) is read as \(tree)")
+                continue
+            }
+            #expect(Array(again.utf8) == Array(name.utf8), "\(text.debugDescription)")
+        }
     }
 
     @Test func `any text is parsed or refused, and what parses is printed faithfully`() throws {
