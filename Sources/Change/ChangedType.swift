@@ -80,9 +80,13 @@ struct DifferingRows {
         }
     }
 
+    /// The cell is not written with the others of its row.
+    mutating func leaveOut(_ number: Int, of pair: Int) { pairs[pair].cells.removeAll { $0 == number } }
+
     private mutating func find(_ difference: TableDifference, _ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
         // Where the columns that were compared stand among those written.
-        let places = difference.columns.map { column in shared.firstIndex { $0.name == column.name } }
+        let written = Dictionary(shared.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
+        let places = difference.columns.map { written[$0.name] }
         let lone = Lone(old, new, shared, sharedKey, options), loose = Loose(difference.old, difference.new, shared.map(\.name), sharedKey, options)
         try difference.forEachMatch(changed: lone.isEmpty && loose.isEmpty) { before, after, columns throws(FirnError) in
             var cells = columns.compactMap { places[$0] }

@@ -19,12 +19,12 @@ private struct ChangesetReader {
     func read() throws(FirnError) -> Changeset {
         guard let row = try rows(of: Changeset.facts, most: 1)?.first, snapshot.table(named: "old") != nil, snapshot.table(named: "new") != nil,
               case .int(let version) = row[0] else { throw refusal("it is no file of changes") }
-        guard version == 1 || version == Changeset.version else { throw FirnError(.unsupported, "changes of version \(version), which this program does not know", at: .init(file: name)) }
+        guard (1...Changeset.version).contains(version) else { throw FirnError(.unsupported, "changes of version \(version), which this program does not know", at: .init(file: name)) }
         // What it holds goes into another file as it is.
         if let defect = snapshot.verify(full: true).first { throw .damaged(name, what: "\(defect.subject): \(defect.damage.what)", byte: defect.damage.offset) }
         switch version {
         case 1: return try first(row)
-        default: return try second()
+        default: return try second(hasEdits: version > 2)
         }
     }
 
@@ -66,9 +66,9 @@ private struct ChangesetReader {
         return Changeset(parts: [part], name: name)
     }
 
-    // MARK: Version 2
+    // MARK: Versions 2 and 3
 
-    private func second() throws(FirnError) -> Changeset {
+    private func second(hasEdits: Bool) throws(FirnError) -> Changeset {
         guard let old = try rows(of: Changeset.sideFacts("old"), most: Changeset.mostTypes), let new = try rows(of: Changeset.sideFacts("new"), most: Changeset.mostTypes), old.count == new.count else {
             throw refusal("it does not say what it holds")
         }
@@ -78,7 +78,9 @@ private struct ChangesetReader {
             guard let facts = before ?? after, before == nil || after == nil || before!.key == after!.key && before!.pairs == after!.pairs else {
                 throw refusal("what it says of its rows is not so")
             }
-            parts.append(try part(facts.key, facts.pairs, before?.side, after?.side, isWhole: false, isReplacing: false))
+            var found = try part(facts.key, facts.pairs, before?.side, after?.side, isWhole: false, isReplacing: false)
+            if hasEdits { found.edits = try edits(of: found) }
+            parts.append(found)
         }
         for names in [parts.compactMap(\.before?.name), parts.compactMap(\.after?.name)] where Set(names).count < names.count { throw refusal("it speaks of one type twice") }
         return Changeset(parts: parts, name: name)
@@ -91,7 +93,16 @@ private struct ChangesetReader {
         return (Changeset.Side(name: type, hash: hash, table: snapshot.table(named: names.type(type)), primaryKey: own, required: Set(required), names: names), key, pairs)
     }
 
-    // MARK: Both
+    private func edits(of part: Changeset.Part) throws(FirnError) -> ReadEdits? {
+        guard let table = snapshot.table(named: CellEdits.typeName(part.name)) else { return nil }
+        let expected = CellEdits.type(part.name).columns
+        guard part.before?.table != nil, part.after?.table != nil, table.type.columns.map(\.name) == expected.map(\.name), table.type.columns.map(\.type) == expected.map(\.type) else {
+            throw refusal("edits in it that are none")
+        }
+        do throws(Damage) { return try ReadEdits(table, pairs: part.pairs, name: name) } catch { throw .damaged(name, what: error.what, byte: error.offset) }
+    }
+
+    // MARK: All
 
     private func part(_ key: [String], _ pairs: Int64, _ before: Changeset.Side?, _ after: Changeset.Side?, isWhole: Bool, isReplacing: Bool) throws(FirnError) -> Changeset.Part {
         let sides = [before, after].compactMap { $0 }, tables = sides.compactMap(\.table)

@@ -34,6 +34,7 @@ private struct ChangesetDraft {
     private let options: DifferenceOptions
     private let oldKeys: LinkedRowKeys, newKeys: LinkedRowKeys
     private var entries: [Entry] = []
+    private var hasEdits = false
     private var sides: [(entry: Int, old: ChangedSide?, new: ChangedSide?)] = []
 
     init(_ options: DifferenceOptions) {
@@ -77,8 +78,8 @@ private struct ChangesetDraft {
     }
 
     private func checkKey(_ table: any Table, _ key: [String], _ name: String) throws(FirnError) {
-        let own = table.type.keyNames
-        for column in table.type.columns where (key + own).contains(column.name) {
+        let names = Set(key + table.type.keyNames)
+        for column in table.type.columns where names.contains(column.name) {
             if column.type.kind != .link, try !table.hasNamedLinks([column.name], name) { continue }
             throw FirnError(.unsupported, "changes of rows of '\(table.type.name)' cannot be written: the column '\(column.name)', which tells them apart, holds links", at: .init(file: name),
                             advice: "give the type a key of plain values")
@@ -95,15 +96,28 @@ private struct ChangesetDraft {
 
     var schema: Schema {
         Schema([Changeset.facts, Changeset.sideFacts("old"), Changeset.sideFacts("new")] + sides.flatMap { ($0.old?.types ?? []) + ($0.new?.types ?? []) }.distinct
-            + oldKeys.types + newKeys.types)
+            + oldKeys.types + newKeys.types + editedTypes)
+    }
+
+    private var editedTypes: [TypeSchema] {
+        sides.compactMap { side in
+            guard let old = side.old?.types.first, side.new != nil, old.columns.contains(where: { CellEdits.mayEdit($0.type) }) else { return nil }
+            return CellEdits.type(entries[side.entry].type.name)
+        }
     }
 
     mutating func write(_ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
         for side in sides {
-            let rows = try DifferingRows(entries[side.entry].type, options)
+            let type = entries[side.entry].type
+            var rows = try DifferingRows(type, options)
+            let edits = try WrittenEdits(type, &rows, options)
             entries[side.entry].pairs = rows.pairs.count
             try side.old?.write(rows.pairs.map { ($0.old, $0.cells) }, rows.removed, rows.shared.map(\.old), write)
             try side.new?.write(rows.pairs.map { ($0.new, $0.cells) }, rows.added, rows.shared.map(\.new), write)
+            if !edits.isEmpty {
+                hasEdits = true
+                try edits.write(type.name, write)
+            }
         }
         try oldKeys.write(write)
         try newKeys.write(write)
@@ -141,7 +155,7 @@ private struct ChangesetDraft {
             new.append(row(entry.type.new, entry.type.keys.new, entry.hashes.new))
         }
         let single = entries.count == 1 ? entries[0] : nil
-        let facts: [Value] = [.int(Changeset.version), .string((single?.type.new ?? single?.type.old)?.type.name ?? ""), strings(single?.key ?? []),
+        let facts: [Value] = [.int(hasEdits ? Changeset.version : 2), .string((single?.type.new ?? single?.type.old)?.type.name ?? ""), strings(single?.key ?? []),
                               .int(Int64(entries.reduce(0) { $0 + $1.pairs })), .bool(false), text(ofFile(\.old, \.hashes.old)), text(ofFile(\.new, \.hashes.new))]
         for (type, rows) in [(Changeset.facts, [facts]), (Changeset.sideFacts("old"), old), (Changeset.sideFacts("new"), new)] {
             var batch = Batch(type, in: Schema([type]))
@@ -200,13 +214,14 @@ private struct ChangedSide {
     /// `shared`: the columns of which only those cells are written that `pairs` name.
     func write(_ pairs: [(place: RowPlace, cells: [Int])], _ rest: [RowPlace], _ shared: [Int], _ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
         let reader = RowReader(table, name: name), schema = Schema(types + keys.types), type = types[0]
-        let rest = rest.map { (place: $0, cells: Optional<[Int]>.none) }, rows = pairs.map { (place: $0.place, cells: Optional($0.cells)) } + rest
+        let rest = rest.map { (place: $0, cells: Optional<Set<Int>>.none) }, rows = pairs.map { (place: $0.place, cells: Optional(Set($0.cells))) } + rest
+        let numbers = Dictionary(shared.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         var start = 0
         while start < rows.count {
             let end = min(rows.count, start + segmentSize)
             var batch = Batch(type, in: schema)
             for (place, column) in type.columns.enumerated() {
-                let number = shared.firstIndex(of: place), source = table.type.columns[place].type, mayLink = table.schema.mayHoldLinks(source)
+                let number = numbers[place], source = table.type.columns[place].type, mayLink = table.schema.mayHoldLinks(source)
                 for row in rows[start..<end] {
                     if let number, let cells = row.cells, !cells.contains(number) {
                         batch.columns[place].append(.null)

@@ -31,11 +31,21 @@ package struct Changeset: Sendable {
         let isWhole: Bool
         /// All rows of both sides are there, and none is paired.
         let isReplacing: Bool
+        /// What became of the parts of nested cells, which are null on both sides; nil: of none.
+        var edits: ReadEdits?
 
         package var name: String { (before ?? after)!.name }
         package var removed: Int { (before?.table?.rowCount ?? pairs) - pairs }
         package var added: Int { (after?.table?.rowCount ?? pairs) - pairs }
         var isUnchanged: Bool { before?.table == nil && after?.table == nil }
+
+        fileprivate var changesNothing: Bool {
+            guard let before, let after else { return false }
+            if isUnchanged { return true }
+            let old = before.types { $0 }, new = after.types { $0 }
+            guard before.hash == after.hash, before.primaryKey == after.primaryKey, before.required == after.required, pairs == 0, added == 0, removed == 0, let was = old.first, let becomes = new.first else { return false }
+            return was.hasShape(of: becomes, in: Schema(old), other: Schema(new))
+        }
     }
 
     package let parts: [Part]
@@ -56,16 +66,21 @@ package struct Changeset: Sendable {
     package var removed: Int { parts.reduce(0) { $0 + $1.removed } }
     package var added: Int { parts.reduce(0) { $0 + $1.added } }
 
+    /// Nothing becomes another: a file stays as it is.
+    package var isEmpty: Bool { parts.allSatisfy(\.changesNothing) }
+
     /// What leads back.
     package var reversed: Changeset {
         Changeset(parts: parts.map { part in
             var copy = part
             swap(&copy.before, &copy.after)
+            copy.edits = part.edits?.reversed
             return copy
         }, name: name)
     }
 
-    static let version: Int64 = 2
+    /// Of files with edits of the parts of cells; those without are of version 2.
+    static let version: Int64 = 3
     /// More types than this have no file's schema.
     static let mostTypes = 131_072
     static let facts = TypeSchema("changes", columns: [
@@ -148,10 +163,10 @@ extension TypeSchema {
 extension Schema {
     /// The embedded types that a type's columns lead to, each before those that lead to it where there is such an order.
     func embedded(from type: TypeSchema) -> [TypeSchema] {
-        var found: [TypeSchema] = []
+        var found: [TypeSchema] = [], names: Set<String> = []
         func visit(_ type: TypeSchema) {
             for column in type.columns where column.type.kind == .embedded {
-                guard let target = column.type.target.flatMap({ self[$0] }), !found.contains(where: { $0.name == target.name }) else { continue }
+                guard let target = column.type.target.flatMap({ self[$0] }), names.insert(target.name).inserted else { continue }
                 found.append(target)
                 visit(target)
             }

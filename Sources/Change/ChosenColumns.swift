@@ -21,9 +21,8 @@ struct ChosenColumns {
             }
         }
         let common = new.type.columns.map(\.name).filter { old.type.index(of: $0) != nil }
-        compared = common.filter { name in
-            !names.contains(name) && (options.columns.isEmpty || options.columns.contains(name)) && !options.ignore.contains(name)
-        }.map { ColumnPairing($0, old: old, new: new) }
+        let left = Set(names).union(options.ignore), chosen = Set(options.columns)
+        compared = common.filter { !left.contains($0) && (chosen.isEmpty || chosen.contains($0)) }.map { ColumnPairing($0, old: old, new: new) }
     }
 
     private static func require(_ name: String, _ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {

@@ -40,17 +40,17 @@ extension Column {
     }
 
     /// Whether two rows of columns of one kind hold the same, to the bit.
-    private func holdsSame(_ i: Int, as other: Column, _ j: Int) -> Bool {
+    func holdsSame(_ i: Int, as other: Column, _ j: Int) -> Bool {
         let here = isPresent(i), there = other.isPresent(j)
         guard here, there else { return here == there }
         if type.isCollection {
             let start = offsets[i], from = other.offsets[j]
             let count = offsets[i + 1] - start
             guard count == other.offsets[j + 1] - from else { return false }
-            for c in children.indices where count > 0 {
-                for k in 0..<count where !children[c].holdsSame(start + k, as: other.children[c], from + k) { return false }
+            return count == 0 || eachChild(other) { a, b in
+                for k in 0..<count where !a.holdsSame(start + k, as: b, from + k) { return false }
+                return true
             }
-            return true
         }
         switch type.kind {
         case .bool, .int, .link: return words[i] == other.words[j]
@@ -62,8 +62,32 @@ extension Column {
             return text.bytes.withUnsafeBytes { a in
                 other.text.bytes.withUnsafeBytes { b in sameBytes(a, mine.lowerBound, b, theirs.lowerBound, mine.count) }
             }
-        case .embedded: return children.count == other.children.count && children.indices.allSatisfy { children[$0].holdsSame(i, as: other.children[$0], j) }
-        case .any: return value(at: i) == other.value(at: j)
+        case .embedded: return eachChild(other) { $0.holdsSame(i, as: $1, j) }
+        case .any: return value(at: i).encoded == other.value(at: j).encoded   // Equal strings may have other bytes.
         }
+    }
+
+    /// Whether `test` holds for each child with its twin. In place: a copy of a column counts references of each of its arrays.
+    @inline(__always)
+    private func eachChild(_ other: Column, _ test: (borrowing Column, borrowing Column) -> Bool) -> Bool {
+        guard children.count == other.children.count else { return false }
+        return children.withUnsafeBufferPointer { mine in
+            other.children.withUnsafeBufferPointer { theirs in
+                for c in mine.indices where !test(mine[c], theirs[c]) { return false }
+                return true
+            }
+        }
+    }
+}
+
+extension ColumnPairing {
+    /// Whether the arrays of the two columns mean the same, down to the fields of objects: rows that hold the same to the bit are equal.
+    var isLaidOutAlike: Bool { Self.isLaidOutAlike(old.column.type, old.schema, new.column.type, new.schema, inside: []) }
+
+    private static func isLaidOutAlike(_ a: ColumnType, _ schema: Schema, _ b: ColumnType, _ other: Schema, inside: Set<String>) -> Bool {
+        guard a.kind == b.kind, a.collection == b.collection else { return false }
+        guard a.kind == .embedded, let name = a.target, !inside.contains(name) else { return a.target == b.target }
+        guard let mine = schema[name], let theirs = b.target.flatMap({ other[$0] }), mine.columns.count == theirs.columns.count else { return false }
+        return zip(mine.columns, theirs.columns).allSatisfy { $0.name == $1.name && isLaidOutAlike($0.type, schema, $1.type, other, inside: inside.union([name])) }
     }
 }

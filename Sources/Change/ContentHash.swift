@@ -43,6 +43,9 @@ package struct ContentHash: Sendable {
             key = []
             for column in names {
                 guard let place = type.index(of: column) else {
+                    if type.columns.contains(where: { $0.type.kind == .embedded && column.hasPrefix($0.name + ".") }) {
+                        throw FirnError(.usage, "\"\(column)\" is a member of objects, and the key of a content hash is made of whole columns", at: .init(file: options.name), advice: "choose a column")
+                    }
                     throw FirnError(.usage, "the key column '\(column)' does not exist", at: .init(file: options.name),
                                     advice: "the columns are: " + type.columns.prefix(12).map(\.name).joined(separator: ", "))
                 }

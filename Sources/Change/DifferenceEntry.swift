@@ -19,6 +19,11 @@ extension TableDifference {
         (RowReader(old, name: options.oldName), RowReader(new, name: options.newName))
     }
 
+    /// The columns that the table of a reader has itself, without members of objects that are its key here.
+    package func columns(of reader: RowReader) -> ArraySlice<ColumnSchema> {
+        reader.table.type.columns.prefix(reader.table === old ? plain.old.type.columns.count : plain.new.type.columns.count)
+    }
+
     /// The values of the key, of either table.
     package func keyValues(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> [Value] {
         var values: [Value] = []
@@ -65,6 +70,14 @@ extension TableDifference {
                 try body(place(segment.partners[row]), RowPlace(segment: s, row: row), columns)
             }
         }
+    }
+
+    /// What changed within a cell: of nested values the parts that are not the same, of others, and of short lists and sets, the whole.
+    package func parts(_ old: Value, _ new: Value) -> [ValueEdit] {
+        let edits = [ValueEdit].between(old, new) { Value.sameMeaning($0, $1, tolerance: options.tolerance) }
+        // Values of other kinds, or in another spelling, are compared as a whole.
+        let isShort = !edits.contains { $0.path.contains { if case .string = $0 { true } else { false } } } && 2 * edits.size >= old.encoded.count + new.encoded.count
+        return edits.isEmpty || isShort ? [ValueEdit(path: [], kind: .replaced, old: old, new: new)] : edits
     }
 
     private func place(_ flat: UInt32) -> RowPlace {

@@ -162,7 +162,7 @@ private struct Resolution {
     /// Whether a type that a wildcard leads to has what the path asks for next.
     private func canGoOn(_ path: KeyPath, at type: Int) -> Bool {
         let columns = schema.types[type].columns
-        let isColumn = path.part == "*" || columns.contains { $0.name == path.part }
+        let isColumn = path.part == "*" || schema.types[type].index(of: path.part) != nil
         var next = path
         next.next += 1
         if !isColumn { return inverse(path.part, of: type).map { path.isLast || canGoOn(next, at: $0.type) } ?? false }

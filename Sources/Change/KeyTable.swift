@@ -28,6 +28,9 @@ final class KeyTable: @unchecked Sendable {
         suspects = filled.flatMap(\.suspects)
     }
 
+    /// Whether no position was entered.
+    var isEmpty: Bool { slots.allSatisfy { part in part.allSatisfy { $0 == KeyTable.none } } }
+
     deinit { for part in slots { part.deallocate() } }
 
     private struct Source: @unchecked Sendable { let hashes: UnsafePointer<UInt64> }

@@ -11,6 +11,7 @@ struct PairComparison {
     let pairs: RowPairs
     var tolerance: Double
     private let needed: [Bool]
+    private var isLaidOutAlike = false
     private var whole = Column(ColumnType(.int))
     private var vector = Column(ColumnType(.int))
 
@@ -31,6 +32,7 @@ struct PairComparison {
         var unequal = Bits(repeating: false, count: new.rowCount)
         guard pairs.count > 0 else { return unequal }
         try readWhole(pairing)
+        isLaidOutAlike = pairing.isLaidOutAlike
         var first = 0, segment = -1
         var reader: (any ColumnReader)?
         while first < pairs.count {
@@ -98,6 +100,9 @@ struct PairComparison {
                 }
             }
         case .text: compareText(range, &unequal)
+        case .values where isLaidOutAlike:
+            // Most rows hold the same to the bit: only the others become values.
+            each(range, &unequal) { whole.holdsSame($0, as: vector, $1) || pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance) }
         case .numbers, .written, .values:
             each(range, &unequal) { pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance) }
         }

@@ -81,6 +81,7 @@ extension Patch {
                 if try !pairing.same(value, stands.value(there[k], pairing.new.index), tolerance: 0) { wrong[k, default: []].append(column.name) }
             }
         }
+        for (k, parts) in try wrongParts(of: plan) { wrong[k, default: []] += parts }
         for (k, columns) in wrong.sorted(by: { $0.key < $1.key }) {
             var key: [(name: String, value: Value)] = []
             for name in part.key { key.append((name, try was.value(places[k], tables.old.type.index(of: name)!))) }
@@ -200,14 +201,15 @@ extension Value {
 /// Which cells of changed rows the changes tell of: all that are there on one side at least, and all of columns that the other side has not alike.
 struct ToldCells {
     private let part: Changeset.Part
-    private let name: String
+    /// Of the rows as they are: one for all columns.
+    private let reader: RowReader?
     private let alike: Set<String>
     /// Where the rows stand as they are.
     private let rows: [RowPlace]
 
     init(_ part: Changeset.Part, name: String) throws(FirnError) {
         self.part = part
-        self.name = name
+        reader = part.after?.table.map { RowReader($0, name: name) }
         var alike: Set<String> = []
         if let before = part.before, let after = part.after {
             let old = before.types { $0 }, new = after.types { $0 }
@@ -223,7 +225,7 @@ struct ToldCells {
 
     func column(_ column: String) -> Told {
         guard !part.isWhole, alike.contains(column), let after = part.after?.table, let place = after.type.index(of: column) else { return Told() }
-        return Told(reader: RowReader(after, name: name), column: place, rows: rows)
+        return Told(reader: reader, column: place, rows: rows)
     }
 
     struct Told {

@@ -58,6 +58,7 @@ extension Patch {
             }
             if !found.cells.isEmpty { linked.append(found) }
         }
+        try editCells(plan)
         return linked
     }
 
@@ -143,7 +144,7 @@ extension Patch {
             }
         } else {
             let key = target.key.map { target.columns[$0] }
-            guard named.type.columns.count == key.count, key.allSatisfy({ own in named.type.columns.contains { $0.name == own.name && $0.type.kind == own.type.kind && $0.type.collection == own.type.collection } }) else {
+            guard named.type.columns.count == key.count, key.allSatisfy({ own in named.type.index(of: own.name).map { named.type.columns[$0].type.kind == own.type.kind && named.type.columns[$0].type.collection == own.type.collection } ?? false }) else {
                 throw otherKey(name)
             }
             var options = DifferenceOptions()

@@ -85,8 +85,10 @@ extension Patch {
 
     /// Columns that stay keep what the changes know nothing of: what their objects are called, and that they may be without a value in other rows.
     private func keepColumns(of rows: StoredTable, _ plan: Plan, in type: inout TypeSchema, _ schema: Schema) throws(FirnError) {
-        for own in rows.type.columns where rows.type.hasColumn(own, of: type, in: rows.schema, other: schema) {
-            let place = type.index(of: own.name)!
+        // Looked up as it was: a type finds its columns by name again from the start after each change.
+        let wanted = type
+        for own in rows.type.columns where rows.type.hasColumn(own, of: wanted, in: rows.schema, other: schema) {
+            let place = wanted.index(of: own.name)!
             if own.type.kind == .embedded, let target = own.type.target {
                 // Under whatever name, they have to take the rows to come.
                 if let other = type.columns[place].type.target.flatMap({ schema[$0] }) { try widen(target, transaction.schema, to: other, schema) }
@@ -108,7 +110,8 @@ extension Patch {
             for place in required { own.columns[place].type.isOptional = true }
             try transaction.revise(own)
         }
-        for column in own.columns where going.contains(where: { $0.name == column.name }) {
+        let names = Set(going.map(\.name))
+        for column in own.columns where names.contains(column.name) {
             for id in try reading({ () throws(Damage) in try transaction.table(plan.name).liveRowIDs() }) {
                 try transaction.update(plan.name, rowID: id, column: column.name, Column.absentValue(column.type))
             }

@@ -23,7 +23,9 @@ package struct RowPlace: Sendable, Hashable {
 package final class RowReader {
     package let table: any Table
     let name: String
-    private var columns: [Window?]
+    /// By column, its window; -1 before its first read. A reader is made for few of many columns, and often.
+    private var slots: [Int32]
+    private var windows: [Window] = []
     private var segment: (any Segment)?
     private var segmentIndex = -1
 
@@ -38,7 +40,7 @@ package final class RowReader {
     init(_ table: any Table, name: String) {
         self.table = table
         self.name = name
-        columns = Array(repeating: nil, count: table.type.columns.count)
+        slots = Array(repeating: -1, count: table.type.columns.count)
     }
 
     /// The value of a column, with the fields of embedded objects named.
@@ -59,26 +61,30 @@ package final class RowReader {
     }
 
     private func read(_ place: RowPlace, _ index: Int, _ schema: ColumnSchema) throws(Damage) -> Value {
-        if columns[index] == nil { columns[index] = Window(column: Column(schema, in: table.schema)) }
-        if columns[index]!.segment != place.segment {
+        if slots[index] < 0 {
+            slots[index] = Int32(windows.count)
+            windows.append(Window(column: Column(schema, in: table.schema)))
+        }
+        let slot = Int(slots[index])
+        if windows[slot].segment != place.segment {
             if segmentIndex != place.segment {
                 segment = try table.segment(place.segment)
                 segmentIndex = place.segment
             }
-            columns[index]!.reader = try segment!.column(index)
-            columns[index]!.segment = place.segment
-            columns[index]!.vector = -1
+            windows[slot].reader = try segment!.column(index)
+            windows[slot].segment = place.segment
+            windows[slot].vector = -1
         }
-        let vector = place.row / vectorSize, reader = columns[index]!.reader!
-        guard columns[index]!.vector == vector else {
-            columns[index]!.vector = vector
-            columns[index]!.isDecoded = false
+        let vector = place.row / vectorSize, reader = windows[slot].reader!
+        guard windows[slot].vector == vector else {
+            windows[slot].vector = vector
+            windows[slot].isDecoded = false
             return try reader.value(at: place.row)
         }
-        if !columns[index]!.isDecoded {
-            try reader.read(vector: vector, into: &columns[index]!.column)
-            columns[index]!.isDecoded = true
+        if !windows[slot].isDecoded {
+            try reader.read(vector: vector, into: &windows[slot].column)
+            windows[slot].isDecoded = true
         }
-        return columns[index]!.column.value(at: place.row % vectorSize)
+        return windows[slot].column.value(at: place.row % vectorSize)
     }
 }

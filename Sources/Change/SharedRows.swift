@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// The rows that two versions of one table hold in common, as far as the segments know without reading values. They are equal, so neither
+/// The rows that two versions of one table hold in common, as far as the segments can prove it. They are equal, so neither
 /// compared: the work is proportional to what changed. Their keys alone are read, to see that none of the others has one of them too.
 ///
 /// Only where the key is the table's own; two shared rows that repeat a key are not found.
@@ -16,6 +16,7 @@ struct SharedRows: Sendable {
         guard own == key, old.type.columns == new.type.columns, old.type.key == new.type.key, old.schema == new.schema else { return }
         self.old = Array(repeating: nil, count: old.segmentCount)
         self.new = Array(repeating: nil, count: new.segmentCount)
+        var pairs: [(old: Int, new: Int)] = []
         do throws(Damage) {
             var i = 0, j = 0
             while i < old.segmentCount, j < new.segmentCount {
@@ -29,21 +30,28 @@ struct SharedRows: Sendable {
                     continue
                 }
                 let first = try before.rowID(at: 0), second = try after.rowID(at: 0)
-                if first == second, before.rowCount <= after.rowCount, let bits = try after.rowsThatMayDiffer(from: before) {
-                    self.old[i] = bits.count == before.rowCount ? bits : bits.slice(0..<before.rowCount)
-                    self.new[j] = bits
-                }
+                if first == second, before.rowCount <= after.rowCount { pairs.append((i, j)) }
                 if first <= second { i += 1 }
                 if second <= first { j += 1 }
             }
         } catch { throw FirnError(error, in: options.newName) }
+        let aligned = pairs
+        let found = try options.each(aligned.count) { k throws(FirnError) -> (old: Bits, new: Bits)? in
+            // What cannot be read here is met again, and named, where all rows are compared.
+            guard let before = try? old.segment(aligned[k].old), let after = try? new.segment(aligned[k].new), let bits = try? after.rowsThatMayDiffer(from: before) else { return nil }
+            return (bits.count == before.rowCount ? bits : bits.slice(0..<before.rowCount), bits)
+        }
+        for (pair, bits) in zip(aligned, found) {
+            self.old[pair.old] = bits?.old
+            self.new[pair.new] = bits?.new
+        }
     }
 
     var isEmpty: Bool { new.allSatisfy { $0 == nil } }
 
     /// Whether a shared row may have the key of one that may differ: one in `index`, or one of those with the hashes in `added`.
     func hasKeyOfOther(_ table: any Table, _ key: [ColumnPairing], _ index: KeyTable, _ added: [UInt64], _ options: DifferenceOptions) throws(FirnError) -> Bool {
-        if isEmpty { return false }
+        if isEmpty || index.isEmpty && added.isEmpty { return false }
         return try added.withUnsafeBufferPointer { hashes throws(FirnError) in
             let others = try hashes.baseAddress.map { base throws(FirnError) in
                 try KeyTable(base, count: hashes.count, threads: 1, isChosen: nil, options: options)

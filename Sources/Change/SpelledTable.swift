@@ -3,7 +3,7 @@ import FirnModel
 import Synchronization
 
 /// A table whose links are the keys of the rows that they lead to: what is compared, shown, and the same in two files.
-final class SpelledTable: Table {
+final class SpelledTable: WrappedTable {
     let base: any Table
     let spelling: LinkSpelling
     let type: TypeSchema
@@ -21,11 +21,7 @@ final class SpelledTable: Table {
         schema = spelling.spelled(base.schema)
     }
 
-    var rowCount: Int { base.rowCount }
-    var segmentCount: Int { base.segmentCount }
     func segment(_ index: Int) throws(Damage) -> any Segment { SpelledSegment(try base.segment(index), self) }
-    func segmentIndex(of rowID: Int64) throws(Damage) -> Int? { try base.segmentIndex(of: rowID) }
-    func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) }
 
     /// Nil if the rows of the type are not at hand.
     func keys(of target: String) throws(Damage) -> LinkedKeys? {
@@ -75,7 +71,7 @@ extension Table {
     }
 }
 
-private final class SpelledSegment: Segment {
+private final class SpelledSegment: WrappedSegment {
     let base: any Segment
     let table: SpelledTable
 
@@ -84,19 +80,14 @@ private final class SpelledSegment: Segment {
         self.table = table
     }
 
-    var rowCount: Int { base.rowCount }
-    var live: Bits? { base.live }
-    func rowID(at position: Int) throws(Damage) -> Int64 { try base.rowID(at: position) }
-    func position(of rowID: Int64) throws(Damage) -> Int? { try base.position(of: rowID) }
-
     func column(_ index: Int) throws(Damage) -> any ColumnReader {
         let column = table.base.type.columns[index], reader = try base.column(index)
         return table.base.schema.mayHoldLinks(column.type) ? SpelledColumn(reader, column, table) : reader
     }
 
     func column(path: [Int]) throws(Damage) -> any ColumnReader {
-        precondition(path.count == 1, "fields of objects are compared with their object: ask for the column")
-        return try column(path[0])
+        // Fields by themselves are asked of keys alone, which hold no links.
+        try path.count == 1 ? column(path[0]) : base.column(path: path)
     }
 
     func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? {

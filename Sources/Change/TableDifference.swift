@@ -40,6 +40,9 @@ package final class TableDifference: Sendable {
             && (changed == 0 || !kinds.contains(.changed))
     }
 
+    /// The first column of the key that is a member of objects in one of the tables (`a.b`).
+    package var memberKey: String? { key.first { $0.old >= plain.old.type.columns.count || $0.new >= plain.new.type.columns.count }?.name }
+
     package var types: (old: TypeSchema, new: TypeSchema) { (old.type, new.type) }
 
     /// The tables that were compared: their links are the keys of the rows they lead to.
@@ -55,7 +58,9 @@ package final class TableDifference: Sendable {
 
     /// Errors: `.usage` for columns that do not exist or no key, `.duplicateKey`, `.damaged`, and whatever `options.rows` throws.
     package static func compute(old: any Table, new: any Table, options: DifferenceOptions) throws(FirnError) -> TableDifference {
-        let spelled = try LinkSpelling.pair(old, new)
+        var spelled = try LinkSpelling.pair(old, new)
+        spelled.old = try MemberTable.with(options.key, spelled.old, options.oldName)
+        spelled.new = try MemberTable.with(options.key, spelled.new, options.newName)
         return try compute(spelled, plain: (old, new), options)
     }
 
@@ -80,6 +85,8 @@ package final class TableDifference: Sendable {
             if options.duplicates == .refuse { throw try repeated.error() }
             for row in repeated.found { hashes.leaveOut(row.later) }
         }
+        try Self.checkCount(old, options.oldName)
+        try Self.checkCount(new, options.newName)
         let matching = SegmentMatching(old: old, new: new, key: key, compared: compared, hashes: hashes, index: index, options: options)
         var segments = try matching.matchAll()
         if try options.shared.hasKeyOfOther(new, key, index, segments.flatMap(\.addedHashes), options) { return nil }
@@ -112,6 +119,15 @@ package final class TableDifference: Sendable {
         self.options = options
         self.segments = segments
         oldStarts = hashes.starts
+    }
+
+    /// The number of rows is what a file says of itself: totals are only printed of tables that hold as many.
+    private static func checkCount(_ table: any Table, _ name: String) throws(FirnError) {
+        do throws(Damage) {
+            var live = 0
+            for i in 0..<table.segmentCount { live += try table.segment(i).liveCount }
+            guard live == table.rowCount else { throw Damage("\(live) rows of '\(table.type.name)' in place of \(table.rowCount)") }
+        } catch { throw FirnError(error, in: name) }
     }
 
     /// Marks the old rows that have a partner. New rows that repeat a key are refused or left out; returns how many were left out.

@@ -9,10 +9,7 @@ struct VersionedColumn {
     /// By id where ids tell the columns apart (in files), by name otherwise (tables in memory).
     static func all(_ old: TypeSchema, _ new: TypeSchema) -> [VersionedColumn] {
         let haveIDs = [old, new].allSatisfy { Set($0.columns.map(\.id)).count == $0.columns.count }
-        func same(_ a: ColumnSchema, _ b: ColumnSchema) -> Bool { haveIDs ? a.id == b.id : a.name == b.name }
-        var out = new.columns.indices.map { i in
-            VersionedColumn(old: i < old.columns.count && same(old.columns[i], new.columns[i]) ? i : old.columns.firstIndex { same($0, new.columns[i]) }, new: i)
-        }
+        var out = new.columns.enumerated().map { i, column in VersionedColumn(old: haveIDs ? old.index(ofID: column.id) : old.index(of: column.name), new: i) }
         let known = Set(out.compactMap(\.old))
         for i in old.columns.indices where !known.contains(i) { out.append(VersionedColumn(old: i, new: nil)) }
         return out

@@ -160,7 +160,7 @@ import Testing
         try edited("new.Thing", "x", .int(21))
         #expect { try apply(Changeset(file.snapshot(), name: "c"), old) } throws: { ($0 as? FirnError)?.code == .damaged }
         #expect(try old.snapshot().version == 1)
-        for (type, column, value) in [("changes", "version", Value.int(3)), ("old", "pairs", .int(3)), ("old", "pairs", .int(-1)), ("new", "hash", .string("x")), ("new", "key", .list([.string("none")])),
+        for (type, column, value) in [("changes", "version", Value.int(4)), ("old", "pairs", .int(3)), ("old", "pairs", .int(-1)), ("new", "hash", .string("x")), ("new", "key", .list([.string("none")])),
                                       ("old", "key", .list([])), ("old", "name", .string("Other")), ("old", "name", .null), ("new", "required", .list([.string("none")])), ("new", "primaryKey", .list([.string("none")]))] {
             let table = try #require(try file.snapshot().table(named: type)), before = try #require(try table.row(0))[try #require(table.type.index(of: column))]
             try edited(type, column, value)

@@ -1,0 +1,147 @@
+import FirnBytes
+import FirnModel
+
+/// `edits.NAME` of a file of changes: what became of the parts of nested cells (docs/format/changes.md, "Parts of cells").
+enum CellEdits {
+    static func typeName(_ name: String) -> String { "edits.\(name)" }
+
+    static func type(_ name: String) -> TypeSchema {
+        TypeSchema(typeName(name), columns: [
+            ColumnSchema("pair", ColumnType(.int)), ColumnSchema("column", ColumnType(.string)), ColumnSchema("kind", ColumnType(.int)),
+            ColumnSchema("path", ColumnType(.any, collection: .list)), ColumnSchema("old", ColumnType(.any, optional: true)), ColumnSchema("new", ColumnType(.any, optional: true)),
+        ])
+    }
+
+    /// Whether cells of a column may be stored by their parts.
+    static func mayEdit(_ type: ColumnType) -> Bool { type.isCollection || type.kind == .embedded || type.kind == .any }
+
+    /// The edits of one cell, if they take less than its two values do and lead from one to the other to the bit.
+    static func between(_ old: Value, _ new: Value) -> [ValueEdit]? {
+        guard old.isNested, new.isNested else { return nil }
+        let edits = [ValueEdit].between(old, new, checks: true)
+        guard !edits.isEmpty, !edits.isWhole, edits.size < old.encoded.count + new.encoded.count else { return nil }
+        var there = old, back = new
+        guard there.apply(edits) == nil, there == new, back.apply(edits.reversed().map(\.reversed)) == nil, back == old else { return nil }
+        return edits
+    }
+}
+
+/// The edits of one type's cells as they are written.
+struct WrittenEdits {
+    private var rows: [(pair: Int, column: String, edit: ValueEdit)] = []
+
+    var isEmpty: Bool { rows.isEmpty }
+
+    /// Takes out of `rows` the cells that are stored by their parts. Cells with links stay whole: links have other numbers in a file of changes.
+    init(_ type: ChangedType, _ rows: inout DifferingRows, _ options: DifferenceOptions) throws(FirnError) {
+        guard let old = type.old, let new = type.new else { return }
+        let nested = rows.shared.indices.filter { CellEdits.mayEdit(old.type.columns[rows.shared[$0].old].type) }
+        guard !nested.isEmpty else { return }
+        let was = RowReader(old, name: options.oldName), becomes = RowReader(new, name: options.newName)
+        for (k, pair) in rows.pairs.enumerated() {
+            for number in pair.cells where nested.contains(number) {
+                let column = rows.shared[number]
+                let before = try was.value(pair.old, column.old), after = try becomes.value(pair.new, column.new)
+                if before.hasLinks(old.type.columns[column.old].type, in: old.schema) || after.hasLinks(new.type.columns[column.new].type, in: new.schema) { continue }
+                guard let edits = CellEdits.between(before, after) else { continue }
+                rows.leaveOut(number, of: k)
+                for edit in edits { self.rows.append((k, column.name, edit)) }
+            }
+        }
+    }
+
+    func write(_ name: String, _ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
+        let type = CellEdits.type(name)
+        var start = 0
+        while start < rows.count {
+            let end = min(rows.count, start + segmentSize)
+            var batch = Batch(type, in: Schema([type]))
+            for row in rows[start..<end] {
+                let values: [Value] = [.int(Int64(row.pair)), .string(row.column), .int(row.edit.kind.rawValue), .list(row.edit.path), row.edit.old.withoutObjects, row.edit.new.withoutObjects]
+                for (i, value) in values.enumerated() { batch.columns[i].append(value) }
+            }
+            batch.count = end - start
+            try write(type.name, batch)
+            start = end
+        }
+    }
+}
+
+/// The edits of one type's cells as they are read.
+struct ReadEdits: Sendable {
+    private let table: any Table
+    private let name: String
+    /// By pair: the first of its rows and the one after the last.
+    private let ranges: [Int: Range<Int>]
+    private let starts: [Int]
+    private var isReversed = false
+
+    /// Throws `Damage` if the rows do not stand in the order of their pairs.
+    init(_ table: any Table, pairs: Int, name: String) throws(Damage) {
+        self.table = table
+        self.name = name
+        var ranges: [Int: Range<Int>] = [:], starts = [0], last = -1
+        for index in 0..<table.segmentCount {
+            let segment = try table.segment(index), reader = try segment.column(0)
+            guard segment.live == nil else { throw Damage("deleted rows in a file of changes") }
+            var numbers = Column(reader.type)
+            for vector in 0..<segment.vectorCount {
+                try reader.read(vector: vector, into: &numbers)
+                for row in 0..<numbers.count {
+                    let flat = starts[index] + vector * vectorSize + row
+                    guard numbers.isPresent(row), numbers.words[row] >= Int64(last), numbers.words[row] >= 0, numbers.words[row] < Int64(pairs) else { throw Damage("edits of rows that are not in it") }
+                    let pair = Int(numbers.words[row])
+                    ranges[pair] = (ranges[pair]?.lowerBound ?? flat)..<flat + 1
+                    last = pair
+                }
+            }
+            starts.append(starts[index] + segment.rowCount)
+        }
+        self.ranges = ranges
+        self.starts = starts
+    }
+
+    var isEmpty: Bool { ranges.isEmpty }
+    var reversed: ReadEdits {
+        var copy = self
+        copy.isReversed.toggle()
+        return copy
+    }
+
+    /// Rows with edits, ascending.
+    var pairs: [Int] { ranges.keys.sorted() }
+
+    func reader() -> RowReader { RowReader(table, name: name) }
+
+    /// The edits of a row, cell by cell, in the order in which they are applied.
+    func cells(of pair: Int, _ reader: RowReader) throws(FirnError) -> [(column: String, edits: [ValueEdit])] {
+        var cells: [(column: String, edits: [ValueEdit])] = []
+        for flat in ranges[pair] ?? 0..<0 {
+            let place = place(flat)
+            guard case .string(let column) = try reader.value(place, 1), case .int(let number) = try reader.value(place, 2), let kind = ValueEdit.Kind(rawValue: number),
+                  case .list(let path) = try reader.value(place, 3), path.allSatisfy(\.isStep) else { throw FirnError(.notThisFormat, "an edit in it that is none", at: .init(file: name)) }
+            let edit = ValueEdit(path: path, kind: kind, old: try reader.value(place, 4), new: try reader.value(place, 5))
+            if cells.last.map({ !$0.column.utf8.elementsEqual(column.utf8) }) ?? true {
+                guard !cells.contains(where: { $0.column.utf8.elementsEqual(column.utf8) }) else { throw FirnError(.notThisFormat, "edits of a cell that are apart in it", at: .init(file: name)) }
+                cells.append((column, []))
+            }
+            cells[cells.count - 1].edits.append(edit)
+        }
+        return isReversed ? cells.map { ($0.column, $0.edits.reversed().map(\.reversed)) } : cells
+    }
+
+    private func place(_ flat: Int) -> RowPlace {
+        var segment = 0
+        while starts[segment + 1] <= flat { segment += 1 }
+        return RowPlace(segment: segment, row: flat - starts[segment])
+    }
+}
+
+extension Value {
+    fileprivate var isStep: Bool {
+        switch self {
+        case .string, .int, .null: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import FirnBytes
+import FirnModel
+
+/// A table with members of its objects as further columns, named by their paths (`birth.place`): keys that identify rows.
+final class MemberTable: WrappedTable {
+    let base: any Table
+    let type: TypeSchema
+    /// Of the further columns, in their order.
+    fileprivate let paths: [[Int]]
+
+    /// The table itself if all names are columns of it, or no path either.
+    static func with(_ names: [String], _ table: any Table, _ file: String) throws(FirnError) -> any Table {
+        var type = table.type, paths: [[Int]] = []
+        for name in names where type.index(of: name) == nil {
+            guard let path = path(name, in: table.type, table.schema) else { continue }
+            var column: ColumnSchema
+            do throws(Damage) { column = try ColumnSchema(path: path, in: table.type, table.schema) } catch { throw FirnError(error, in: file) }
+            guard column.type.kind != .link else { throw FirnError(.usage, "\"\(name)\" cannot be a key: it holds links", at: .init(file: file), advice: "choose members with one value in each row") }
+            column.name = name
+            column.id = (type.columns.map(\.id).max() ?? 0) + 1
+            type.columns.append(column)
+            paths.append(path)
+        }
+        return paths.isEmpty ? table : MemberTable(table, type, paths)
+    }
+
+    private init(_ base: any Table, _ type: TypeSchema, _ paths: [[Int]]) {
+        self.base = base
+        self.type = type
+        self.paths = paths
+    }
+
+    /// The columns from the type inwards that a name with points leads to; names may have points themselves.
+    private static func path(_ name: String, in type: TypeSchema, _ schema: Schema) -> [Int]? {
+        if let column = type.index(of: name) { return [column] }
+        for (index, column) in type.columns.enumerated() where column.type.kind == .embedded && name.hasPrefix(column.name + ".") {
+            guard let target = column.type.target.flatMap({ schema[$0] }), let rest = path(String(name.dropFirst(column.name.count + 1)), in: target, schema) else { continue }
+            return [index] + rest
+        }
+        return nil
+    }
+
+    var schema: Schema { base.schema }
+    func segment(_ index: Int) throws(Damage) -> any Segment { MemberSegment(try base.segment(index), self) }
+}
+
+private final class MemberSegment: WrappedSegment {
+    let base: any Segment
+    let table: MemberTable
+
+    init(_ base: any Segment, _ table: MemberTable) {
+        self.base = base
+        self.table = table
+    }
+
+    func column(_ index: Int) throws(Damage) -> any ColumnReader {
+        let own = table.base.type.columns.count
+        return index < own ? try base.column(index) : try base.column(path: table.paths[index - own])
+    }
+
+    func column(path: [Int]) throws(Damage) -> any ColumnReader { path.count == 1 ? try column(path[0]) : try base.column(path: path) }
+}
