@@ -69,14 +69,15 @@ final class CSVColumn {
         let before = self.nulls.count
         let failed: Int?
         switch plan.type.kind {
+        case .int where plan.spelling != nil: failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) ?? NumberText.wholeNumber($0) }
         case .int: failed = appendWords(index, memory, nulls) { NumberText.parseInt64($0) }
         case .link: failed = appendWords(index, memory, nulls) { bytes in NumberText.parseInt64(bytes).flatMap { $0 >= 0 && $0 < plan.rowLimit ? $0 : nil } }
         case .double where plan.spelling != nil: failed = appendReals(index, memory, nulls) { bytes in
-            NumberText.parseDouble(bytes).flatMap { CSVColumn.isSame($0, bytes, written: $0.description, surely: 15) ? $0 : nil }
+            NumberText.parseDouble(bytes).flatMap { CSVColumn.isSame($0, bytes, written: $0.description, surely: 15) || NumberText.isExactly(bytes, $0) ? $0 : nil }
         }
         case .float where plan.spelling != nil: failed = appendReals(index, memory, nulls) { bytes in
             NumberText.parseDouble(bytes).flatMap { value in
-                CSVColumn.isSame(value, bytes, written: Float(value).description, surely: 6) ? Double(Float(value)) : nil
+                CSVColumn.isSame(value, bytes, written: Float(value).description, surely: 6) || CSVColumn.isExactly(Float(value), value, bytes) ? Double(Float(value)) : nil
             }
         }
         case .double: failed = appendReals(index, memory, nulls) { NumberText.parseDouble($0) }
@@ -125,6 +126,11 @@ final class CSVColumn {
         if value.isNaN { return true }
         guard let read = Decimal(String(decoding: bytes, as: UTF8.self)), let back = Decimal(written()) else { return false }
         return read.compare(back) == 0
+    }
+
+    /// Whether the number of the cell, as a double writes it or with all its digits, is a float.
+    private static func isExactly(_ float: Float, _ value: Double, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        Double(float) == value && (isSame(value, bytes, written: value.description, surely: 15) || NumberText.isExactly(bytes, value))
     }
 
     private static func bool(_ bytes: UnsafeRawBufferPointer) -> Int64? {

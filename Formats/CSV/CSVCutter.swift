@@ -1,9 +1,11 @@
 import FirnBytes
+import FirnExchange
 
 /// A piece of the text that ends where a record does. Owned by one thread at a time.
 final class CSVBlock: @unchecked Sendable {
     private(set) var memory: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
+    private let charge: MemoryCharge?
     var count = 0
     /// Position of the first byte in the whole text.
     var offset: UInt64 = 0
@@ -11,7 +13,18 @@ final class CSVBlock: @unchecked Sendable {
     /// Rows are addressed in 31 bits.
     static let largest = 1 << 30
 
-    init(capacity: Int) {
+    /// Throws beyond the memory that the input's readers may hold.
+    convenience init(capacity: Int, _ input: Input) throws(FirnError) {
+        let charge = MemoryCharge(input.budget)
+        guard charge.take(capacity) else { throw FirnError.beyondMemory("a row or block of \(MemoryBudget.words(capacity))", capacity, input.budget, at: .init(file: input.name)) }
+        self.init(capacity: capacity, charge)
+    }
+
+    /// For a copy of a block that was charged.
+    convenience init(copyOf count: Int) { self.init(capacity: count, nil) }
+
+    private init(capacity: Int, _ charge: MemoryCharge?) {
+        self.charge = charge
         self.capacity = capacity
         memory = .allocate(capacity: capacity + scanSlack)
         memory.initialize(repeating: 0, count: scanSlack)
@@ -19,8 +32,12 @@ final class CSVBlock: @unchecked Sendable {
 
     deinit { memory.deallocate() }
 
-    func grow(to capacity: Int) {
+    /// `place`: of the row that needs it.
+    func grow(to capacity: Int, _ input: Input, at place: () throws(FirnError) -> FirnError.Place) throws(FirnError) {
         guard capacity > self.capacity else { return }
+        if let charge, !charge.take(capacity - self.capacity) {
+            throw FirnError.beyondMemory("a row of more than \(MemoryBudget.words(count))", capacity - self.capacity, input.budget, at: try place())
+        }
         let larger = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity + scanSlack)
         larger.update(from: memory, count: count)
         memory.deallocate()
@@ -52,7 +69,7 @@ final class CSVCutter {
     /// that many or at `most` bytes or at the end of the text). Nil at the end.
     func next(size: Int, limit: Int = .max, most: Int = .max) throws(FirnError) -> CSVBlock? {
         let expected = limit == .max ? size : min(most, max(size, typicalRecord &* limit &+ size))
-        let block = CSVBlock(capacity: max(expected, rest.count + size))
+        let block = try CSVBlock(capacity: max(expected, rest.count + size), text.input)
         block.offset = offset
         rest.withUnsafeBufferPointer { if $0.count > 0 { block.memory.update(from: $0.baseAddress!, count: $0.count) } }
         block.count = rest.count
@@ -61,7 +78,7 @@ final class CSVCutter {
         finder.advance(block.memory, to: block.count, limit: limit, isLast: ended)
         while !ended, finder.records < limit {
             if limit == .max ? finder.records > 0 && block.count >= size : finder.records > 0 && block.count >= most { break }
-            if block.count + size > block.capacity { block.grow(to: max(block.count + size, block.count * 3 / 2)) }
+            if block.count + size > block.capacity { try block.grow(to: max(block.count + size, block.count * 3 / 2), text.input) { () throws(FirnError) in try locate(offset) } }
             if block.count > CSVBlock.largest {
                 throw FirnError(.rejected, "a row is larger than 1 GiB", at: try locate(offset), advice: "is a quote left open there?")
             }

@@ -16,6 +16,8 @@ package struct CSVDialect: Hashable, Sendable {
     package var endsWithNewline = true
     package var hasByteOrderMark = false
     package var encoding = CSVEncoding.utf8
+    /// The input was read without loss: its bytes are promised back, in its encoding. Otherwise text is written as UTF-8 unless asked for.
+    package var isExact = false
     package var hasHeader = true
     package var quotesHeader = false
     /// What a null cell holds.
@@ -41,6 +43,7 @@ package struct CSVDialect: Hashable, Sendable {
         if !endsWithNewline { lines.append("open-end") }
         if hasByteOrderMark { lines.append("byte-order-mark") }
         if encoding != .utf8 { lines.append("encoding \(encoding.rawValue)") }
+        if isExact { lines.append("exact") }
         if !hasHeader { lines.append("no-header") }
         if quotesHeader { lines.append("quoted-header") }
         if !nullText.isEmpty { lines.append("null \(CSVDialect.escaped(nullText))") }
@@ -63,6 +66,7 @@ package struct CSVDialect: Hashable, Sendable {
             case "open-end": endsWithNewline = false
             case "byte-order-mark": hasByteOrderMark = true
             case "encoding": encoding = CSVEncoding(rawValue: rest) ?? encoding
+            case "exact": isExact = true
             case "no-header": hasHeader = false
             case "quoted-header": quotesHeader = true
             case "null": nullText = CSVDialect.unescaped(rest)

@@ -3,6 +3,10 @@ import FirnModel
 /// What the cells of one column seen so far have in common. Guesses of parts of a column merge to the guess of the whole.
 struct CSVGuess: Sendable {
     var shape = CSVShape.all
+    /// The same without the cells that hold one of `words`: what the column would be if those stood for null.
+    var rest = CSVShape.all
+    /// Few short texts that alone keep the column from being more than text, and the cells that hold them.
+    var words: [(word: CSVWord, cells: Int)] = []
     var fewestDigits = Int.max
     var mostDigits = Int.min
     var cells = 0
@@ -17,6 +21,8 @@ struct CSVGuess: Sendable {
 
     mutating func merge(_ other: CSVGuess) {
         shape.formIntersection(other.shape)
+        rest.formIntersection(other.rest)
+        for word in other.words { note(word.word, word.cells) }
         fewestDigits = min(fewestDigits, other.fewestDigits)
         mostDigits = max(mostDigits, other.mostDigits)
         cells += other.cells
@@ -25,6 +31,31 @@ struct CSVGuess: Sendable {
         hasQuotedNothing = hasQuotedNothing || other.hasQuotedNothing
         quoted += other.quoted
         quotedNeedlessly += other.quotedNeedlessly
+    }
+
+    /// Texts that may stand for null in a column.
+    private static let mostWords = 3
+
+    /// Counts cells with a text that keeps the column from being more than text.
+    @inline(never)
+    fileprivate mutating func note(_ word: CSVWord, _ cells: Int) {
+        if let place = words.firstIndex(where: { $0.word == word }) {
+            words[place].cells += cells
+        } else if words.count < CSVGuess.mostWords {
+            words.append((word, cells))
+        } else {
+            rest = .none
+        }
+    }
+
+    /// What the column would be if `words` stood for null; nil if that is text, too, or if fewer cells hold anything else.
+    var typeWithoutWords: ScalarKind? {
+        let others = words.reduce(0) { $0 + $1.cells }
+        guard !words.isEmpty, !rest.isEmpty, cells - nulls - others >= others else { return nil }
+        var guess = self
+        guess.shape = rest
+        guess.nulls += others
+        return guess.type.kind == .string ? nil : guess.type.kind
     }
 
     var hasNulls: Bool { nulls > 0 }
@@ -52,6 +83,27 @@ struct CSVGuess: Sendable {
         if shape.contains(.uuid) { return (.uuid, .plain) }
         if shape.contains(.uuidUpper) { return (.uuid, .uuidUpper) }
         return (.string, .plain)
+    }
+}
+
+/// A short text of a cell, as two numbers.
+struct CSVWord: Equatable, Sendable {
+    private let low: UInt64, high: UInt64
+
+    /// Bytes of the longest.
+    static let longest = 12
+
+    /// Memory after the text may be read (see `scanSlack`).
+    @inline(__always)
+    init(_ memory: UnsafePointer<UInt8>, _ count: Int) {
+        let bytes = UnsafeRawPointer(memory).loadUnaligned(as: SIMD2<UInt64>.self)
+        func first(_ count: Int, _ word: UInt64) -> UInt64 { count >= 8 ? word : count <= 0 ? 0 : word & ((1 &<< UInt64(count &* 8)) &- 1) }
+        low = first(count, UInt64(littleEndian: bytes[0]))
+        high = first(count &- 8, UInt64(littleEndian: bytes[1])) | UInt64(count) &<< 56
+    }
+
+    var text: String {
+        String(decoding: (0..<Int(high >> 56)).map { UInt8(truncatingIfNeeded: ($0 < 8 ? low : high) >> UInt64($0 % 8 * 8)) }, as: UTF8.self)
     }
 }
 
@@ -91,7 +143,9 @@ extension CSVGuess {
     mutating func see(_ index: CSVIndex, column: Int, memory: UnsafePointer<UInt8>, marks: CSVMarks, nulls: CSVNulls) {
         let width = index.width, rows = index.rows
         var cell = UnsafePointer(index.cells) + column
-        var shape = shape, fewest = fewestDigits, most = mostDigits, nullCount = 0, words: UInt64 = 0
+        // The text that kept the column from being more last, and the cells in a row (but for others) that hold it.
+        var word = CSVWord(memory, 0), wordCells = 0
+        var shape = shape, rest = rest, fewest = fewestDigits, most = mostDigits, nullCount = 0, words: UInt64 = 0
         for _ in 0..<rows {
             let entry = cell.pointee
             cell += width
@@ -101,7 +155,7 @@ extension CSVGuess {
                 if !needsQuotes(memory + start, count, marks), count > 0 { quotedNeedlessly &+= 1 }
                 if count == 0 {
                     hasQuotedNothing = true
-                    shape = .none
+                    (shape, rest) = (.none, .none)
                     continue
                 }
             } else if nulls.contains(memory + start, count) {
@@ -109,15 +163,35 @@ extension CSVGuess {
                 if !nulls.words.isEmpty { words |= nulls.bit(memory + start, count) }
                 continue
             } else if count == 0 {
-                shape = .none
+                (shape, rest) = (.none, .none)
             }
-            if shape.isEmpty { continue }
-            let (found, digits) = FirnCSV.shape(memory + start, count, wanted: shape)
+            if rest.isEmpty { continue }
+            let isQuoted = entry & CSVIndex.quotedBit != 0
+            if wordCells > 0, count <= CSVWord.longest, !isQuoted, CSVWord(memory + start, count) == word {
+                wordCells &+= 1
+                continue
+            }
+            let (found, digits) = FirnCSV.shape(memory + start, count, wanted: rest)
+            if rest.isDisjoint(with: found) {
+                shape = .none
+                // Quoted cells are no nulls.
+                if isQuoted || count > CSVWord.longest {
+                    rest = .none
+                    continue
+                }
+                if wordCells > 0 { note(word, wordCells) }
+                rest.formIntersection(self.rest)
+                (word, wordCells) = (CSVWord(memory + start, count), 1)
+                continue
+            }
+            rest.formIntersection(found)
             shape.formIntersection(found)
             fewest = min(fewest, digits)
             most = max(most, digits)
         }
         self.shape = shape
+        self.rest.formIntersection(rest)
+        if wordCells > 0 { note(word, wordCells) }
         fewestDigits = fewest
         mostDigits = most
         cells &+= rows

@@ -15,8 +15,11 @@ struct CSVHeader {
     /// Writing the header in the dialect gives the same bytes.
     var isKept = true
 
-    /// Looks at the first record, which `block` holds whole.
-    init(_ block: CSVBlock, _ options: CSVOptions, text: CSVText) throws(FirnError) {
+    /// Bytes that a column needs while its input is read: name, guesses, values of a batch, schema.
+    static let columnSize = 1024
+
+    /// Looks at the first record, which `block` holds whole. `charge` is for its columns.
+    init(_ block: CSVBlock, _ options: CSVOptions, text: CSVText, _ charge: MemoryCharge) throws(FirnError) {
         let memory = block.memory, count = block.count
         let quote = options.quote ?? CSVMarks.noQuote
         dialect.quote = options.quote
@@ -42,7 +45,7 @@ struct CSVHeader {
         finder.advance(memory + start, to: count - start, limit: 1, isLast: true)
         let end = finder.records > 0 ? start + finder.boundary : count
         guard end > start else { throw FirnError(.rejected, "the input is empty: there is no header and no row", at: .init(file: text.input.name)) }
-        let cells = try CSVHeader.cells(memory, start, end, marks, text)
+        let cells = try CSVHeader.cells(memory, start, end, marks, text, charge)
         width = cells.count
         names = cells.indices.map { "column\($0 + 1)" }
         length = start
@@ -85,20 +88,31 @@ struct CSVHeader {
         if unnamed + doubled > 3 { remarks.append("of the columns behind it, \(unnamed + doubled - 3) more have no name or that of another") }
     }
 
+    /// Charges the columns of so many cells before anything is made of them.
+    private static func take(_ width: Int, _ charge: MemoryCharge, _ text: CSVText) throws(FirnError) {
+        let more = width * columnSize - charge.bytes
+        guard more > 0, !charge.take(more) else { return }
+        throw FirnError.beyondMemory("a first record of \(width) cells", more, charge.budget, at: .init(file: text.input.name, line: 1))
+    }
+
     private struct Cell {
         var text: String
         var isQuotedNeedlessly: Bool
     }
 
-    private static func cells(_ memory: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ marks: CSVMarks, _ text: CSVText) throws(FirnError) -> [Cell] {
+    private static func cells(_ memory: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ marks: CSVMarks, _ text: CSVText, _ charge: MemoryCharge) throws(FirnError) -> [Cell] {
         // The width is not known yet: count it as the record's own by trying widths until the index takes the record.
-        var width = 1
-        for at in start..<end where memory[at] == marks.delimiter { width += 1 }
+        var width = 1, inQuotes = false
+        for at in start..<end {
+            if memory[at] == marks.quote { inQuotes.toggle() } else if memory[at] == marks.delimiter, !inQuotes { width += 1 }
+        }
+        try take(width, charge, text)
         let copy = UnsafeMutablePointer<UInt8>.allocate(capacity: end - start + scanSlack)
         defer { copy.deallocate() }
         while true {
             copy.update(from: memory + start, count: end - start)
             (copy + (end - start)).update(repeating: 0, count: scanSlack)
+            try take(width, charge, text)
             let index = CSVIndex(width: width)
             _ = index.fill(copy, from: 0, to: end - start, marks: marks)
             if index.rows == 1 {

@@ -1,3 +1,18 @@
+extension CSVGuess {
+    /// Which option makes a column of text one of numbers (or dates, and so on); nil if none does.
+    func advice(_ name: String) -> String? {
+        guard let kind = typeWithoutWords else { return nil }
+        let texts = words.map(\.word.text), rows = words.reduce(0) { $0 + $1.cells }
+        // A comma separates the words of the option.
+        if texts.contains(where: { $0.contains(",") }) { return nil }
+        let option = texts.joined(separator: ",")
+        // As a shell takes it.
+        let isPlain = option.utf8.allSatisfy { $0 >= 0x80 || "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,".utf8.contains($0) } && !option.hasPrefix("-")
+        let flag = isPlain ? "--null \(option)" : "--null='\(option.replacing("'", with: "'\\''"))'"
+        return "column \"\(name)\" is text because of \(texts.map { "\"\($0)\"" }.joined(separator: " and ")) in \(rows == 1 ? "1 row" : "\(rows) rows"); \(flag) makes it \(kind.name)"
+    }
+}
+
 /// Which texts stand for null in the columns of an input, and which of them can be written back.
 struct CSVNullTexts {
     /// The one text of all columns; nil if there are several, or none.

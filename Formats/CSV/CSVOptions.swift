@@ -30,6 +30,8 @@ package struct CSVOptions: Sendable {
     package var allText = false
     /// Bad rows go here as they stand in the input, and reading goes on; nil: the first bad row is an error.
     package var rejects: Rejects?
+    /// The dialect remembers that writing the rows back gives the same bytes, other encodings than UTF-8 included.
+    package var isLossless = false
     package var threads = defaultThreads
     package var progress: Progress?
     /// Bytes that a thread takes at a time. For tests; results do not depend on it.

@@ -4,11 +4,11 @@ import FirnModel
 
 /// The first reading of the input.
 extension CSVReader {
-    static func readHeader(_ text: CSVText, _ options: CSVOptions) throws(FirnError) -> CSVHeader {
+    static func readHeader(_ text: CSVText, _ options: CSVOptions, _ columns: MemoryCharge) throws(FirnError) -> CSVHeader {
         // The first record is usually within the first bytes; if not, the text is read until it ends.
         var size = text.head.count
         while true {
-            let block = CSVBlock(capacity: max(size, 1))
+            let block = try CSVBlock(capacity: max(size, 1), text.input)
             let whole: Bool
             if size == text.head.count {
                 block.memory.update(from: text.head, count: size)
@@ -29,7 +29,7 @@ extension CSVReader {
                     continue
                 }
             }
-            let header = try CSVHeader(block, options, text: text)
+            let header = try CSVHeader(block, options, text: text, columns)
             try text.rewind()
             return header
         }
@@ -39,8 +39,9 @@ extension CSVReader {
     static func chosenCells(_ header: CSVHeader, _ options: CSVOptions, _ text: CSVText) throws(FirnError) -> [Int] {
         guard let wanted = options.columns else { return Array(0..<header.width) }
         var cells: [Int] = []
+        let places = Dictionary(header.names.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
         for name in wanted {
-            guard let cell = header.names.firstIndex(of: name) else {
+            guard let cell = places[name] else {
                 throw FirnError(.schema, "there is no column \"\(name)\"", at: .init(file: text.input.name, line: 1),
                                 advice: "columns: " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : ""))
             }
@@ -51,7 +52,9 @@ extension CSVReader {
 
     /// A type asked for must find its columns.
     static func checkTypes(_ header: CSVHeader, _ options: CSVOptions, _ text: CSVText) throws(FirnError) {
-        guard let types = options.types, let unknown = types.columns.first(where: { !header.names.contains($0.name) }) else { return }
+        guard let types = options.types else { return }
+        let names = Set(header.names)
+        guard let unknown = types.columns.first(where: { !names.contains($0.name) }) else { return }
         let advice = options.nearest(unknown.name, header.names).map { "did you mean \"\($0)\"?" }
             ?? "its columns are " + header.names.prefix(20).joined(separator: ", ") + (header.width > 20 ? ", …" : "")
         throw FirnError(.usage, "the schema names a column \"\(unknown.name)\" that the input does not have", at: .init(file: text.input.name), advice: advice)

@@ -21,6 +21,7 @@ package final class CSVReader: BatchReader {
     private let text: CSVText
     private let options: CSVOptions
     private let setting: CSVSetting
+    private let columnCharge: MemoryCharge
     private let cutter: CSVCutter
     private let queue: BlockQueue<CSVBlock, CSVRows>
     private let empty: [Column]
@@ -33,6 +34,8 @@ package final class CSVReader: BatchReader {
 
     static let batchRows = 65_536
     static let mostBatchBytes = 8 << 20
+    /// Slots (rows × columns) that batches are put together to.
+    static let batchCells = 1 << 24
 
     /// Rows set aside so far.
     package var rejectedCount: Int { rejected }
@@ -42,7 +45,9 @@ package final class CSVReader: BatchReader {
         self.options = options
         text = try CSVText(input, encoding: options.encoding)
         if let total = input.totalBytes { options.progress?.setTotal(bytes: 2 * Int(clamping: total)) }
-        let header = try CSVReader.readHeader(text, options)
+        let columnCharge = MemoryCharge(input.budget)
+        let header = try CSVReader.readHeader(text, options, columnCharge)
+        self.columnCharge = columnCharge
         var dialect = header.dialect
         var remarks = header.remarks
         let cells = try CSVReader.chosenCells(header, options, text)
@@ -79,9 +84,13 @@ package final class CSVReader: BatchReader {
         if let text = words.common { dialect.nullText = text }
         dialect.ownNullTexts = words.own
         remarks += words.remarks(cells.map { header.names[$0] })
+        if !options.allText { remarks += cells.indices.compactMap { forced[$0] == nil ? found.columns[$0].advice(header.names[cells[$0]]) : nil } }
         if found.ends.endsOpen { dialect.endsWithNewline = false }
         if found.ends.blankLines > 0 { remarks.append("\(found.ends.blankLines) blank lines were skipped") }
-        if text.encoding != .utf8 { remarks.append("text was converted from \(text.encoding.rawValue)") }
+        if text.encoding != .utf8 {
+            dialect.isExact = options.isLossless
+            remarks.append("text was converted from \(text.encoding.rawValue)" + (options.isLossless ? ", which CSV made of it is written in" : ""))
+        }
         dialect.headerNames = Dictionary(uniqueKeysWithValues: cells.enumerated().compactMap { i, cell in dialect.headerNames[cell].map { (i, $0) } })
         self.dialect = dialect
         otherRemarks = remarks
@@ -119,6 +128,13 @@ package final class CSVReader: BatchReader {
                 pending = (rows.columns, rows.count)
                 return take(rows.count)
             }
+            // Many columns are handed on in fewer rows: put together, they would need much more memory than their text.
+            if let pending, (pending.count + rows.count) * schema.types[0].columns.count > CSVReader.batchCells {
+                self.pending = nil
+                let first = pending
+                self.pending = (rows.columns, rows.count)
+                return hand(first.columns, first.count)
+            }
             if pending == nil { pending = (rows.columns, rows.count) } else {
                 for i in rows.columns.indices { pending!.columns[i].append(contentsOf: rows.columns[i]) }
                 pending!.count += rows.count
@@ -131,14 +147,18 @@ package final class CSVReader: BatchReader {
 
     private func take(_ count: Int) -> (type: String, batch: Batch) {
         let (columns, available) = pending!
-        taken += count
-        options.progress?.add(rows: count)
         if available == count {
             pending = nil
-            return (schema.types[0].name, Batch(count: count, columns: columns))
+            return hand(columns, count)
         }
         pending = (columns.map { $0.slice(count..<available) }, available - count)
-        return (schema.types[0].name, Batch(count: count, columns: columns.map { $0.slice(0..<count) }))
+        return hand(columns.map { $0.slice(0..<count) }, count)
+    }
+
+    private func hand(_ columns: [Column], _ count: Int) -> (type: String, batch: Batch) {
+        taken += count
+        options.progress?.add(rows: count)
+        return (schema.types[0].name, Batch(count: count, columns: columns))
     }
 
     private func nextRows() throws(FirnError) -> CSVRows? {

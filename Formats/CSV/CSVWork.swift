@@ -158,7 +158,7 @@ extension CSVSetting {
 
 extension CSVBlock {
     func copy() -> CSVBlock {
-        let copy = CSVBlock(capacity: count)
+        let copy = CSVBlock(copyOf: count)
         copy.memory.update(from: memory, count: count)
         copy.count = count
         copy.offset = offset

@@ -14,6 +14,8 @@ package struct CSVWriterOptions: Sendable {
     package var usesDialect = true
     /// The encoding too: everything that is needed to write the same bytes.
     package var isExact = false
+    /// Nil: UTF-8, or that of the bytes that were read where they are promised back.
+    package var encoding: CSVEncoding?
 
     package init() {}
 }
@@ -57,10 +59,14 @@ package final class CSVWriter: BatchWriter {
         self.type = type
         if options.usesDialect, let read = CSVDialect(envelope: type.envelope) {
             dialect = read
-            if !options.isExact {
+            if !options.isExact, !read.isExact {
                 if read.encoding != .utf8 { dialect.hasByteOrderMark = false }
                 dialect.encoding = .utf8
             }
+        }
+        if let encoding = options.encoding, encoding != dialect.encoding {
+            dialect.encoding = encoding
+            dialect.hasByteOrderMark = false
         }
         if let delimiter = options.delimiter { dialect.delimiter = delimiter }
         if let hasHeader = options.hasHeader { dialect.hasHeader = hasHeader }
@@ -175,7 +181,7 @@ package final class CSVWriter: BatchWriter {
         for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
             if dialect.encoding == .latin1 {
                 guard scalar.value < 256 else {
-                    throw FirnError(.rejected, "the character \"\(Character(scalar))\" is not in Latin-1", at: .init(file: output.name), advice: "write UTF-8 instead")
+                    throw FirnError(.rejected, "the character \"\(Character(scalar))\" is not in Latin-1", at: .init(file: output.name), advice: "write UTF-8 instead: --encoding utf-8")
                 }
                 encoded.append(UInt8(scalar.value))
             } else {

@@ -3,8 +3,14 @@ import CZstd
 import FirnBytes
 import FirnDisk
 
-private func damaged(_ stream: StreamIn, _ what: String) -> FirnError {
-    FirnError(.rejected, "the compressed data is \(what)", at: .init(file: stream.path, byte: stream.position))
+private func damaged(_ stream: StreamIn, _ what: String, byte: UInt64? = nil) -> FirnError {
+    FirnError(.rejected, "the compressed data is \(what)", at: .init(file: stream.path, byte: byte ?? stream.position))
+}
+
+/// `byte`: where the last frame or member ends.
+private func trailing(_ stream: StreamIn, _ format: String, byte: UInt64) -> FirnError {
+    FirnError(.rejected, "the compressed data is followed by bytes that are not \(format)", at: .init(file: stream.path, byte: byte),
+              advice: "delete everything from that byte on if it does not belong to the data")
 }
 
 /// Zstandard frames one after another.
@@ -15,6 +21,8 @@ final class ZstdSource: Source {
     private var used = 0
     /// Within a frame: the data must go on.
     private var inFrame = true
+    /// Where the last complete frame ends; nil: in the first one.
+    private var end: UInt64?
 
     init(_ stream: StreamIn) throws(FirnError) {
         guard let context = ZSTD_createDStream() else { throw FirnError(.inputOutput, "out of memory", at: .init(file: stream.path)) }
@@ -38,25 +46,33 @@ final class ZstdSource: Source {
             var source = ZSTD_inBuffer(src: piece.baseAddress, size: piece.count, pos: used)
             let before = out.pos
             let result = ZSTD_decompressStream(context, &out, &source)
-            if ZSTD_isError(result) != 0 { throw damaged(stream, "damaged: " + String(cString: ZSTD_getErrorName(result))) }
+            if ZSTD_isError(result) != 0 {
+                if let end, ZSTD_getErrorCode(result) == ZSTD_error_prefix_unknown { throw trailing(stream, "Zstandard", byte: end) }
+                throw damaged(stream, "damaged: " + String(cString: ZSTD_getErrorName(result)), byte: taken)
+            }
             used = source.pos
             if piece.isEmpty, out.pos == before {
                 if inFrame { throw damaged(stream, "cut short") }
                 break
             }
             if piece.count > 0 || result == 0 { inFrame = result != 0 }
+            if result == 0 { end = taken }
         }
         return out.pos
     }
 }
 
-/// Gzip members one after another.
+/// Gzip members one after another, and zeros that pad the last one (to whole blocks, as on tapes).
 final class GzipSource: Source {
     private let stream: StreamIn
     private let state: UnsafeMutablePointer<z_stream>
     private var piece = UnsafeRawBufferPointer(start: nil, count: 0)
     private var used = 0
     private var inMember = true
+    /// Where the last complete member ends; nil: in the first one.
+    private var end: UInt64?
+    /// Zeros follow the last member: nothing else may.
+    private var isPadding = false
 
     init(_ stream: StreamIn) throws(FirnError) {
         self.stream = stream
@@ -87,6 +103,16 @@ final class GzipSource: Source {
                 }
             }
             if !inMember {
+                if isPadding || piece[used] == 0 {
+                    isPadding = true
+                    guard let other = piece[used...].firstIndex(where: { $0 != 0 }) else {
+                        used = piece.count
+                        continue
+                    }
+                    used = other
+                    throw trailing(stream, "gzip", byte: taken)
+                }
+                guard piece[used] == 0x1F else { throw trailing(stream, "gzip", byte: taken) }
                 inflateReset(state)
                 inMember = true
             }
@@ -100,9 +126,12 @@ final class GzipSource: Source {
             used = piece.count - Int(state.pointee.avail_in)
             done += room - Int(state.pointee.avail_out)
             switch result {
-            case Z_STREAM_END: inMember = false
+            case Z_STREAM_END:
+                inMember = false
+                end = taken
             case Z_OK, Z_BUF_ERROR: break
-            default: throw damaged(stream, "damaged")
+            case Z_DATA_ERROR where state.pointee.total_out == 0 && end != nil && state.pointee.total_in < 10: throw trailing(stream, "gzip", byte: end!)
+            default: throw damaged(stream, "damaged", byte: taken)
             }
         }
         return done

@@ -16,6 +16,9 @@ package final class Input {
     /// Bytes delivered since the start or the last `rewind`.
     package private(set) var position: UInt64 = 0
 
+    /// What its readers charge for memory that they need.
+    package var budget = MemoryBudget.process
+
     private var source: Source
     /// What came through a pipe, kept for the second reading.
     private var spool: Spool?

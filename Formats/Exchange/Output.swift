@@ -13,7 +13,8 @@ package final class Output {
     private var finished = false
 
     /// Throws `.exists` if the target is there and `force` is false, or if it is a directory. A device or pipe is written to as it is.
-    package init(path: String, force: Bool = false) throws(FirnError) {
+    /// `sources`: the files that it is made from; a new target has no more permissions than they have.
+    package init(path: String, force: Bool = false, sources: SourceModes = .none) throws(FirnError) {
         self.path = path
         if path == "-" {
             stream = .standardOutput()
@@ -25,7 +26,7 @@ package final class Output {
                 stream = StreamOut(try File(path: path, .write))
                 replacement = nil
             } else {
-                let replacement = try Replacement(of: path, overwrite: force)
+                let replacement = try Replacement(of: path, overwrite: force, sources: sources)
                 self.replacement = replacement
                 stream = StreamOut(replacement.file)
             }

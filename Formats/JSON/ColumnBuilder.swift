@@ -8,10 +8,13 @@ struct Run<T: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<T>
     private(set) var count = 0
     private var capacity: Int
+    private let first: Int
 
-    init(capacity: Int = 256) {
-        base = .allocate(capacity: capacity)
-        self.capacity = capacity
+    /// `first`: room that the first value makes. Until then nothing is allocated: most columns of a wide type stay empty.
+    init(first: Int = 16) {
+        base = UnsafeMutablePointer(bitPattern: 64)!
+        capacity = 0
+        self.first = first
     }
 
     @inline(__always)
@@ -30,10 +33,10 @@ struct Run<T: BitwiseCopyable> {
 
     @inline(never)
     private mutating func grow(_ more: Int) {
-        let wider = max(capacity * 2, count + more)
+        let wider = max(capacity * 2, count + more, first)
         let fresh = UnsafeMutablePointer<T>.allocate(capacity: wider)
         fresh.update(from: base, count: count)
-        base.deallocate()
+        free()
         base = fresh
         capacity = wider
     }
@@ -48,27 +51,39 @@ struct Run<T: BitwiseCopyable> {
     @inline(__always)
     mutating func advance(_ more: Int) { count &+= more }
 
-    mutating func truncate(_ to: Int = 0) { count = to }
-    var array: [T] { Array(UnsafeBufferPointer(start: base, count: count)) }
-    func free() { base.deallocate() }
+    mutating func truncate(_ to: Int = 0) { count = min(count, to) }
+    func free() { if capacity > 0 { base.deallocate() } }
 }
 
 /// Gathers the values of one column from tapes, by its plan. Lives in memory of its own, as it is touched once a value.
+///
+/// Only rows with a value are held; rows without one are counted in gaps between them. Fields of an object may count fewer rows than the object: the rows that
+/// are missing there are a gap, too. So a row costs by what it holds, not by the columns that there are.
 struct ColumnBuilder {
     typealias Node = UnsafeMutablePointer<ColumnBuilder>
+
+    /// Rows without a value, after the first `values` values.
+    struct Gap {
+        var values: Int
+        var rows: Int
+    }
 
     let type: ColumnType
     /// Whether a row is one value (not a collection).
     let kind: ScalarKind
     let collection: CollectionKind
-    var count = 0
-    var nulls = Run<Int>(capacity: 16)
-    var words: Run<Int64>
-    var extra: Run<Int64>
-    var reals: Run<Double>
-    var bytes: Run<UInt8>
-    var offsets: Run<Int>
-    var tags: Run<UInt8>
+    /// Rows, and those of them that have a value.
+    private(set) var count = 0
+    private(set) var held = 0
+    var gaps = Run<Gap>(first: 4)
+    var words = Run<Int64>()
+    var extra = Run<Int64>()
+    var reals = Run<Double>()
+    var bytes = Run<UInt8>(first: 64)
+    var offsets = Run<Int>()
+    var tags = Run<UInt8>()
+    /// The batch that the column has a value for: see `RowBuilder.batch`.
+    var batch = 0
     /// Of an embedded object: fields. Of a collection: [elements] or [keys, values].
     var children: [Node] = []
     /// Of an embedded object: the key number that each field was met with, and where its value stands in the tape (-1: nowhere).
@@ -76,20 +91,13 @@ struct ColumnBuilder {
     var slots: [Int] = []
     var lookup: [UInt32: Int] = [:]
     var fieldsByName: [[UInt8]: Int] = [:]
+    /// What was handed on: rows, values, and of the next gap its number and the rows of it.
+    var taken = (rows: 0, values: 0, gap: 0, gapRows: 0)
 
     private init(_ type: ColumnType, collection: CollectionKind) {
         self.type = type
         kind = type.kind
         self.collection = collection
-        let isScalar = collection == .none
-        func room(_ used: Bool) -> Int { used && isScalar ? 1024 : 1 }
-        let isText = type.kind == .string || type.kind == .data, isReal = type.kind == .double || type.kind == .float
-        words = Run(capacity: room(!isText && !isReal))
-        extra = Run(capacity: room([.date, .decimal, .uuid, .objectID].contains(type.kind)))
-        reals = Run(capacity: room(isReal))
-        bytes = Run(capacity: room(isText) * 16)
-        offsets = Run(capacity: 1024)
-        tags = Run(capacity: room(type.kind == .any))
     }
 
     static func make(_ plan: Plan) -> Node {
@@ -102,15 +110,15 @@ struct ColumnBuilder {
             node.pointee.children = plan.fields.map { make($0.plan) }
             node.pointee.keys = [UInt32](repeating: .max, count: plan.fields.count)
             node.pointee.slots = [Int](repeating: -1, count: plan.fields.count)
+            node.pointee.fieldsByName.reserveCapacity(plan.fields.count)
             for (index, field) in plan.fields.enumerated() { node.pointee.fieldsByName[field.name] = index }
         }
-        node.pointee.offsets.append(0)
         return node
     }
 
     static func free(_ node: Node) {
         for child in node.pointee.children { free(child) }
-        node.pointee.nulls.free()
+        node.pointee.gaps.free()
         node.pointee.words.free()
         node.pointee.extra.free()
         node.pointee.reals.free()
@@ -123,12 +131,14 @@ struct ColumnBuilder {
 
     static func reset(_ node: Node) {
         node.pointee.count = 0
-        node.pointee.nulls.truncate()
+        node.pointee.held = 0
+        node.pointee.taken = (0, 0, 0, 0)
+        node.pointee.gaps.truncate()
         node.pointee.words.truncate()
         node.pointee.extra.truncate()
         node.pointee.reals.truncate()
         node.pointee.bytes.truncate()
-        node.pointee.offsets.truncate(1)
+        node.pointee.offsets.truncate()
         node.pointee.tags.truncate()
         for child in node.pointee.children { reset(child) }
     }
@@ -140,33 +150,189 @@ struct ColumnBuilder {
         for child in node.pointee.children { forgetKeys(child) }
     }
 
-    /// What was gathered, into an empty column of the plan.
-    static func move(_ node: Node, into column: inout Column) {
-        column.count = node.pointee.count
-        if node.pointee.nulls.count > 0 {
-            var present = Bits(repeating: true, count: node.pointee.count)
-            for i in 0..<node.pointee.nulls.count { present[node.pointee.nulls.base[i]] = false }
-            column.present = present
-        }
-        if node.pointee.collection != .none {
-            column.offsets = node.pointee.offsets.array
+    /// Counts a row whose value was appended.
+    @inline(__always)
+    mutating func advance() {
+        count &+= 1
+        held &+= 1
+    }
+
+    /// Counts rows without a value, up to a number of rows in all.
+    @inline(__always)
+    mutating func skip(to rows: Int) { if count < rows { addGap(rows &- count) } }
+
+    @inline(never)
+    mutating func addGap(_ rows: Int) {
+        if gaps.count > 0, gaps.base[gaps.count &- 1].values == held {
+            gaps.base[gaps.count &- 1].rows &+= rows
         } else {
-            switch node.pointee.kind {
-            case .bool, .int, .link: column.words = node.pointee.words.array
-            case .date, .decimal, .uuid, .objectID:
-                column.words = node.pointee.words.array
-                column.extra = node.pointee.extra.array
-            case .double, .float: column.reals = node.pointee.reals.array
-            case .string, .data: column.text = Text(offsets: node.pointee.offsets.array, bytes: node.pointee.bytes.array)
-            case .any:
-                column.tags = node.pointee.tags.array
-                column.words = node.pointee.words.array
-                column.extra = node.pointee.extra.array
-                column.reals = node.pointee.reals.array
-                column.text = Text(offsets: node.pointee.offsets.array, bytes: node.pointee.bytes.array)
-            case .embedded: break
+            gaps.append(Gap(values: held, rows: rows))
+        }
+        count &+= rows
+    }
+
+    /// Where the text or the elements of value `value` end.
+    @inline(__always)
+    private func start(_ value: Int) -> Int { value == 0 ? 0 : offsets.base[value &- 1] }
+}
+
+/// Handing on what was gathered, from front to back.
+extension ColumnBuilder {
+    /// Slots that the next `rows` rows take in columns that have a value there.
+    static func slots(_ rows: Int, _ node: Node) -> Int {
+        let held = node.pointee.held(inNext: rows)
+        guard held > 0 else { return 0 }
+        if node.pointee.collection == .none { return node.pointee.children.reduce(rows) { $0 + slots(rows, $1) } }
+        let values = node.pointee.taken.values, elements = node.pointee.start(values + held) - node.pointee.start(values)
+        return node.pointee.children.reduce(rows) { $0 + slots(elements, $1) }
+    }
+
+    /// Values of the next rows that are not taken.
+    private func held(inNext rows: Int) -> Int {
+        var left = rows, values = taken.values, gap = taken.gap, empty = taken.gapRows
+        while left > 0, values < held {
+            let next = gap < gaps.count ? gaps.base[gap] : Gap(values: held, rows: 0)
+            let step = min(next.values - values, left)
+            values += step
+            left -= step + (next.rows - empty)
+            (gap, empty) = (gap + 1, 0)
+        }
+        return values - taken.values
+    }
+
+    /// The next `rows` rows, into an empty column of the plan. `vacant` gives a column of that type without any value.
+    static func take(_ rows: Int, from node: Node, into column: inout Column, _ vacant: inout VacantColumns) {
+        node.pointee.skip(to: node.pointee.taken.rows + rows)
+        let values = node.pointee.taken.values, runs = node.pointee.runs(rows)
+        let held = node.pointee.taken.values - values
+        if held == 0, rows > 0 {
+            if node.pointee.collection == .none { for child in node.pointee.children { pass(rows, child) } }
+            return vacant.fill(&column, rows: rows)
+        }
+        column.count = rows
+        if held < rows { column.present = present(runs, rows) }
+        node.pointee.copy(values, held, runs, rows, into: &column)
+        if node.pointee.collection == .none {
+            for (index, child) in node.pointee.children.enumerated() { take(rows, from: child, into: &column.children[index], &vacant) }
+        } else {
+            let elements = node.pointee.start(values + held) - node.pointee.start(values)
+            for (index, child) in node.pointee.children.enumerated() { take(elements, from: child, into: &column.children[index], &vacant) }
+        }
+    }
+
+    /// Passes over rows in which the object around a field is missing.
+    private static func pass(_ rows: Int, _ node: Node) {
+        node.pointee.skip(to: node.pointee.taken.rows + rows)
+        _ = node.pointee.runs(rows)
+        if node.pointee.collection == .none { for child in node.pointee.children { pass(rows, child) } }
+    }
+
+    /// Passes over the next rows: of each run of values the first row, counted from here, and how many there are.
+    private mutating func runs(_ rows: Int) -> [(row: Int, count: Int)] {
+        var runs: [(row: Int, count: Int)] = [], row = 0
+        while row < rows {
+            // A gap is left only when rows after it are wanted: until then it may grow.
+            let gap = taken.gap < gaps.count ? gaps.base[taken.gap] : Gap(values: held, rows: 0)
+            if taken.values < gap.values {
+                let values = min(gap.values - taken.values, rows - row)
+                runs.append((row, values))
+                row += values
+                taken.values += values
+            } else if taken.gapRows < gap.rows {
+                let empty = min(gap.rows - taken.gapRows, rows - row)
+                row += empty
+                taken.gapRows += empty
+            } else {
+                precondition(taken.gap < gaps.count, "every row is a value's or a gap's")
+                taken.gap += 1
+                taken.gapRows = 0
             }
         }
-        for (index, child) in node.pointee.children.enumerated() { move(child, into: &column.children[index]) }
+        taken.rows += rows
+        return runs
+    }
+
+    private static func present(_ runs: [(row: Int, count: Int)], _ rows: Int) -> Bits {
+        var bits = Bits(repeating: true, count: rows), at = 0
+        func clear(_ rows: Range<Int>) {
+            var row = rows.lowerBound
+            while row < rows.upperBound {
+                if row & 63 == 0, row + 64 <= rows.upperBound {
+                    bits.words[row >> 6] = 0
+                    row += 64
+                } else {
+                    bits[row] = false
+                    row += 1
+                }
+            }
+        }
+        for run in runs {
+            clear(at..<run.row)
+            at = run.row + run.count
+        }
+        clear(at..<rows)
+        return bits
+    }
+
+    private func copy(_ first: Int, _ held: Int, _ runs: [(row: Int, count: Int)], _ rows: Int, into column: inout Column) {
+        func spread<T: BitwiseCopyable>(_ source: Run<T>, _ filler: T) -> [T] {
+            [T](unsafeUninitializedCapacity: rows) { out, filled in
+                filled = rows
+                guard let base = out.baseAddress else { return }
+                var at = 0, value = first
+                for run in runs {
+                    (base + at).update(repeating: filler, count: run.row - at)
+                    (base + run.row).update(from: source.base + value, count: run.count)
+                    at = run.row + run.count
+                    value += run.count
+                }
+                (base + at).update(repeating: filler, count: rows - at)
+            }
+        }
+        // Only columns of texts and collections have offsets.
+        let origin = first == 0 || offsets.count == 0 ? 0 : offsets.base[first - 1]
+        func ends() -> [Int] {
+            [Int](unsafeUninitializedCapacity: rows + 1) { out, filled in
+                filled = rows + 1
+                out[0] = 0
+                var at = 0, value = first, end = 0
+                for run in runs {
+                    while at < run.row {
+                        out[at + 1] = end
+                        at += 1
+                    }
+                    for _ in 0..<run.count {
+                        end = offsets.base[value] - origin
+                        out[at + 1] = end
+                        at += 1
+                        value += 1
+                    }
+                }
+                while at < rows {
+                    out[at + 1] = end
+                    at += 1
+                }
+            }
+        }
+        func texts() -> Text { Text(offsets: ends(), bytes: Array(UnsafeBufferPointer(start: bytes.base + origin, count: start(first + held) - origin))) }
+        if collection != .none {
+            column.offsets = ends()
+            return
+        }
+        switch kind {
+        case .bool, .int, .link: column.words = spread(words, 0)
+        case .date, .decimal, .uuid, .objectID:
+            column.words = spread(words, 0)
+            column.extra = spread(extra, 0)
+        case .double, .float: column.reals = spread(reals, 0)
+        case .string, .data: column.text = texts()
+        case .any:
+            column.tags = spread(tags, AnyTag.null)
+            column.words = spread(words, 0)
+            column.extra = spread(extra, 0)
+            column.reals = spread(reals, 0)
+            column.text = texts()
+        case .embedded: break
+        }
     }
 }

@@ -130,7 +130,14 @@ final class Fit {
         switch node.plan.type.kind {
         case .bool: fits = item.tag == Tag.yes || item.tag == Tag.no
         case .int: fits = TapeScalar.int(item) != nil
-        case .float: fits = TapeScalar.float(item) != nil
+        case .float:
+            guard let float = TapeScalar.float(item) else { return misfit(items, index, node) }
+            guard Double(float.description) != TapeScalar.double(item) else { return nil }
+            guard keepsSpelling else {
+                respelledHere.append(node)
+                return nil
+            }
+            return Misfit(item: index, message: "\(Fit.found(item)) would come back as \(float) (column \"\(node.path)\")")
         case .double: fits = TapeScalar.double(item) != nil
         case .decimal: fits = TapeScalar.decimal(item) != nil
         case .string: fits = item.tag == Tag.string

@@ -4,7 +4,7 @@ import FirnModel
 
 /// JSON text being written.
 struct JSONBytes: ~Copyable {
-    private var run = Run<UInt8>(capacity: 4096)
+    private var run = Run<UInt8>(first: 4096)
 
     init() {}
     deinit { run.free() }

@@ -4,7 +4,7 @@ import FirnModel
 
 /// One parser with what it fills. Several are in use at a time, each by one thread.
 private final class Lane: @unchecked Sendable {
-    let parser = JSONParser()
+    let parser: JSONParser
     var tree: ShapeTree?
     /// Where rows may be set aside: what rows that are no objects hold, in case none is one.
     var bareTree: ShapeTree?
@@ -14,6 +14,8 @@ private final class Lane: @unchecked Sendable {
     /// Bytes of text in the parser's buffer, and the block's number.
     var count = 0
     var block = 0
+
+    init(_ input: Input) { parser = JSONParser(input) }
 }
 
 /// What became of one block.
@@ -21,6 +23,7 @@ private struct BlockResult: @unchecked Sendable {
     var lane: Lane
     var rows = 0
     var lines = 0
+    /// The only batch; nil: the lane has several, to be taken one by one.
     var batch: Batch?
     /// Lines that do not go in, in order.
     var refused: [RefusedLine] = []
@@ -39,6 +42,8 @@ final class JSONLines: JSONRows {
     private var idle: [Lane] = []
     private let queue: BlockQueue<LaneJob, BlockResult>
     private var linesBefore = 0
+    /// A lane whose rows are being handed on, batch by batch.
+    private var unloading: Lane?
     private let rejects: Rejects?
     private let progress: Progress?
 
@@ -50,17 +55,17 @@ final class JSONLines: JSONRows {
         blocks = LineBlocks(input, blockSize: options.blockSize)
         if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: 2 * Int(clamping: size)) }
         let isBare = try JSONLines.isBare(input, given)
-        var lanes = (0..<(options.threads + 2)).map { _ in Lane() }
+        var lanes = (0..<(options.threads + 2)).map { _ in Lane(input) }
         for lane in lanes {
-            lane.tree = ShapeTree(lane.parser, options)
+            lane.tree = ShapeTree(lane.parser, options, input.budget)
             lane.screen = RowScreen.needed(lane.parser, given, isBare: isBare, options)
-            if lane.screen != nil, given == nil { lane.bareTree = ShapeTree(lane.parser, options) }
+            if lane.screen != nil, given == nil { lane.bareTree = ShapeTree(lane.parser, options, input.budget) }
         }
         try JSONLines.observe(blocks, lanes, options.threads, progress)
 
         // One tree of all the lanes', with key numbers of its own.
         let keys = KeyNumbers()
-        let root = ShapeTree(lanes[0].parser, options)
+        let root = ShapeTree(lanes[0].parser, options, input.budget)
         var total = 0
         func merge(_ tree: ShapeTree?, _ lane: Lane) {
             guard let tree else { return }
@@ -83,13 +88,13 @@ final class JSONLines: JSONRows {
         losses = plan.losses
 
         for lane in lanes {
-            lane.rows = RowBuilder(lane.parser, fields: plan.fields, isBare: plan.isBare)
+            lane.rows = try RowBuilder(lane.parser, fields: plan.fields, isBare: plan.isBare, options, input)
             lane.screen?.fit?.rowLimit = Int64(rowCount)
             if lane.screen?.isDone ?? false { lane.screen = nil }
         }
         idle = lanes
         lanes = []
-        queue = BlockQueue(threads: options.threads) { (job: LaneJob) throws(FirnError) in JSONLines.build(job.lane) }
+        queue = BlockQueue(threads: options.threads) { (job: LaneJob) throws(FirnError) in try JSONLines.build(job.lane) }
         try blocks.rewind()
     }
 
@@ -130,9 +135,9 @@ final class JSONLines: JSONRows {
         let tree = lane.tree!
         guard let screen = lane.screen else {
             tree.observe(tape, 0..<tape.itemCount, block: lane.block)
-            if let item = tree.fault {
-                let place = lane.parser.place(ofText: tape.items[item])
-                result.fault = (JSONReader.unfitNumber, place.line, place.column)
+            if let fault = tree.fault {
+                let place = fault.place(tape, row: { lane.parser.line(ofRow: tree.faultRow ?? 0) })
+                result.fault = (fault.message, place.line, place.column)
             }
             return result
         }
@@ -149,8 +154,8 @@ final class JSONLines: JSONRows {
                 let into = tape.items[item].tag == Tag.object ? tree : lane.bareTree ?? tree
                 into.observe(tape, item..<end, block: lane.block)
                 if let fault = into.fault {
-                    let place = lane.parser.place(ofText: tape.items[fault])
-                    result.fault = (JSONReader.unfitNumber, place.line, place.column)
+                    let place = fault.place(tape, row: { lane.parser.line(ofRow: row) })
+                    result.fault = (fault.message, place.line, place.column)
                     return result
                 }
             }
@@ -167,7 +172,7 @@ final class JSONLines: JSONRows {
         return RefusedLine(line: parser.line(ofRow: row), column: cursor.find(misfit.item), message: misfit.message, text: Array(text))
     }
 
-    private static func build(_ lane: Lane) -> BlockResult {
+    private static func build(_ lane: Lane) throws(FirnError) -> BlockResult {
         let rows = lane.rows!
         if lane.parser.keyCount > 1 << 18 {   // keys that are data: do not gather them for ever
             lane.parser.forgetKeys()
@@ -179,7 +184,7 @@ final class JSONLines: JSONRows {
         var result = BlockResult(lane: lane, rows: tape.rowCount, lines: tape.lineCount)
         if setsAside { result.refused = lane.parser.refusedLines }
         if tape.fault != nil {
-            result.fault = (JSONReader.changed, 0, 0)
+            result.fault = (tape.fault!.message == JSONReader.beyondMemory ? JSONReader.beyondMemory : JSONReader.changed, 0, 0)
             return result
         }
         var item = 0, row = 0
@@ -205,12 +210,31 @@ final class JSONLines: JSONRows {
             item += tape.items[item].step
             row += 1
         }
-        result.batch = rows.take()
+        if rows.batchCount == 1 {
+            result.batch = try rows.take()
+            _ = try rows.take()
+        }
         result.refused.sort { $0.line < $1.line }
         return result
     }
 
     func next() throws(FirnError) -> Batch? {
+        while true {
+            if let lane = unloading {
+                if let batch = try lane.rows!.take() { return batch }
+                unloading = nil
+                idle.append(lane)
+            }
+            guard let result = try nextBlock() else { return nil }
+            if let batch = result.batch {
+                idle.append(result.lane)
+                return batch
+            }
+            unloading = result.lane
+        }
+    }
+
+    private func nextBlock() throws(FirnError) -> BlockResult? {
         while let lane = idle.popLast() {
             if try blocks.fill(lane.parser, { lane.count = $0; lane.block = $1 }) { queue.submit(.init(lane: lane)) } else {
                 idle.append(lane)
@@ -225,14 +249,14 @@ final class JSONLines: JSONRows {
         linesBefore += result.lines
         progress?.add(rows: result.rows)
         progress?.add(bytes: result.lane.count)
-        idle.append(result.lane)
-        return result.batch
+        return result
     }
 }
 
 extension JSONReader {
     static let advice = "correct the row, or set bad rows aside with --rejects FILE"
     static let unfitNumber = "a number with more than 34 digits, or too large or small for a decimal128"
+    static let beyondMemory = "the values here need more memory than the limit leaves"
     static let changed = "the input changed while it was read"
     static let tooDeep = "a value of no single type nests deeper than \(Value.deepest - 1) levels"
 }

@@ -27,6 +27,8 @@ package struct JSONOptions: Sendable {
     package var threads = defaultThreads
     /// Bytes of text parsed at a time.
     package var blockSize = 2 << 20
+    /// Slots (rows × columns with a value) that a batch may have: rows of a type with many columns come in smaller batches.
+    package var batchCells = 1 << 22
     /// Writing documents: indented by two spaces. Nil: as the input was.
     package var isPretty: Bool?
 

@@ -1,17 +1,40 @@
 import CSimdJSON
 import FirnBytes
+import FirnExchange
 
 /// One simdjson parser with its buffer: text goes into `reserve`, a tape comes out. One thread at a time.
 final class JSONParser: @unchecked Sendable {
     /// nil: there was no memory for it, as `reserve` says, without which nothing is parsed.
     private let handle: OpaquePointer!
 
-    init() { handle = LibraryFaults.refuses(.parser) ? nil : firn_json_create() }
+    /// For its text and its tapes.
+    private let charge: MemoryCharge
+    /// Of the input, for errors.
+    private let name: String
+    /// Bytes charged for the buffer.
+    private var capacity = 0
+
+    init(_ input: Input) {
+        handle = LibraryFaults.refuses(.parser) ? nil : firn_json_create()
+        charge = MemoryCharge(input.budget)
+        name = input.name
+    }
+
+    /// Bytes that simdjson needs for a byte of text: the text, its structure in four, its strings.
+    private static let textFactor = 7
+    /// Bytes for an item: the tape while it grows, and the values in columns.
+    private static let itemSize = 48
 
     deinit { if let handle { firn_json_destroy(handle) } }
 
     /// Room for `capacity` bytes of text; the first `keep` bytes stay. Earlier tapes end here.
     func reserve(_ capacity: Int, keeping keep: Int = 0) throws(FirnError) -> UnsafeMutableRawPointer {
+        if capacity > self.capacity {
+            // While it grows, the old buffer is there too.
+            let more = (capacity - self.capacity) * JSONParser.textFactor
+            guard charge.take(more) else { throw FirnError.beyondMemory("JSON text of \(MemoryBudget.words(capacity))", more, charge.budget, at: .init(file: name)) }
+            self.capacity = capacity
+        }
         guard let handle, let base = firn_json_buffer(handle, capacity, keep) else {
             throw FirnError(.inputOutput, "no memory for \(capacity) bytes of JSON")
         }
@@ -21,8 +44,9 @@ final class JSONParser: @unchecked Sendable {
     /// `setsAside`: lines that are refused are no fault, but listed in `refusedLines`.
     func parseLines(_ count: Int, setsAside: Bool = false) -> Tape {
         var result = firn_json_result()
+        limitItems()
         firn_json_parse_lines(handle, count, setsAside ? 1 : 0, &result)
-        return Tape(result, self)
+        return tape(result)
     }
 
     /// The lines that the last parsing set aside, in order.
@@ -47,9 +71,32 @@ final class JSONParser: @unchecked Sendable {
 
     func parseDocument(_ count: Int) -> Tape {
         var result = firn_json_result()
+        limitItems()
         firn_json_parse_document(handle, count, &result)
+        return tape(result)
+    }
+
+    /// Before a text is parsed: the last tape makes room for the next.
+    private func limitItems() {
+        let room = max(0, charge.budget.limit - charge.budget.used) + itemBytes
+        firn_json_limit_items(handle, max(1024, room / JSONParser.itemSize))
+    }
+
+    /// Charges what the tape and the values in it take.
+    private func tape(_ result: firn_json_result) -> Tape {
+        var result = result
+        let wanted = result.item_count * JSONParser.itemSize
+        if wanted > itemBytes {
+            if charge.take(wanted - itemBytes) { itemBytes = wanted } else if wanted > 1 << 16 {
+                result.error = Int32(FIRN_JSON_NO_MEMORY)
+                result.error_offset = 0
+            }
+        }
         return Tape(result, self)
     }
+
+    /// Charged for items.
+    private var itemBytes = 0
 
     func key(_ number: UInt32) -> UnsafeRawBufferPointer {
         var length = 0
@@ -98,7 +145,7 @@ struct Tape {
         itemCount = result.item_count
         rowCount = result.row_count
         lineCount = result.line_count
-        fault = Int(result.error) == 0 ? nil : (result.message.map { String(cString: $0) } ?? "not JSON", result.error_offset)
+        fault = Int(result.error) == 0 ? nil : Int(result.error) == FIRN_JSON_NO_MEMORY ? (JSONReader.beyondMemory, result.error_offset) : (result.message.map { String(cString: $0) } ?? "not JSON", result.error_offset)
         deepOffset = Int(truncatingIfNeeded: result.deep_offset)
         self.parser = parser
     }

@@ -32,6 +32,9 @@ package final class JSONReader: BatchReader {
     private let typeName: String
     private var current: (batch: Batch, used: Int)?
     private var isAtEnd = false
+    /// Of the rows and of what is embedded in them.
+    private let columnCount: Int
+    private let batchCells: Int
 
     package static let batchSize = 65_536
 
@@ -53,6 +56,8 @@ package final class JSONReader: BatchReader {
         func place(_ type: TypeSchema) -> Int { names.firstIndex(of: type.name) ?? names.count }
         let types = [source.rowType] + source.embedded
         schema = Schema(types.enumerated().sorted { (place($0.element), $0.offset) < (place($1.element), $1.offset) }.map(\.element))
+        batchCells = options.batchCells
+        columnCount = schema.types.reduce(0) { $0 + $1.columns.count }
         remarks = source.remarks
         rowCount = source.rowCount
         if options.isLossless, let loss = source.losses.first {
@@ -65,6 +70,12 @@ package final class JSONReader: BatchReader {
         var out: Batch?
         while true {
             if let (batch, used) = current {
+                // Batches of many columns are handed on as they are: put together, columns without values would need room for rows × columns.
+                if isWide(batch.count + (out?.count ?? 0)), batch.count <= JSONReader.batchSize, used == 0 {
+                    if let out { return (type.name, out) }
+                    current = nil
+                    return (type.name, batch)
+                }
                 let wanted = JSONReader.batchSize - (out?.count ?? 0)
                 let count = min(wanted, batch.count - used)
                 if out == nil, used == 0, count == batch.count {
@@ -86,6 +97,9 @@ package final class JSONReader: BatchReader {
             }
         }
     }
+
+    /// Whether so many rows have more slots, in all columns of their type, than batches are put together to.
+    private func isWide(_ rows: Int) -> Bool { rows * columnCount > batchCells }
 }
 
 /// Where a reader's rows come from: typed when made, then batches of any size in order.

@@ -27,6 +27,9 @@ final class Plan: Sendable {
         self.element = element
     }
 
+    /// Columns that it takes, with those inside.
+    var nodeCount: Int { 1 + (element?.nodeCount ?? 0) + fields.reduce(0) { $0 + $1.plan.nodeCount } }
+
     /// An empty column for it.
     func column(optional: Bool) -> Column {
         var type = type

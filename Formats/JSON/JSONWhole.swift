@@ -11,7 +11,7 @@ final class JSONWhole: JSONRows {
     let losses: [String]
     let rowCount: Int
 
-    private let parser = JSONParser()
+    private let parser: JSONParser
     private let tape: Tape
     private let rows: RowBuilder
     private let keyColumn: String?
@@ -27,14 +27,17 @@ final class JSONWhole: JSONRows {
     init(_ input: Input, _ options: JSONOptions, _ wanted: GivenRows?, _ progress: Progress?) throws(FirnError) {
         self.input = input
         self.progress = progress
+        parser = JSONParser(input)
         rejects = options.rejects
         if input.compression == .none, let size = input.totalBytes { progress?.setTotal(bytes: Int(clamping: size)) }
         let (count, isPretty) = try JSONWhole.load(input, parser)
         tape = parser.parseDocument(count)
         if let fault = tape.fault {
             let place = parser.place(fault.offset)
-            throw FirnError(.rejected, count == 0 ? "the input is empty" : fault.message, at: .init(file: input.name, line: place.line + 1, column: place.column + 1),
-                            advice: fault.message.hasPrefix("something follows") ? "if each line is a value by itself, read it as ndjson" : nil)
+            let isMemory = fault.message == JSONReader.beyondMemory
+            throw FirnError(isMemory ? .outOfMemory : .rejected, count == 0 ? "the input is empty" : fault.message,
+                            at: .init(file: input.name, line: place.line + 1, column: place.column + 1),
+                            advice: isMemory ? FirnError.memoryAdvice : fault.message.hasPrefix("something follows") ? "if each line is a value by itself, read it as ndjson" : nil)
         }
         cursor = TextCursor(parser.text(count))
         var envelope = JSONWhole.envelope(tape, isPretty)
@@ -49,7 +52,7 @@ final class JSONWhole: JSONRows {
         let isBare = given?.mayBeBare == true && !JSONWhole.isAllObjects(tape, first, total)
         let screen = RowScreen.needed(parser, given, isBare: isBare, options)
 
-        let tree = ShapeTree(parser, options)
+        let tree = ShapeTree(parser, options, input.budget)
         try JSONWhole.observe(tape, first, total, tree, screen, hasGiven: given != nil, cursor, input, options)
         rowCount = tree.rowCount
         var plan = try RowPlan(tree.root, options: options, given: given.map { ($0, isBare) }) { [parser] in Array(parser.key($0)) }
@@ -69,7 +72,7 @@ final class JSONWhole: JSONRows {
         } else {
             keyColumn = nil
         }
-        rows = RowBuilder(parser, fields: plan.fields, isBare: plan.isBare)
+        rows = try RowBuilder(parser, fields: plan.fields, isBare: plan.isBare, options, input)
         plan.fields = fields
         rowType = plan.type(options, envelope: envelope.text)
         embedded = plan.embedded
@@ -104,8 +107,9 @@ final class JSONWhole: JSONRows {
             if tree.rowCount > 0 { screen?.takesObjectsOnly = true } else { for range in others { tree.observe(tape, range, block: 0) } }
         }
         if let fault = tree.fault {
-            let place = tape.parser.place(ofText: tape.items[fault])
-            throw FirnError(.rejected, JSONReader.unfitNumber, at: .init(file: input.name, line: place.line + 1, column: place.column + 1), advice: JSONReader.advice)
+            let place = fault.place(tape, row: { 0 })
+            let isMemory = fault.message == JSONReader.beyondMemory
+            throw FirnError(isMemory ? .outOfMemory : .rejected, fault.message, at: .init(file: input.name, line: place.line + 1, column: place.column + 1), advice: isMemory ? FirnError.memoryAdvice : JSONReader.advice)
         }
     }
 
@@ -152,10 +156,12 @@ final class JSONWhole: JSONRows {
     /// The whole input into the parser's buffer. Tells its size and whether it is indented.
     private static func load(_ input: Input, _ parser: JSONParser) throws(FirnError) -> (count: Int, isPretty: Bool) {
         var capacity = max(1 << 16, input.compression == .none ? Int(clamping: input.totalBytes ?? 0) + 1 : 0)
-        var count = 0
+        var count = 0, nesting = Nesting()
         while true {
             let base = try parser.reserve(capacity, keeping: count)
             let got = try input.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: capacity - count))
+            // Deep nesting is found before there is memory for all of the text.
+            try nesting.check(base, from: count, to: count + got, input, firstLine: { () throws(FirnError) in 0 })
             count += got
             if count < capacity {
                 count = try dropMark(base, count, input.name)
@@ -228,7 +234,7 @@ final class JSONWhole: JSONRows {
     func next() throws(FirnError) -> Batch? {
         guard left > 0 else { return nil }
         var keys = Text(), count = 0
-        while left > 0, count < JSONReader.batchSize {
+        while left > 0, !rows.isBatchFull {
             let row = item
             item += tape.items[row].step
             left -= 1
@@ -245,7 +251,8 @@ final class JSONWhole: JSONRows {
                 throw FirnError(.rejected, JSONReader.tooDeep, at: .init(file: input.name, line: place.line + 1, column: place.column + 1))
             }
         }
-        var batch = rows.take()
+        guard var batch = try rows.take() else { return nil }
+        _ = try rows.take()
         if keyColumn != nil {
             var column = Column(ColumnType(.string))
             column.text = keys

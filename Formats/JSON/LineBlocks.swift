@@ -1,3 +1,4 @@
+import CSimdJSON
 import FirnBytes
 import FirnExchange
 
@@ -8,6 +9,8 @@ final class LineBlocks {
     private var carry: [UInt8] = []
     private var block = 0
     private var isAtEnd = false
+    /// Bytes in the blocks so far.
+    private var passed = 0
 
     init(_ input: Input, blockSize: Int) {
         self.input = input
@@ -18,11 +21,29 @@ final class LineBlocks {
         try input.rewind()
         carry = []
         block = 0
+        passed = 0
         isAtEnd = false
     }
 
+    /// Lines in the blocks so far: read again, for an error that ends the reading.
+    private func linesBefore() throws(FirnError) -> Int {
+        try input.rewind()
+        var left = passed, lines = 0
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+        defer { piece.deallocate() }
+        while left > 0 {
+            let got = try input.read(into: UnsafeMutableRawBufferPointer(rebasing: piece[..<min(left, piece.count)]))
+            if got == 0 { break }
+            lines += piece[..<got].count { $0 == 10 }
+            left -= got
+        }
+        return lines
+    }
+
     func error(_ message: String, line: Int, column: Int) -> FirnError {
-        FirnError(.rejected, message, at: .init(file: input.name, line: line + 1, column: column + 1), advice: JSONReader.advice)
+        let isMemory = message == JSONReader.beyondMemory
+        return FirnError(isMemory ? .outOfMemory : .rejected, message, at: .init(file: input.name, line: line + 1, column: column + 1),
+                         advice: isMemory ? FirnError.memoryAdvice : JSONReader.advice)
     }
 
     /// Puts the next block into the parser's buffer and tells its size and number; false at the end.
@@ -33,6 +54,7 @@ final class LineBlocks {
         carry.withUnsafeBytes { if let start = $0.baseAddress { base.copyMemory(from: start, byteCount: $0.count) } }
         var count = carry.count
         carry.removeAll(keepingCapacity: true)
+        var nesting = Nesting(), looked = 0
         while true {
             if !isAtEnd {
                 let got = try input.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: capacity - count))
@@ -45,6 +67,9 @@ final class LineBlocks {
                 count = cut + 1
                 break
             }
+            // Deep nesting is found before there is memory for all of a long line.
+            try nesting.check(base, from: looked, to: count, input, firstLine: { () throws(FirnError) in try linesBefore() })
+            looked = count
             guard capacity < 1 << 32 else { throw FirnError(.unsupported, "a line is larger than 4 GB", at: .init(file: input.name)) }
             capacity *= 2   // one line fills the block
             base = try parser.reserve(capacity, keeping: count)
@@ -52,6 +77,7 @@ final class LineBlocks {
         if block == 0 { count = try dropMark(base, count, input.name) }
         if count == 0 { return false }
         tell(count, block)
+        passed += count
         block += 1
         return true
     }
@@ -64,6 +90,24 @@ final class LineBlocks {
             at &-= 1
         }
         return nil
+    }
+}
+
+/// How deep a text nests that arrives in pieces.
+struct Nesting {
+    private var state = firn_json_nesting()
+
+    /// Looks at bytes `from ..< to` of the text at `base`, which begins in line `firstLine` (from 0).
+    mutating func check(_ base: UnsafeMutableRawPointer, from: Int, to: Int, _ input: Input, firstLine: () throws(FirnError) -> Int) throws(FirnError) {
+        let text = base.assumingMemoryBound(to: UInt8.self)
+        let found = firn_json_find_depth(&state, text + from, to - from)
+        guard found != Int(bitPattern: UInt.max) else { return }
+        let place = from + found
+        var line = 0, start = 0
+        for at in 0..<place where text[at] == 10 { (line, start) = (line + 1, at + 1) }
+        let isMarked = line == 0 && to >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
+        throw FirnError(.rejected, "values nest deeper than \(FIRN_JSON_MAX_DEPTH) levels",
+                        at: .init(file: input.name, line: try firstLine() + line + 1, column: place - start + 1 - (isMarked ? 3 : 0)))
     }
 }
 

@@ -46,7 +46,7 @@ final class RowScreen {
         guard let first = lists.first else { return [] }
         return first.indices.compactMap { i in
             let count = lists.reduce(0) { $0 + $1[i].count }
-            return count == 0 ? nil : "column \"\(first[i].path)\": \(count) \(count == 1 ? "text comes" : "texts come") back in another spelling"
+            return count == 0 ? nil : "column \"\(first[i].path)\": \(count) \(count == 1 ? "value comes" : "values come") back in another spelling"
         }
     }
 }

@@ -47,8 +47,23 @@ final class ShapeTree: @unchecked Sendable {
     private var serial = 0
     private var block = 0
     private let options: JSONOptions
-    /// A number that nothing here holds: its item.
-    private(set) var fault: Int?
+    /// What ended the reading.
+    struct Fault {
+        var item: Int
+        var message: String
+        /// The item is a number's text.
+        var isNumber: Bool
+
+        /// Line and column, from 0. `row`: the line of the row, for items that do not say where they stand.
+        func place(_ tape: Tape, row: () -> Int) -> (line: Int, column: Int) { isNumber ? tape.parser.place(ofText: tape.items[item]) : (row(), 0) }
+    }
+    private(set) var fault: Fault?
+    /// The row of the last call that the fault is in.
+    private(set) var faultRow: Int?
+    private let charge: MemoryCharge
+    private var nodes = 0
+    /// Bytes that a node needs, with its place among the members of another.
+    static let nodeSize = 288
     /// Values taken in at the root.
     private(set) var rowCount = 0
 
@@ -56,7 +71,8 @@ final class ShapeTree: @unchecked Sendable {
     static let mostKeys = 1000
     static let mostColumns = 20_000
 
-    init(_ parser: JSONParser, _ options: JSONOptions) {
+    init(_ parser: JSONParser, _ options: JSONOptions, _ budget: MemoryBudget) {
+        charge = MemoryCharge(budget)
         self.parser = parser
         self.options = options
         root = .allocate(capacity: 1)
@@ -84,9 +100,12 @@ final class ShapeTree: @unchecked Sendable {
     func observe(_ tape: Tape, _ range: Range<Int>, block: Int) {
         self.block = block
         var item = range.lowerBound
+        var row = 0
         while item < range.upperBound {
             observe(tape.items, item, root)
             rowCount &+= 1
+            if fault != nil, faultRow == nil { faultRow = row }
+            row &+= 1
             item &+= tape.items[item].step
         }
     }
@@ -103,7 +122,7 @@ final class ShapeTree: @unchecked Sendable {
         case Tag.double: observe(double: item, node)
         case Tag.numberText:
             node.pointee.numberTexts &+= 1
-            if Decimal(item.string) == nil, fault == nil { fault = index }
+            if Decimal(item.string) == nil, fault == nil { fault = Fault(item: index, message: JSONReader.unfitNumber, isNumber: true) }
         case Tag.string:
             node.pointee.strings &+= 1
             if node.pointee.form != TextForm.other {
@@ -132,7 +151,7 @@ final class ShapeTree: @unchecked Sendable {
         node.pointee.arrays &+= 1
         let count = Int(items[index].size)
         if count == 0 { return }
-        if node.pointee.element == nil { node.pointee.element = ShapeTree.make(block: block, item: index) }
+        if node.pointee.element == nil { node.pointee.element = charged(item: index) }
         let element = node.pointee.element!
         var item = index &+ 1
         for _ in 0..<count {
@@ -148,6 +167,7 @@ final class ShapeTree: @unchecked Sendable {
         let count = Int(items[index].size)
         var item = index &+ 1
         for _ in 0..<count {
+            if fault != nil { return }
             if let value = node.pointee.mapValue {
                 observe(items, item, value)
             } else {
@@ -183,11 +203,17 @@ final class ShapeTree: @unchecked Sendable {
             node.pointee.cursor = place &+ 1
             return node.pointee.members[place].node
         }
-        let child = ShapeTree.make(block: block, item: item)
+        let child = charged(item: item)
         node.pointee.lookup[key] = node.pointee.members.count
         node.pointee.members.append(.init(key: key, node: child))
         node.pointee.cursor = node.pointee.members.count
         return child
+    }
+
+    private func charged(item: Int) -> Shape.Node {
+        nodes &+= 1
+        if nodes & 1023 == 0, fault == nil, !charge.take(1024 * ShapeTree.nodeSize) { fault = Fault(item: item, message: JSONReader.beyondMemory, isNumber: false) }
+        return ShapeTree.make(block: block, item: item)
     }
 
     /// Makes the members of a node values of a map.

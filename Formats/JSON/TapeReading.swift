@@ -20,7 +20,18 @@ final class RowBuilder: @unchecked Sendable {
     private let isBare: Bool
     private(set) var fault: Fault?
 
-    init(_ parser: JSONParser, fields: [Plan.Field], isBare: Bool) {
+    /// For the columns, and for the batch that was handed on last.
+    private let charge: MemoryCharge
+    private let columnBytes: Int
+    private let name: String
+
+    init(_ parser: JSONParser, fields: [Plan.Field], isBare: Bool, _ options: JSONOptions, _ input: Input) throws(FirnError) {
+        batchCells = options.batchCells
+        let count = fields.reduce(0) { $0 + $1.plan.nodeCount }
+        charge = MemoryCharge(input.budget)
+        columnBytes = count * RowBuilder.columnSize
+        name = input.name
+        guard charge.take(columnBytes) else { throw FirnError.beyondMemory("\(count) columns", columnBytes, input.budget, at: .init(file: name)) }
         self.parser = parser
         values = TapeValues(parser)
         self.fields = fields
@@ -35,40 +46,63 @@ final class RowBuilder: @unchecked Sendable {
     /// Takes one value as a row.
     func append(_ items: UnsafePointer<firn_json_item>, _ index: Int) {
         if items[index].tag == Tag.null { appendNull(row) } else { append(items, index, row) }
+        rows &+= 1
+        if rows >= JSONReader.batchSize || rows &* (columns &+ 1) > batchCells { endBatch() }
     }
 
-    /// The rows taken since the last call.
-    func take() -> Batch {
-        var columns = fields.map { $0.plan.column(optional: $0.isOptional) }
-        let count = row.pointee.count
-        if isBare {
-            ColumnBuilder.move(row, into: &columns[0])
-        } else {
-            for index in columns.indices { ColumnBuilder.move(row.pointee.children[index], into: &columns[index]) }
+    /// Bytes for a column, with an empty one of a batch.
+    private static let columnSize = 768
+
+    /// See `JSONOptions.batchCells`.
+    private let batchCells: Int
+
+    private func endBatch() {
+        ends.append(rows)
+        rows = 0
+        columns = 0
+        batch &+= 1
+    }
+
+    /// Rows of the batches that were ended and not taken.
+    private var ends: [Int] = []
+    /// Rows of the batch at hand, and columns that have a value in it; its number.
+    private var rows = 0, columns = 0, batch = 1
+    private var taken = 0
+
+    /// Whether the rows at hand fill a batch.
+    var isBatchFull: Bool { !ends.isEmpty }
+    /// Batches to be taken.
+    var batchCount: Int { ends.count + (rows > 0 ? 1 : 0) }
+
+    /// The next batch of the rows taken in; nil: there are no more, and rows of another text may come.
+    func take() throws(FirnError) -> Batch? {
+        if taken == ends.count, rows > 0 { endBatch() }
+        guard taken < ends.count else {
+            ColumnBuilder.reset(row)
+            ends = []
+            taken = 0
+            try? charge.set(columnBytes, for: name)
+            return nil
         }
-        ColumnBuilder.reset(row)
+        let count = ends[taken]
+        let slots = isBare ? ColumnBuilder.slots(count, row) : row.pointee.children.reduce(0) { $0 + ColumnBuilder.slots(count, $1) }
+        try? charge.set(columnBytes, for: name)
+        guard charge.take(slots * 16) else {
+            throw FirnError.beyondMemory("a batch of \(count) rows", slots * 16, charge.budget, at: .init(file: name))
+        }
+        taken += 1
+        var columns = fields.map { $0.plan.column(optional: $0.isOptional) }, vacant = VacantColumns()
+        if isBare {
+            ColumnBuilder.take(count, from: row, into: &columns[0], &vacant)
+        } else {
+            for index in columns.indices { ColumnBuilder.take(count, from: row.pointee.children[index], into: &columns[index], &vacant) }
+        }
         return Batch(count: count, columns: columns)
     }
 
     // MARK: One value
 
-    private func appendNull(_ node: ColumnBuilder.Node) {
-        node.pointee.nulls.append(node.pointee.count)
-        node.pointee.count &+= 1
-        if node.pointee.collection != .none {
-            let end = node.pointee.offsets.base[node.pointee.offsets.count &- 1]
-            node.pointee.offsets.append(end)
-            return
-        }
-        switch node.pointee.kind {
-        case .bool, .int, .link: node.pointee.words.append(0)
-        case .date, .decimal, .uuid, .objectID: appendPair((0, 0), node)
-        case .double, .float: node.pointee.reals.append(0)
-        case .string, .data: node.pointee.offsets.append(node.pointee.bytes.count)
-        case .any: pushAny(node, AnyTag.null)
-        case .embedded: for child in node.pointee.children { appendNull(child) }
-        }
-    }
+    private func appendNull(_ node: ColumnBuilder.Node) { node.pointee.addGap(1) }
 
     private func append(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: ColumnBuilder.Node) {
         let item = items[index], tag = item.tag
@@ -125,7 +159,7 @@ final class RowBuilder: @unchecked Sendable {
             guard let bytes = TapeScalar.data(item) else { return fail(node) }
             bytes.withUnsafeBytes { appendText($0, node) }
         }
-        node.pointee.count &+= 1
+        node.pointee.advance()
     }
 
     private func fail(_ node: ColumnBuilder.Node) {
@@ -152,7 +186,7 @@ final class RowBuilder: @unchecked Sendable {
                 if items[item].tag == Tag.null { appendNull(element) } else { append(items, item, element) }
             }
             node.pointee.offsets.append(element.pointee.count)
-            node.pointee.count &+= 1
+            node.pointee.advance()
             return
         }
         var item = index &+ 1
@@ -161,25 +195,25 @@ final class RowBuilder: @unchecked Sendable {
             item &+= items[item].step
         }
         node.pointee.offsets.append(element.pointee.count)
-        node.pointee.count &+= 1
+        node.pointee.advance()
     }
 
     private func appendMap(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: ColumnBuilder.Node) {
         let keys = node.pointee.children[0], elements = node.pointee.children[1]
         for item in values.sortedMembers(items, index) {
             appendText(parser.key(items[item].key), keys)
-            keys.pointee.count &+= 1
+            keys.pointee.advance()
             if items[item].tag == Tag.null { appendNull(elements) } else { append(items, item, elements) }
         }
         node.pointee.offsets.append(elements.pointee.count)
-        node.pointee.count &+= 1
+        node.pointee.advance()
     }
 
     private func appendObject(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: ColumnBuilder.Node) {
-        let fieldCount = node.pointee.children.count
+        let fieldCount = node.pointee.children.count, members = Int(items[index].size)
         var item = index &+ 1, guess = 0
         // First where each field's value stands (of a key seen twice the last), then the fields in order.
-        for _ in 0..<Int(items[index].size) {
+        for _ in 0..<members {
             let key = items[item].key
             if guess >= fieldCount || node.pointee.keys[guess] != key { guess = field(key, node) }
             if guess >= 0 {
@@ -191,12 +225,38 @@ final class RowBuilder: @unchecked Sendable {
             }
             item &+= items[item].step
         }
-        node.pointee.count &+= 1
-        for place in 0..<fieldCount {
-            let at = node.pointee.slots[place], child = node.pointee.children[place]
-            if at >= 0, items[at].tag != Tag.null { append(items, at, child) } else { appendNull(child) }
-            node.pointee.slots[place] = -1
+        let row = node.pointee.count
+        node.pointee.advance()
+        if members &* 2 >= fieldCount {
+            for place in 0..<fieldCount { appendField(items, node, place, row) }
+        } else {
+            // Few of many: only those that are there are looked at.
+            item = index &+ 1
+            guess = 0
+            for _ in 0..<members {
+                let key = items[item].key
+                if guess >= fieldCount || node.pointee.keys[guess] != key { guess = field(key, node) }
+                if guess >= 0 { appendField(items, node, guess, row) }
+                guess = max(guess &+ 1, 0)
+                item &+= items[item].step
+            }
         }
+    }
+
+    /// Takes in the value of a field, if it has one. Fields without one are not touched: they count fewer rows.
+    @inline(__always)
+    private func appendField(_ items: UnsafePointer<firn_json_item>, _ node: ColumnBuilder.Node, _ place: Int, _ row: Int) {
+        let at = node.pointee.slots[place]
+        guard at >= 0 else { return }
+        node.pointee.slots[place] = -1
+        guard items[at].tag != Tag.null else { return }
+        let child = node.pointee.children[place]
+        child.pointee.skip(to: row)
+        if child.pointee.batch != batch {
+            child.pointee.batch = batch
+            columns &+= 1
+        }
+        append(items, at, child)
     }
 
     @inline(never)
@@ -220,7 +280,7 @@ final class RowBuilder: @unchecked Sendable {
 
     private func appendAny(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: ColumnBuilder.Node) {
         let item = items[index]
-        node.pointee.count &+= 1
+        node.pointee.advance()
         switch item.tag {
         case Tag.no, Tag.yes: pushAny(node, ScalarKind.bool.rawValue, word: item.tag == Tag.yes ? 1 : 0)
         case Tag.int: pushAny(node, ScalarKind.int.rawValue, word: item.integer)

@@ -9,6 +9,7 @@ enum TapeScalar {
     static func int(_ item: firn_json_item) -> Int64? {
         if item.tag == Tag.int { return item.integer }
         // 1.0 and 1e3 are whole numbers; -0 would come back as 0.
+        if item.tag == Tag.numberText { return NumberText.wholeNumber(item.bytes) }
         guard item.tag == Tag.double, item.double != 0 || item.double.sign == .plus else { return nil }
         return Int64(exactly: item.double)
     }
@@ -20,7 +21,7 @@ enum TapeScalar {
             let value = Double(item.integer)
             return Int64(exactly: value) == item.integer || isShortest(String(item.integer), of: value) ? value : nil
         case Tag.numberText:
-            guard let value = Double(item.string), value.isFinite, isShortest(item.string, of: value) else { return nil }
+            guard let value = Double(item.string), value.isFinite, isShortest(item.string, of: value) || NumberText.isExactly(item.bytes, value) else { return nil }
             return value
         default: return nil
         }
@@ -35,8 +36,8 @@ enum TapeScalar {
     static func float(_ item: firn_json_item) -> Float? {
         guard let value = double(item) else { return nil }
         let float = Float(value)
-        // The shortest text of the float is the number that was written.
-        return float.isFinite && Double(float.description) == value ? float : nil
+        // The number that was written is the float, or what the float's shortest text says.
+        return float.isFinite && (Double(float) == value || Double(float.description) == value) ? float : nil
     }
 
     static func decimal(_ item: firn_json_item) -> Decimal? {

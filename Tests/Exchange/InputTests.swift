@@ -51,6 +51,38 @@ import Testing
         #expect(throws: FirnError.self) { _ = try Input(path: folder + "cut").readToEnd() }
     }
 
+    @Test func `zeros after the last gzip member are padding, and anything else there is an error with its place`() throws {
+        try shell("printf 'a\\n1\\n' | gzip > '\(folder)one'; printf '2\\n' | gzip > '\(folder)two'")
+        let one = try Data(contentsOf: URL(filePath: folder + "one")), two = try Data(contentsOf: URL(filePath: folder + "two"))
+        func read(_ bytes: Data) throws -> String {
+            try bytes.write(to: URL(filePath: folder + "packed"))
+            return String(decoding: try Input(path: folder + "packed").readToEnd(), as: UTF8.self)
+        }
+        #expect(try read(one + two) == "a\n1\n2\n")
+        for count in [1, 2, 511, 300_000] {
+            #expect(try read(one + Data(count: count)) == "a\n1\n")
+            #expect(try read(one + two + Data(count: count)) == "a\n1\n2\n")
+        }
+        for (garbage, byte) in [(Data("x".utf8), 0), (Data(count: 3) + Data("x".utf8), 3), (Data(count: 200_000) + Data([1]), 200_000), (Data([0x1F, 0x00, 1, 2, 3]), 0), (Data(count: 2) + two, 2)] {
+            let error = #expect(throws: FirnError.self) { try read(one + garbage) }
+            #expect(error?.code == .rejected && error?.message.contains("followed by bytes that are not gzip") == true, "\(String(describing: error))")
+            #expect(error?.place?.byte == UInt64(one.count + byte), "\(String(describing: error))")
+        }
+    }
+
+    @Test func `bytes after the last Zstandard frame are an error with its place`() throws {
+        try shell("printf 'a\\n1\\n' > '\(folder)n'; command -v zstd >/dev/null && zstd -q -c '\(folder)n' > '\(folder)n.zst'")
+        guard let packed = try? Data(contentsOf: URL(filePath: folder + "n.zst")), !packed.isEmpty else {
+            print("skipped: no zstd command")
+            return
+        }
+        try (packed + packed).write(to: URL(filePath: folder + "twice"))
+        #expect(String(decoding: try Input(path: folder + "twice").readToEnd(), as: UTF8.self) == "a\n1\na\n1\n")
+        try (packed + Data("garbage".utf8)).write(to: URL(filePath: folder + "more"))
+        let error = #expect(throws: FirnError.self) { _ = try Input(path: folder + "more").readToEnd() }
+        #expect(error?.message.contains("followed by bytes that are not Zstandard") == true && error?.place?.byte == UInt64(packed.count), "\(String(describing: error))")
+    }
+
     @Test func `a pipe is read twice`() throws {
         try shell("mkfifo '\(folder)pipe'")
         let path = folder + "pipe"

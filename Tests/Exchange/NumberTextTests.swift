@@ -1,5 +1,6 @@
 import FirnExchange
 import FirnModel
+import Foundation
 import Testing
 
 private func text(_ body: (UnsafeMutablePointer<UInt8>) -> Int) -> String {
@@ -105,5 +106,26 @@ private func plain(_ x: Double) -> String { text { NumberText.writePlain(x, to: 
         for bad in ["0f8fad5b-d9cb-469f-a165-70867728950", "0F8fad5b-d9cb-469f-a165-70867728950e", "0f8fad5bxd9cb-469f-a165-70867728950e"] {
             #expect(Array(bad.utf8).withUnsafeBytes { IdentifierText.parseUUID($0) } == nil)
         }
+    }
+
+    @Test func `a text is exactly a double where all its digits are the double's`() {
+        func exactly(_ text: String, _ value: Double) -> Bool { Array(text.utf8).withUnsafeBytes { NumberText.isExactly($0, value) } }
+        #expect(exactly("0.5", 0.5) && exactly("-0.5", -0.5) && exactly("5e-1", 0.5) && exactly("0.50000", 0.5) && exactly("1e3", 1000) && exactly("1e22", 1e22))
+        #expect(exactly("0.1000000000000000055511151231257827021181583404541015625", 0.1))
+        #expect(exactly("0.100000001490116119384765625", Double(Float(0.1))))
+        #expect(exactly("9223372036854775808", 0x1p63) && exactly("9007199254740992", 0x1p53))
+        #expect(exactly("0.\(String(repeating: "0", count: 64))542101086242752217003726400434970855712890625e45", 0x1p-64))
+        #expect(!exactly("0.1", 0.1) && !exactly("9223372036854775809", 0x1p63) && !exactly("0.5", -0.5) && !exactly("0.51", 0.5) && !exactly("1e23", 1e23))
+        #expect(!exactly("", 0.5) && !exactly("e", 0.5) && !exactly("0.5x", 0.5) && !exactly("5e", 5) && !exactly("1", .infinity) && !exactly("1e-5000", 0.5))
+        for power in -1074..<1024 {
+            let value = Double(sign: .plus, exponent: power, significand: 1), text = String(format: "%.1100f", value)
+            #expect(text.utf8.count > 1024 || exactly(text, value), "2^\(power)")
+        }
+    }
+
+    @Test func `a whole number may be written with a point and an exponent`() {
+        func whole(_ text: String) -> Int64? { Array(text.utf8).withUnsafeBytes { NumberText.wholeNumber($0) } }
+        #expect(whole("1.0") == 1 && whole("-1e3") == -1000 && whole("0.5e1") == 5 && whole("9223372036854775807.000") == .max && whole("-9223372036854775808") == .min && whole("0.0") == 0)
+        #expect(whole("1.5") == nil && whole("-0.0") == nil && whole("9223372036854775808") == nil && whole("1e19") == nil && whole("x") == nil && whole("") == nil && whole("1e400") == nil)
     }
 }

@@ -151,7 +151,7 @@ import Testing
         let given = schema(ColumnSchema("d", ColumnType(.date), notation: .dateOnly), ColumnSchema("u", ColumnType(.uuid, optional: true)))
         let text = "{\"d\":\"2020-01-01\"}\n{\"d\":\"2020-01-01T00:00:00Z\",\"u\":\"6BA7B810-9dad-11d1-80b4-00c04fd430c8\"}\n"
         let table = try Table(text, .lines) { $0.given = given }
-        #expect(table.remarks == ["column \"d\": 1 text comes back in another spelling", "column \"u\": 1 text comes back in another spelling"])
+        #expect(table.remarks == ["column \"d\": 1 value comes back in another spelling", "column \"u\": 1 value comes back in another spelling"])
         #expect(complaint(text, given, lossless: true) == "test.json:2:6: \"2020-01-01T00:00:00Z\" would come back as \"2020-01-01\" (column \"d\")")
     }
 

@@ -1,3 +1,4 @@
+// Long because all of it works on one tape: to split it would make the tape's layout public.
 // Without it simdjson checks its own invariants at every step, which costs a fifth.
 #ifndef NDEBUG
 #define NDEBUG
@@ -30,7 +31,7 @@ using namespace simdjson;
 
 namespace {
 
-constexpr int deepest = 512;
+constexpr int deepest = FIRN_JSON_MAX_DEPTH;
 const char *const too_deep = "values nest deeper than 512 levels";
 
 struct Line { size_t start, number; };
@@ -109,6 +110,7 @@ struct firn_json_parser {
     std::vector<Line> lines;
     std::vector<Refused> refused;
     size_t text_count = 0;
+    size_t item_limit = SIZE_MAX;
     const char *text_end = nullptr;  // of what is being walked
     std::deque<std::string> keys;
     std::vector<uint8_t> plain;      // per key: equal raw text means equal key
@@ -221,6 +223,7 @@ struct firn_json_parser {
 
     error_code walk(ondemand::value value, uint32_t key, int depth) {
         ondemand::json_type type;
+        if (items.size() >= item_limit) { last = value.raw_json_token().data(); return MEMALLOC; }
         if (auto error = value.type().get(type)) { last = value.raw_json_token().data(); return error; }
         switch (type) {
         case ondemand::json_type::object: {
@@ -335,7 +338,7 @@ struct firn_json_parser {
     }
 
     void fail(firn_json_result *result, error_code error, size_t offset, char *start, size_t count) {
-        result->error = error == CAPACITY || error == MEMALLOC ? FIRN_JSON_TOO_LARGE : FIRN_JSON_BAD;
+        result->error = error == MEMALLOC ? FIRN_JSON_NO_MEMORY : error == CAPACITY ? FIRN_JSON_TOO_LARGE : FIRN_JSON_BAD;
         result->message = message ? message : words_of(error);
         result->error_offset = place_of(error, offset, start, count);
         result->items = nullptr;
@@ -490,6 +493,28 @@ void firn_json_parse_lines(firn_json_parser *p, size_t count, int sets_aside, fi
         }
     } catch (std::bad_alloc &) { error = MEMALLOC; }
     p->fail(result, error, 0, text, count);
+}
+
+void firn_json_limit_items(firn_json_parser *p, size_t limit) { p->item_limit = limit; }
+
+size_t firn_json_find_depth(firn_json_nesting *nesting, const uint8_t *text, size_t count) {
+    size_t i = 0;
+    while (i < count) {
+        if (nesting->in_string) {
+            if (nesting->escaped) { nesting->escaped = 0; i++; continue; }
+            while (i < count && text[i] != '"' && text[i] != '\\') i++;
+            if (i == count) break;
+            if (text[i] == '"') nesting->in_string = 0; else nesting->escaped = 1;
+            i++;
+            continue;
+        }
+        uint8_t byte = text[i];
+        if (byte == '"') nesting->in_string = 1;
+        else if ((byte | 0x20) == '{') { if (++nesting->depth > deepest) return i; }
+        else if ((byte | 0x20) == '}') { if (nesting->depth) nesting->depth--; }
+        i++;
+    }
+    return SIZE_MAX;
 }
 
 size_t firn_json_refused_count(const firn_json_parser *p) { return p->refused.size(); }

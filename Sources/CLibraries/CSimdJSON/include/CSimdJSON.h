@@ -50,7 +50,11 @@ enum {
     FIRN_JSON_BAD = 1,
     /// No memory, or larger than 4 GB.
     FIRN_JSON_TOO_LARGE = 2,
+    /// The values need more items than were allowed (see firn_json_limit_items), or there is no memory.
+    FIRN_JSON_NO_MEMORY = 3,
 };
+/// Arrays and objects inside each other: deeper ones are refused.
+#define FIRN_JSON_MAX_DEPTH 512
 
 typedef struct {
     const firn_json_item *items;
@@ -81,6 +85,19 @@ uint8_t *firn_json_buffer(firn_json_parser *parser, size_t capacity, size_t keep
 /// Everything the result points to lasts until the next call on this parser. With `sets_aside`, lines that are refused become blank and are
 /// listed (see firn_json_refused) instead of being an error.
 void firn_json_parse_lines(firn_json_parser *parser, size_t count, int sets_aside, firn_json_result *result);
+
+/// Items that a text may have; more are an error before there is memory for them.
+void firn_json_limit_items(firn_json_parser *parser, size_t limit);
+
+/// How deep a text nests that arrives in pieces. Begins with zeros.
+typedef struct {
+    size_t depth;
+    int in_string;
+    int escaped;
+} firn_json_nesting;
+/// Looks at the next piece: the byte in it of the first bracket that nests deeper than FIRN_JSON_MAX_DEPTH, SIZE_MAX if there is none. What is no
+/// JSON in other ways is passed over.
+size_t firn_json_find_depth(firn_json_nesting *nesting, const uint8_t *text, size_t count);
 
 /// The lines set aside last, in order.
 size_t firn_json_refused_count(const firn_json_parser *parser);
