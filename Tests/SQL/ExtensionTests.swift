@@ -22,14 +22,14 @@ import Testing
     private static let shell = ["/usr/bin/sqlite3", "/usr/local/bin/sqlite3", "/opt/homebrew/bin/sqlite3"].first { FileManager.default.isExecutableFile(atPath: $0) }
 
     /// What the shell prints for statements; nil where it or the extension is not there, which is said.
-    private func shell(_ statements: [String], in folder: TemporaryFolder) throws -> (out: String, errors: String, crashed: Bool)? {
+    private func shell(_ statements: [String], in folder: TemporaryFolder, loading: Bool = true) throws -> (out: String, errors: String, crashed: Bool)? {
         guard let shell = Self.shell, let library = Self.library else {
             print("skipped: \(Self.shell == nil ? "there is no sqlite3 shell" : "libfirn_sqlite.so is not built") here")
             return nil
         }
         let process = Process()
         process.executableURL = URL(filePath: shell)
-        process.arguments = [":memory:", ".load \(library.dropLast(".so".count))"] + statements
+        process.arguments = [":memory:"] + (loading ? [".load \(library.dropLast(".so".count))"] : []) + statements
         process.currentDirectoryURL = URL(filePath: folder.path)
         // An extension with a sanitizer wants its functions of the program; `Tools/sanitize` says where they are.
         var environment = ProcessInfo.processInfo.environment
@@ -70,6 +70,14 @@ import Testing
         #expect(run.out == "2\nRex|Ada\n2\n1\n" && run.errors.isEmpty && !run.crashed, "\(run)")
     }
 
+    @Test func `a type with more columns than SQLite takes is an error that says so`() throws {
+        let folder = TemporaryFolder(), database = try Database.create(path: folder.file("wide.firn")), transaction = try database.begin()
+        try transaction.extendSchema([TypeSchema("Wide", columns: (0..<40_000).map { ColumnSchema("c\($0)", ColumnType(.int)) })])
+        try transaction.commit()
+        guard let run = try shell(["CREATE VIRTUAL TABLE x USING firn('wide.firn')"], in: folder) else { return }
+        #expect(run.errors.contains("\"Wide\" has 40000 columns, and a table of SQLite has at most ") && run.out.isEmpty && !run.crashed, "\(run)")
+    }
+
     @Test func `what cannot be opened is an error with a reason`() throws {
         let folder = TemporaryFolder()
         try sample(folder)
@@ -83,5 +91,26 @@ import Testing
         }
         guard let write = try shell(["SELECT firn_open('dogs.firn')", "DELETE FROM Dog"], in: folder) else { return }
         #expect(write.errors.contains("may not be modified"), "\(write)")
+    }
+
+    @Test func `the extension adds one module and one function, and leaves the settings of the connection as they are`() throws {
+        let folder = TemporaryFolder()
+        try sample(folder)
+        let questions = [".dbconfig", ".limit", "PRAGMA hard_heap_limit", "PRAGMA trusted_schema", "PRAGMA temp_store", "SELECT name, narg, flags FROM pragma_function_list WHERE name <> 'firn_open' ORDER BY 1, 2, 3",
+                         "SELECT name FROM pragma_module_list WHERE name <> 'firn' ORDER BY 1"]
+        guard let loaded = try shell(["SELECT firn_open('dogs.firn') > 0"] + questions, in: folder), let plain = try shell(["SELECT 1"] + questions, in: folder, loading: false) else { return }
+        #expect(loaded.out == plain.out && loaded.errors == plain.errors && loaded.out.contains("defensive"), "\(loaded)\(plain)")
+    }
+
+    @Test func `views and triggers of a database file cannot open files through the extension, temporary ones can`() throws {
+        let folder = TemporaryFolder()
+        try sample(folder)
+        let make = "CREATE VIRTUAL TABLE d USING firn('dogs.firn', 'Dog')"
+        guard let stored = try shell([make, "CREATE VIEW v AS SELECT name FROM d", "SELECT * FROM v"], in: folder) else { return }
+        #expect(stored.errors.contains("unsafe use of virtual table") && stored.out.isEmpty, "\(stored)")
+        guard let trigger = try shell([make, "CREATE TABLE a(x)", "CREATE TRIGGER g AFTER INSERT ON a BEGIN INSERT INTO a SELECT name FROM d; END", "INSERT INTO a VALUES (1)"], in: folder) else { return }
+        #expect(trigger.errors.contains("unsafe use of virtual table"), "\(trigger)")
+        guard let temporary = try shell([make, "CREATE TEMP VIEW v AS SELECT name FROM d", "SELECT * FROM v ORDER BY 1"], in: folder) else { return }
+        #expect(temporary.out == "Bo\nRex\n" && temporary.errors.isEmpty, "\(temporary)")
     }
 }

@@ -112,4 +112,15 @@ import Testing
         #expect(try live.all(join) == [[.int(3)]] && still.all(join) == [[.int(2)]])
         #expect(try live.column("SELECT name FROM Dog WHERE rowid = 3") == ["string(\"New\")"])
     }
+
+    @Test func `names of tables and columns may have quotes, and marks that combine with them`() throws {
+        let names = ["a\"b", "a\"\u{301}b", "\"\u{301}", "'\u{301}", "`\u{20E3}`", "a\"\"", "x\r\n\"y"]
+        let type = TypeSchema("T\"\u{301}", columns: names.map { ColumnSchema($0, ColumnType(.int)) })
+        var batch = Batch(type, in: Schema([type]))
+        for i in names.indices { batch.columns[i].append(.int(Int64(i))) }
+        batch.count = 1
+        let connection = try SQLConnection(functions: firn_sqlite_functions())
+        try connection.add(SQLFile(name: "memory", tables: [MemoryTable(type, schema: Schema([type]), batches: [batch])]), type: type.name, as: type.name)
+        for (i, name) in names.enumerated() { #expect(try connection.all("SELECT \(SQLSpelling.name(name)) FROM \(SQLSpelling.name(type.name))") == [[.int(Int64(i))]], "\(name.debugDescription)") }
+    }
 }

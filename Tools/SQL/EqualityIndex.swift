@@ -1,97 +1,133 @@
 import CSQLite
 import FirnBytes
+import FirnDisk
 import FirnModel
 
-/// Where the rows with a value stand, for joins: candidates, by a hash of the value as SQL has it, in the order of the table. SQLite compares
-/// them itself.
+/// Where the rows with given values of some columns are, for joins: candidates, by a hash of the values as SQL has them, in the order of the
+/// table. SQLite compares them itself. In memory: 8 bytes a row and 4 to 8 for the slots.
 final class EqualityIndex {
-    /// For each live row with a value; chained. What a look-up needs of one lies together.
-    private struct Entry {
-        /// Row of the table: segment << 16 | row.
-        var position: UInt32
-        var next: Int32
+    struct Entry {
+        /// Of the row: its vector, by `VectorPlaces`, times `vectorSize`, and its place in there.
+        var spot: UInt32
         /// High bits of the hash: few others than the rows meant get past it.
         var tag: UInt32
     }
-    private var entries: [Entry] = []
-    private var heads: [Int32]
-    private let mask: UInt64
 
-    /// Nil where the table is too large to be counted so.
-    init?(_ table: any Table, _ columns: [SQLColumn], column index: Int) throws(Damage) {
-        let rows = table.rowCount
-        guard rows < Int(Int32.max), table.segmentCount <= 1 << 16 else { return nil }
+    /// Candidates of one look-up: those of the entries that have the tag.
+    struct Matches {
+        var at: UnsafePointer<Entry>
+        let end: UnsafePointer<Entry>
+        let tag: UInt32
+
+        /// Goes to the next candidate, if `at` is none.
+        @inline(__always)
+        mutating func skip() { while at < end, at.pointee.tag != tag { at += 1 } }
+    }
+
+    /// Texts that are numbers in an unusual spelling (`EqualityKey.isOdd`), of each column: their rows may equal numbers that have another hash.
+    private(set) var odd: [[UInt32]]
+    /// More of them than are listed.
+    private(set) var hasTooManyOdd: [Bool]
+    private static let mostOdd = 256
+    private var entries: UnsafeMutablePointer<Entry>
+    private let count: Int
+    /// Where a slot's entries begin, and after the last one where they end.
+    private let starts: UnsafeMutablePointer<UInt32>
+    private let mask: UInt64
+    let bytes: Int
+
+    /// The memory of all indexes of a connection at most.
+    static let mostBytes = Machine.memory / 4
+
+    /// As many as a spot can tell apart.
+    static let mostVectors = Int(UInt32.max) / vectorSize
+
+    /// Whether there can be an index of a table.
+    static func isPossible(rows: Int) -> Bool { rows < Int(UInt32.max) / 2 && rows * 24 < mostBytes }
+
+    init(_ table: any Table, _ columns: [SQLColumn], on key: [Int], _ places: VectorPlaces) throws(Damage) {
+        let hashes = try EqualityIndex.hashes(table, columns, key, places)
+        odd = hashes.odd
+        hasTooManyOdd = hashes.hasTooManyOdd
         var size = 64
-        while size < rows { size *= 2 }
-        heads = Array(repeating: -1, count: size)
-        mask = UInt64(size - 1)
-        entries.reserveCapacity(rows)
-        let reader = SQLReader(table, columns), buffer = ColumnBuffer(), form = columns[index].form
-        // Backwards, as each row goes before those that are there.
-        for number in (0..<table.segmentCount).reversed() {
-            let segment = try reader.move(to: number)
-            guard segment.rowCount <= segmentSize else { return nil }
-            for vector in (0..<segment.vectorCount).reversed() {
-                let column = try reader.fill(buffer, column: index, vector: vector), range = segment.rows(ofVector: vector)
-                for row in (0..<range.count).reversed() where segment.live?[range.lowerBound + row] ?? true {
-                    guard column.present.map({ $0[row >> 6] >> UInt64(row & 63) & 1 == 1 }) ?? true else { continue }
-                    let hash = EqualityIndex.hash(column, row, form), slot = Int(hash & mask)
-                    entries.append(Entry(position: UInt32(number << 16 | (range.lowerBound + row)), next: heads[slot], tag: UInt32(truncatingIfNeeded: hash >> 32)))
-                    heads[slot] = Int32(entries.count - 1)
+        while size < hashes.hashes.count { size *= 2 }
+        let mask = UInt64(size - 1)
+        let starts = UnsafeMutablePointer<UInt32>.allocate(capacity: size + 1)
+        starts.initialize(repeating: 0, count: size + 1)
+        // Counted, added up, then filled from the end: within a slot rows keep their order.
+        for hash in hashes.hashes { starts[Int(hash & mask)] &+= 1 }
+        var sum: UInt32 = 0
+        for slot in 0..<size {
+            sum &+= starts[slot]
+            starts[slot] = sum
+        }
+        starts[size] = sum
+        count = hashes.hashes.count
+        let entries = UnsafeMutablePointer<Entry>.allocate(capacity: max(1, count))
+        for i in hashes.hashes.indices.reversed() {
+            let hash = hashes.hashes[i], slot = Int(hash & mask)
+            starts[slot] &-= 1
+            (entries + Int(starts[slot])).initialize(to: Entry(spot: hashes.spots[i], tag: UInt32(truncatingIfNeeded: hash >> 32)))
+        }
+        self.mask = mask
+        self.starts = starts
+        self.entries = entries
+        bytes = count * 8 + size * 4
+    }
+
+    deinit {
+        entries.deallocate()
+        starts.deallocate()
+    }
+
+    func matches(_ hash: UInt64) -> Matches {
+        let slot = Int(hash & mask)
+        var matches = Matches(at: entries + Int(starts[slot]), end: entries + Int(starts[slot + 1]), tag: UInt32(truncatingIfNeeded: hash >> 32))
+        matches.skip()
+        return matches
+    }
+
+    /// The spots of all candidates and of the odd texts of the only column, ascending.
+    func spots(_ hash: UInt64, orOdd: Bool) -> [UInt32] {
+        var matches = matches(hash), spots: [UInt32] = []
+        while matches.at < matches.end {
+            spots.append(matches.at.pointee.spot)
+            matches.at += 1
+            matches.skip()
+        }
+        guard orOdd, !odd[0].isEmpty else { return spots }
+        return Set(spots).union(odd[0]).sorted()
+    }
+
+    private static func hashes(_ table: any Table, _ columns: [SQLColumn], _ key: [Int], _ places: VectorPlaces) throws(Damage)
+        -> (hashes: [UInt64], spots: [UInt32], odd: [[UInt32]], hasTooManyOdd: [Bool]) {
+        var all: [UInt64] = [], spots: [UInt32] = [], odd = key.map { _ in [UInt32]() }, hasTooManyOdd = key.map { _ in false }
+        all.reserveCapacity(table.rowCount)
+        spots.reserveCapacity(table.rowCount)
+        let reader = SQLReader(table, columns), buffer = ColumnBuffer()
+        let hash = UnsafeMutablePointer<UInt64>.allocate(capacity: vectorSize), next = UnsafeMutablePointer<UInt64>.allocate(capacity: vectorSize)
+        defer {
+            hash.deallocate()
+            next.deallocate()
+        }
+        for number in 0..<table.segmentCount {
+            let segment = try reader.move(to: number), live = segment.live
+            for vector in 0..<segment.vectorCount {
+                let range = segment.rows(ofVector: vector), base = UInt32(truncatingIfNeeded: (places.first[number] + vector) * vectorSize)
+                for (k, index) in key.enumerated() {
+                    let column = try reader.fill(buffer, column: index, vector: vector), form = columns[index].form
+                    EqualityKey.hash(column, form, count: range.count, into: k == 0 ? hash : next)
+                    if k > 0 { for row in 0..<range.count { hash[row] = EqualityKey.combine(hash[row], next[row]) } }
+                    guard EqualityKey.mayBeOdd(form), !hasTooManyOdd[k] else { continue }
+                    for row in 0..<range.count where EqualityKey.isOdd(EqualityKey.bytes(column, row)) && live?[range.lowerBound + row] ?? true { odd[k].append(base + UInt32(row)) }
+                    hasTooManyOdd[k] = odd[k].count > mostOdd
+                }
+                for row in 0..<range.count where live?[range.lowerBound + row] ?? true {
+                    all.append(hash[row])
+                    spots.append(base &+ UInt32(truncatingIfNeeded: row))
                 }
             }
         }
-    }
-
-    /// Rows that may hold the value, as positions of `SQLReader`, ascending; nil if the index cannot tell.
-    func candidates(_ value: OpaquePointer, _ form: SQLForm, into out: inout [UInt64]) -> Bool {
-        guard let hash = EqualityIndex.hash(value, form) else { return false }
-        guard let hash = hash.known else { return true }
-        let tag = UInt32(truncatingIfNeeded: hash >> 32)
-        var at = heads[Int(hash & mask)]
-        while at >= 0 {
-            let entry = entries[Int(at)]
-            if entry.tag == tag { out.append(UInt64(entry.position >> 16) << 32 | UInt64(entry.position & 0xFFFF)) }
-            at = entry.next
-        }
-        return true
-    }
-
-    /// Whether look-ups by such columns can be answered.
-    static func isUseful(_ form: SQLForm) -> Bool { form.isNumeric || form.isTextual || form == .blob }
-
-    private static func hash(_ column: firn_sql_column, _ row: Int, _ form: SQLForm) -> UInt64 {
-        switch Int(column.form) {
-        case FIRN_SQL_INT: mix(UInt64(bitPattern: column.words[row]), 1)
-        case FIRN_SQL_REAL: realHash(column.reals[row])
-        default: hashBytes(UnsafeRawBufferPointer(start: column.bytes + Int(column.offsets[row]), count: Int(column.offsets[row + 1] - column.offsets[row])))
-        }
-    }
-
-    private struct Hash {
-        /// Nil: no value of the column equals it.
-        var known: UInt64?
-    }
-
-    /// Nil: rows equal to the value may have other hashes.
-    private static func hash(_ value: OpaquePointer, _ form: SQLForm) -> Hash? {
-        switch form {
-        case .int, .bool: return Hash(known: SQLNumbers.whole(SQLValue(numeric: value)).map { mix(UInt64(bitPattern: $0), 1) })
-        case .real, .float:
-            switch SQLValue(numeric: value) {
-            case .int(let x): return Hash(known: Double(x) < 0x1p63 && Int64(Double(x)) == x ? realHash(Double(x)) : nil)
-            case .real(let x): return Hash(known: realHash(x))
-            default: return Hash(known: nil)
-            }
-        default:
-            let type = Int(firn_sql_value_type(value))
-            if type == FIRN_SQL_NULL { return Hash(known: nil) }
-            guard type == (form == .blob ? FIRN_SQL_BLOB : FIRN_SQL_TEXT) else { return nil }
-            var count: Int64 = 0
-            let base = firn_sql_value_bytes(value, &count)
-            // As in SQLConditions: the digits of a decimal may be meant.
-            if form == .text, count >= 16, base.map({ $0[0] <= UInt8(ascii: "9") }) ?? false { return nil }
-            return Hash(known: hashBytes(UnsafeRawBufferPointer(start: base, count: Int(count))))
-        }
+        return (all, spots, odd, hasTooManyOdd)
     }
 }

@@ -144,5 +144,9 @@ package enum SQLSpelling {
     package static func name(_ name: String) -> String { "\"" + doubling("\"", in: name) + "\"" }
     static func text(_ text: String) -> String { "'" + doubling("'", in: text) + "'" }
 
-    private static func doubling(_ mark: Character, in text: String) -> String { text.reduce(into: "") { $0 += $1 == mark ? "\(mark)\(mark)" : String($1) } }
+    /// Byte by byte, as SQLite reads: a quote and a mark that combines with it are one character.
+    private static func doubling(_ mark: Unicode.Scalar, in text: String) -> String {
+        let mark = UInt8(ascii: mark)
+        return String(decoding: text.utf8.flatMap { $0 == mark ? [mark, mark] : [$0] }, as: UTF8.self)
+    }
 }

@@ -122,7 +122,7 @@ struct SQLConditions {
     private func texts(_ comparator: Comparator, _ bytes: [UInt8], isConstant: Bool) -> SQLCondition {
         guard let text = String(validating: bytes, as: UTF8.self) else { return .unknown }
         // The digits of a decimal that no number holds are text, and yet compared as the number they say.
-        if !isConstant, bytes.count >= 16, bytes[0] <= UInt8(ascii: "9") { return .unknown }
+        if !isConstant, bytes.withUnsafeBytes({ EqualityKey.isLongNumber($0) }) { return .unknown }
         // Beside an expression of numeric affinity a text that is a number counts as one, which is less than any text that is none. Such a text
         // begins with nothing above "9".
         if !isConstant, comparator == .less || comparator == .lessOrEqual, bytes.first ?? 0 <= UInt8(ascii: "9") { return .unknown }

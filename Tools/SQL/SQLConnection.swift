@@ -7,19 +7,42 @@ package final class SQLConnection {
     private var db: OpaquePointer?
     private let context: SQLContext
     /// What a statement wanted that was refused.
-    private var refused: String?
+    private var refused: SQLRefusal?
     /// The statement being prepared says CREATE TABLE.
     private var createsTable = false
+    /// A statement of this class runs, not one of a user.
+    private var isOwn = false
+    /// Modules of virtual tables that SQLite has, in lower case.
+    private var modules: Set<String> = []
 
-    /// `functions`: SQLite's, from the library that the program links.
+    /// `functions`: SQLite's, from the library that the program links. From the start, statements may read what `add` makes tables, and write what
+    /// is temporary; see `SQLPermissions`. Of the memory of the process, SQLite takes half at most.
     package init(functions: UnsafeRawPointer?, threads: Int = 1) throws(FirnError) {
         guard let functions else { throw FirnError(.unsupported, "SQLite does not start") }
         firn_sql_use(functions)
         context = SQLContext(threads: threads, keepsTables: true)
-        guard firn_sql_open(":memory:", &db) == Int32(FIRN_SQL_OK), context.register(db, modules: ["firn", "firn_table"]) else {
+        guard firn_sql_open(":memory:", &db) == Int32(FIRN_SQL_OK), context.registerTables(db) else {
             firn_sql_close(db)
             throw FirnError(.unsupported, "SQLite does not start")
         }
+        try takeInventory()
+        firn_sql_guard(db, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    /// SQLite asks the authorizer for no function in the DEFAULT of a column: what is not allowed is replaced by a function that only fails.
+    private func takeInventory() throws(FirnError) {
+        for module in try rows("SELECT name FROM pragma_module_list") { if case .string(let name) = module[0] { modules.insert(NameTable.folded(name)) } }
+        for function in try rows("SELECT DISTINCT name, narg FROM pragma_function_list") {
+            guard case .string(let name) = function[0], case .int(let count) = function[1], !SQLPermissions.functions.contains(NameTable.folded(name)) else { continue }
+            guard firn_sql_forbid_function(db, name, Int32(clamping: count)) == Int32(FIRN_SQL_OK) else { throw FirnError(.unsupported, "SQLite does not start: \(name) stays") }
+        }
+    }
+
+    private func rows(_ sql: String) throws(FirnError) -> [[Value]] {
+        var start = 0, rows: [[Value]] = []
+        guard let statement = try statement(Array(sql.utf8CString.dropLast()), from: &start) else { return [] }
+        while try statement.step() { rows.append(statement.columns.indices.map(statement.value)) }
+        return rows
     }
 
     deinit {
@@ -36,48 +59,27 @@ package final class SQLConnection {
     /// Makes a type of a file a table.
     package func add(_ file: SQLFile, type: String, as name: String) throws(FirnError) {
         context.given.append((file, type))
-        try execute("CREATE VIRTUAL TABLE main.\(SQLSpelling.name(name)) USING firn_table(\(context.given.count - 1))")
+        try executeOwn("CREATE VIRTUAL TABLE main.\(SQLSpelling.name(name)) USING firn_table(\(context.given.count - 1))")
+    }
+
+    /// From here on SQLite writes no temporary files.
+    package func keepInMemory() throws(FirnError) { try executeOwn("PRAGMA temp_store = MEMORY") }
+
+    private func executeOwn(_ sql: String) throws(FirnError) {
+        isOwn = true
+        defer { isOwn = false }
+        try context.execute(sql, db)
     }
 
     /// Statements whose rows nobody wants.
     package func execute(_ sql: String) throws(FirnError) { try context.execute(sql, db) }
 
-    /// From here on statements may read everything, and write what is temporary and in memory.
-    package func refuseWrites() { firn_sql_guard(db, Unmanaged.passUnretained(self).toOpaque()) }
-
-    /// Which actions write, by SQLite's numbers (https://www.sqlite.org/c3ref/c_alter_table.html), and what they are called.
-    fileprivate func refuses(_ action: Int32, _ subject: String, database: String) -> Bool {
-        let isTemporary = database == "temp"
-        let what: String
-        switch action {
-        case 20, 21, 31, 33: return false                                   // READ, SELECT, FUNCTION, RECURSIVE
-        case 3, 4, 5, 6, 7, 12, 13, 14, 15, 16: return false                // temporary indexes, tables, triggers and views
-        case 22, 32: return false                                           // TRANSACTION, SAVEPOINT
-        case 9 where subject == "sqlite_master", 18 where subject == "sqlite_master", 23 where subject == "sqlite_master": return false   // what for is asked next
-        case 2 where subject == "x" && !createsTable: return false          // table-valued functions declare themselves so
-        case 1, 2, 8, 9, 10, 11, 17, 18, 23, 26, 27, 28, 29, 30:            // DELETE, INSERT, UPDATE, and what makes and drops things
-            if isTemporary { return false }
-            what = switch action {
-            case 9: "DELETE FROM \(subject)"
-            case 18: "INSERT INTO \(subject)"
-            case 23: "UPDATE \(subject)"
-            case 1: "CREATE INDEX \(subject)"
-            case 2: "CREATE TABLE \(subject)"
-            case 8: "CREATE VIEW \(subject)"
-            case 11, 30: "DROP TABLE \(subject)"
-            default: "this statement"
-            }
-        case 19:                                                            // PRAGMA
-            if ["table_info", "table_xinfo", "table_list", "database_list", "compile_options", "function_list", "pragma_list", "collation_list", "module_list", "case_sensitive_like"].contains(subject.lowercased()) {
-                return false
-            }
-            what = "PRAGMA \(subject)"
-        case 24: what = "ATTACH"
-        case 25: what = "DETACH"
-        default: what = "this statement"
-        }
-        refused = refused ?? what
-        return true
+    fileprivate func refuses(_ action: Int32, _ subject: String, _ detail: String, database: String) -> Bool {
+        guard !isOwn else { return false }
+        let refusal = SQLPermissions.refusal(action, subject, detail, database: database, createsTable: createsTable,
+                                             isOwnTable: { name in context.tables.contains { NameTable.folded($0.name) == name } }, modules: modules)
+        refused = refused ?? refusal
+        return refusal != nil
     }
 
     /// The next statement of a text from a place on, which moves behind it; nil: there is none.
@@ -128,8 +130,11 @@ package final class SQLConnection {
     func failure(_ sql: [CChar] = [], at start: Int = 0) -> FirnError {
         if let known = context.lastError { return known }
         let message = String(cString: firn_sql_message(db))
-        if let what = refused ?? (message.hasSuffix("may not be modified") ? "a change of \(message.dropLast(" may not be modified".count))" : nil) {
-            return FirnError(.usage, "nothing is written to files: \(what) was refused", advice: "results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
+        if let refused { return SQLConnection.error(refused) }
+        if message.hasSuffix("may not be modified") { return SQLConnection.error(.change("a change of \(message.dropLast(" may not be modified".count))")) }
+        if firn_sql_is_out_of_memory(db) {
+            return FirnError(.inputOutput, "the statement needs more than the \(firn_sql_memory_limit() >> 20) MiB of memory that SQL may take",
+                             advice: "select fewer rows or shorter values, or run it where there is more memory")
         }
         let offset = Int(firn_sql_error_offset(db))
         guard offset >= 0, start + offset <= sql.count else { return FirnError(.usage, message) }
@@ -138,6 +143,19 @@ package final class SQLConnection {
         // A name in double quotes that nothing has: SQLite would by itself take it for a text.
         let isQuoted = start + offset < sql.count && sql[start + offset] == CChar(bitPattern: UInt8(ascii: "\""))
         return FirnError(.usage, message, at: .init(file: "SQL", line: line, column: column), advice: isQuoted ? "double quotes are for names; text stands in single ones" : nil)
+    }
+
+    private static func error(_ refused: SQLRefusal) -> FirnError {
+        switch refused {
+        case .change(let what):
+            FirnError(.usage, "nothing is written to files: \(what) was refused", advice: "results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
+        case .function(let name): FirnError(.usage, "the function \(name) is not available")
+        case .pragma(let name): FirnError(.usage, "PRAGMA \(name) is not available", advice: "available are \(SQLPermissions.pragmas.sorted().joined(separator: ", "))")
+        case .table(let name): FirnError(.usage, "the table \(name) of SQLite is not available")
+        case .statement("ATTACH"): FirnError(.usage, "ATTACH is not available", advice: "name all files before the statements: firn sql a.firn b.firn 'SELECT …'")
+        case .statement("CREATE VIRTUAL TABLE"): FirnError(.usage, "CREATE VIRTUAL TABLE is not available", advice: "name files before the statements; results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
+        case .statement(let what): FirnError(.usage, "\(what) is not available")
+        }
     }
 }
 
@@ -210,5 +228,6 @@ package final class SQLStatement {
 @_cdecl("firn_sql_authorize")
 func authorize(_ connection: UnsafeMutableRawPointer, _ action: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?, _ database: UnsafePointer<CChar>?) -> Int32 {
     let connection: SQLConnection = Unmanaged.fromOpaque(connection).takeUnretainedValue()
-    return connection.refuses(action, first.map { String(cString: $0) } ?? "", database: database.map { String(cString: $0) } ?? "") ? 1 : 0
+    func text(_ name: UnsafePointer<CChar>?) -> String { name.map { String(cString: $0) } ?? "" }
+    return connection.refuses(action, text(first), text(second), database: text(database)) ? 1 : 0
 }

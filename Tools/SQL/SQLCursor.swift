@@ -13,6 +13,8 @@ final class SQLCursor {
         case found
         /// Likewise, few at a time again and again: vectors are kept from one time to the next.
         case kept
+        /// The candidates of an index, likewise.
+        case candidates
     }
 
     let table: SQLTable
@@ -43,7 +45,12 @@ final class SQLCursor {
     /// There may be more rows than were found.
     private var isPartial = false
     private var vectors: VectorStore?
+    private var places: VectorPlaces?
     private var lookups = 0
+    /// The index of the last look-up: it must not go while its candidates are handed over.
+    private var index: EqualityIndex?
+    private var indexKey: [Int] = []
+    private var candidates: EqualityIndex.Matches?
 
     init(_ table: SQLTable, _ rows: UnsafeMutablePointer<firn_sql_rows>) throws(FirnError) {
         try table.begin()
@@ -72,7 +79,9 @@ final class SQLCursor {
         note(plan, number)
         stamp += 1
         rows.pointee.ended = false
-        if let lookup = plan.lookup, try find(plan.terms[lookup], values) { return try advance() }
+        rows.pointee.is_last = false
+        rows.pointee.kept = nil
+        if !plan.lookup.isEmpty, try find(plan, values) { return try advance() }
         guard let filter = predicate(plan, values) else {
             source = .none
             rows.pointee.ended = true
@@ -152,29 +161,137 @@ final class SQLCursor {
     // MARK: Look-ups
 
     /// The rows of a look-up; false: they are to be searched for.
-    private func find(_ term: SQLPlan.Term, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws(FirnError) -> Bool {
-        guard let value = values?[term.argument] else { return false }
+    private func find(_ plan: SQLPlan, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws(FirnError) -> Bool {
+        let first = plan.terms[plan.lookup[0]]
+        if first.column >= 0 { return try find(byValues: plan, values) }
+        guard let value = values?[first.argument] else { return false }
         var found: [UInt64] = []
-        if term.column < 0 {
-            if term.isList {
-                try forEachValue(of: value) { (one) throws(FirnError) in try find(row: one, &found) }
-                found.sort()
-            } else {
-                try find(row: value, &found)
-            }
+        if first.isList {
+            try forEachValue(of: value) { (one) throws(FirnError) in try find(row: one, &found) }
+            found.sort()
         } else {
-            guard let index = try table.index(term.column), index.candidates(value, table.columns[term.column].form, into: &found) else { return false }
+            try find(row: value, &found)
         }
+        try begin(lookedUp: found)
+        return true
+    }
+
+    private func find(byValues plan: SQLPlan, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws(FirnError) -> Bool {
+        guard let values else { return false }
+        var hash: UInt64 = 0, known = 0, oddTerms = 0
+        for at in plan.lookup {
+            let term = plan.terms[at]
+            guard let value = values[term.argument] else { continue }
+            let next: UInt64
+            switch EqualityKey.probe(value, table.columns[term.column].form) {
+            case .never: return beginWithNothing()
+            case .null:
+                if term.comparison == FIRN_SQL_EQ { return beginWithNothing() }
+                next = nullHash
+            case .unknown: continue
+            case .hash(let known, let orOdd):
+                next = known
+                if orOdd { oddTerms += 1 }
+            }
+            hash = known == 0 ? next : EqualityKey.combine(hash, next)
+            known += 1
+        }
+        guard known > 0 else { return false }
+        let key = known == plan.lookup.count ? plan.lookupColumns : knownColumns(plan, values)
+        guard oddTerms == 0 else { return try find(byOddValues: plan, values, key) }
+        guard let index = try index(of: key) else { return false }
+        if lookups > 32 {
+            try keepVectors()
+            begin(candidates: index.matches(hash))
+            return true
+        }
+        let places = try table.places()
+        try begin(lookedUp: index.spots(hash, orOdd: false).map(places.position))
+        return true
+    }
+
+    /// The columns of a look-up whose values say what the rows are.
+    private func knownColumns(_ plan: SQLPlan, _ values: UnsafeMutablePointer<OpaquePointer?>) -> [Int] {
+        plan.lookup.compactMap { at in
+            let term = plan.terms[at]
+            guard let value = values[term.argument] else { return nil }
+            if case .unknown = EqualityKey.probe(value, table.columns[term.column].form) { return nil }
+            return term.column
+        }
+    }
+
+    /// Some of the values equal texts that an index has under other hashes. Where there are such texts in the table they decide what can be looked up.
+    private func find(byOddValues plan: SQLPlan, _ values: UnsafeMutablePointer<OpaquePointer?>, _ key: [Int]) throws(FirnError) -> Bool {
+        // Their index is known if there was a look-up like this one.
+        guard let whole = try index(of: key) else { return false }
+        var hash: UInt64 = 0, rest: [(column: Int, hash: UInt64, orOdd: Bool)] = [], hasOdd = false, position = 0
+        for at in plan.lookup {
+            let term = plan.terms[at]
+            guard let value = values[term.argument] else { continue }
+            var next: (hash: UInt64, orOdd: Bool)
+            switch EqualityKey.probe(value, table.columns[term.column].form) {
+            case .hash(let hash, let orOdd): next = (hash, orOdd)
+            case .null: next = (nullHash, false)
+            case .never, .unknown: continue
+            }
+            next.orOdd = next.orOdd && (whole.hasTooManyOdd[position] || !whole.odd[position].isEmpty)
+            hasOdd = hasOdd || next.orOdd
+            hash = position == 0 ? next.hash : EqualityKey.combine(hash, next.hash)
+            rest.append((term.column, next.hash, next.orOdd))
+            position += 1
+        }
+        let places = try table.places()
+        if !hasOdd || rest.count == 1 && !whole.hasTooManyOdd[0] {
+            try begin(lookedUp: whole.spots(hash, orOdd: hasOdd).map(places.position))
+            return true
+        }
+        let others = rest.filter { !$0.orOdd }
+        guard !others.isEmpty, let index = try index(of: others.map(\.column)) else { return false }
+        let known = others.dropFirst().reduce(others[0].hash) { EqualityKey.combine($0, $1.hash) }
+        try begin(lookedUp: index.spots(known, orOdd: false).map(places.position))
+        return true
+    }
+
+    private func index(of key: [Int]) throws(FirnError) -> EqualityIndex? {
+        if key == indexKey, let index { return index }
+        guard let found = try table.index(key) else { return nil }
+        index = found
+        indexKey = key
+        return found
+    }
+
+    private func beginWithNothing() -> Bool {
+        source = .none
+        table.work.lookups += 1
+        return true
+    }
+
+    private func begin(lookedUp found: [UInt64]) throws(FirnError) {
         table.work.lookups += 1
         lookups += 1
         begin(found: found)
         isPartial = false
-        if lookups > 32 {
-            source = .kept
-            isFound = false
-            if vectors == nil { vectors = VectorStore(table.table, width: width + 1) }
-        }
-        return true
+        guard lookups > 32 else { return }
+        source = .kept
+        isFound = false
+        try keepVectors()
+    }
+
+    private func begin(candidates matches: EqualityIndex.Matches) {
+        table.work.lookups += 1
+        candidates = matches
+        source = .candidates
+        isFound = false
+    }
+
+    /// Where the vectors of look-ups stay.
+    @discardableResult
+    private func keepVectors() throws(FirnError) -> VectorStore {
+        if let vectors { return vectors }
+        let places = try table.places(), store = VectorStore(places, width: width + 1)
+        self.places = places
+        vectors = store
+        return store
     }
 
     private func find(row value: OpaquePointer, _ found: inout [UInt64]) throws(FirnError) {
@@ -199,6 +316,7 @@ final class SQLCursor {
         case .scan(let run): hasMore = try nextVector(run)
         case .found: hasMore = try nextChunk()
         case .kept: hasMore = nextKept()
+        case .candidates: hasMore = nextCandidates()
         }
         rows.pointee.ended = !hasMore
         if hasMore { table.work.rowsGiven += Int(rows.pointee.count) }
@@ -223,7 +341,6 @@ final class SQLCursor {
     private func nextKept() -> Bool {
         let start = chunk.upperBound
         guard start < positions.count else { return false }
-        vectors?.trim()
         let first = positions[start], place = first / UInt64(vectorSize)
         var end = start
         while end < positions.count, end - start < vectorSize, positions[end] / UInt64(vectorSize) == place {
@@ -231,11 +348,33 @@ final class SQLCursor {
             end += 1
         }
         chunk = start..<end
-        segment = Int(first >> 32)
-        vector = Int(first & 0xFFFF_FFFF) / vectorSize
-        rows.pointee.rows = UnsafePointer(chosen)
-        rows.pointee.count = Int32(chunk.count)
+        hand(chunk.count, ofPlace: places!.place(ofPosition: first), isLast: end == positions.count)
         return true
+    }
+
+    /// Candidates that lie in one vector.
+    private func nextCandidates() -> Bool {
+        guard var matches = candidates, matches.at < matches.end else { return false }
+        let place = Int(matches.at.pointee.spot) / vectorSize
+        var count = 0
+        repeat {
+            chosen[count] = Int32(truncatingIfNeeded: Int(matches.at.pointee.spot) % vectorSize)
+            count &+= 1
+            matches.at += 1
+            matches.skip()
+        } while matches.at < matches.end && Int(matches.at.pointee.spot) / vectorSize == place
+        candidates = matches
+        hand(count, ofPlace: place, isLast: matches.at == matches.end)
+        return true
+    }
+
+    private func hand(_ count: Int, ofPlace place: Int, isLast: Bool) {
+        vectors!.trim()
+        rows.pointee.rows = UnsafePointer(chosen)
+        rows.pointee.count = Int32(count)
+        rows.pointee.kept = UnsafePointer(vectors!.columns)
+        rows.pointee.place = Int64(place)
+        rows.pointee.is_last = isLast
     }
 
     private func nextVector(_ run: QueryRun?) throws(FirnError) -> Bool {
@@ -301,8 +440,9 @@ final class SQLCursor {
     }
 
     private func loaded(_ index: Int) throws(Damage) -> firn_sql_column {
-        if case .kept = source {
-            return try vectors!.column(index, segment: segment, vector: vector) { (buffer) throws(Damage) in
+        if rows.pointee.kept != nil {
+            let place = Int(rows.pointee.place), (segment, vector) = places![place]
+            return try vectors!.column(index, place: place) { (buffer) throws(Damage) in
                 try reader.move(to: segment)
                 return index == width ? buffer.fill(rowIDs: try reader.rowIDs(vector: vector)) : try reader.fill(buffer, column: index, vector: vector)
             }

@@ -86,6 +86,22 @@ package final class SQLContext {
         return file
     }
 
+    /// The indexes in memory of all tables, in the order they were made.
+    private var indexes: [(table: ObjectIdentifier, key: [Int], bytes: Int, forget: () -> Void)] = []
+
+    /// Notes an index, and releases older ones where all of them would take too much memory.
+    func makeRoom(for bytes: Int, of table: SQLTable, _ key: [Int]) {
+        var sum = indexes.reduce(bytes) { $0 + $1.bytes }
+        while sum > EqualityIndex.mostBytes, !indexes.isEmpty {
+            let oldest = indexes.removeFirst()
+            oldest.forget()
+            sum -= oldest.bytes
+        }
+        indexes.append((ObjectIdentifier(table), key, bytes, { [weak table] in table?.forgetIndex(key) }))
+    }
+
+    func forgetIndexes(of table: SQLTable) { indexes.removeAll { $0.table == ObjectIdentifier(table) } }
+
     /// Tables know their context: whoever ends it parts them.
     func forgetTables() { tables = [] }
 

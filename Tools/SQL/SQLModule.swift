@@ -38,11 +38,18 @@ extension SQLContext {
 
     /// An argument of a module as it was meant: without its quotes.
     private static func word(_ text: String) -> String {
-        var text = text[...]
-        while text.first?.isWhitespace ?? false { text.removeFirst() }
-        while text.last?.isWhitespace ?? false { text.removeLast() }
-        guard text.count > 1, let mark = text.first, "'\"`".contains(mark), text.last == mark else { return String(text) }
-        return text.dropFirst().dropLast().split(separator: "\(mark)\(mark)", omittingEmptySubsequences: false).joined(separator: String(mark))
+        func isSpace(_ byte: UInt8) -> Bool { byte == 32 || byte >= 9 && byte <= 13 }
+        var bytes = Array(text.utf8)[...]
+        while bytes.first.map(isSpace) ?? false { bytes.removeFirst() }
+        while bytes.last.map(isSpace) ?? false { bytes.removeLast() }
+        guard bytes.count > 1, let mark = bytes.first, "'\"`".utf8.contains(mark), bytes.last == mark else { return String(decoding: bytes, as: UTF8.self) }
+        var out: [UInt8] = [], isSecond = false
+        for byte in bytes.dropFirst().dropLast() {
+            // Of two quotes in a row the second is left out.
+            isSecond = byte == mark && !isSecond && out.last == mark
+            if !isSecond { out.append(byte) }
+        }
+        return String(decoding: out, as: UTF8.self)
     }
 }
 
@@ -53,11 +60,15 @@ func sqlText(_ text: String) -> UnsafeMutablePointer<CChar>? {
 }
 
 @_cdecl("firn_sql_table_open")
-func tableOpen(_ context: UnsafeMutableRawPointer, _ count: Int32, _ arguments: UnsafePointer<UnsafePointer<CChar>?>, _ declaration: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
+func tableOpen(_ context: UnsafeMutableRawPointer, _ maximumColumns: Int32, _ count: Int32, _ arguments: UnsafePointer<UnsafePointer<CChar>?>, _ declaration: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
                _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> UnsafeMutableRawPointer? {
     let context: SQLContext = object(context)
     do throws(FirnError) {
         let table = try context.open((0..<Int(count)).map { arguments[$0].map { String(cString: $0) } ?? "" })
+        guard table.columns.count <= Int(maximumColumns) else {
+            throw FirnError(.unsupported, "type \"\(table.table.type.name)\" has \(table.columns.count) columns, and a table of SQLite has at most \(maximumColumns)",
+                            at: .init(file: table.file.name), advice: "use firn query, or copy the columns you need with firn convert --columns")
+        }
         declaration.pointee = sqlText(table.declaration)
         return Unmanaged.passRetained(table).toOpaque()
     } catch let fault {
@@ -156,10 +167,14 @@ extension SQLContext {
         throw lastError ?? FirnError(.usage, message.map { String(cString: $0) } ?? "SQLite failed")
     }
 
-    /// Adds module and functions to a connection.
-    func register(_ db: OpaquePointer?, modules: [String]) -> Bool {
-        var code = Int32(FIRN_SQL_OK)
-        for module in modules { code |= firn_sql_add_module(db, module, Unmanaged.passRetained(self).toOpaque()) }
+    /// Adds the module for tables that were given, of the command: it opens no files.
+    func registerTables(_ db: OpaquePointer?) -> Bool {
+        firn_sql_add_module(db, "firn_table", false, Unmanaged.passRetained(self).toOpaque()) == Int32(FIRN_SQL_OK)
+    }
+
+    /// Adds the module and functions of the extension, which open files by their paths.
+    func registerFiles(_ db: OpaquePointer?) -> Bool {
+        var code = firn_sql_add_module(db, "firn", true, Unmanaged.passRetained(self).toOpaque())
         for arguments: Int32 in [1, 2] { code |= firn_sql_add_function(db, "firn_open", arguments, Unmanaged.passRetained(self).toOpaque()) }
         return code == Int32(FIRN_SQL_OK)
     }
@@ -169,7 +184,7 @@ extension SQLContext {
 @_cdecl("firn_sql_extend")
 func extend(_ db: OpaquePointer?, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
     let context = SQLContext(threads: Machine.cores, keepsTables: false)
-    if context.register(db, modules: ["firn"]) { return Int32(FIRN_SQL_OK) }
+    if context.registerFiles(db) { return Int32(FIRN_SQL_OK) }
     error?.pointee = sqlText("firn could not add its functions")
     return Int32(FIRN_SQL_ERROR)
 }

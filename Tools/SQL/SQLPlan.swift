@@ -1,5 +1,5 @@
 /// What of a statement a table takes over.
-struct SQLPlan {
+final class SQLPlan {
     struct Term {
         /// A column of the table; -1: the row id.
         let column: Int
@@ -19,8 +19,9 @@ struct SQLPlan {
     }
 
     var terms: [Term] = []
-    /// The term whose rows are looked up, by row id or by value.
-    var lookup: Int?
+    /// The terms whose rows are looked up together, by their values; or one of the row id.
+    var lookup: [Int] = [] { didSet { lookupColumns = lookup.map { terms[$0].column } } }
+    private(set) var lookupColumns: [Int] = []
     var order: [Order] = []
     /// Among the values: how many rows are wanted, and how many before them. SQLite counts for itself; it only tells.
     var limit: Int?

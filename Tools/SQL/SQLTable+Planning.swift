@@ -5,8 +5,9 @@ import FirnModel
 extension SQLTable {
     /// Answers SQLite's question which of its constraints the table takes over, and what that would cost.
     func plan(_ info: OpaquePointer) {
-        var plan = SQLPlan(), isWhole = true, text: [String] = [], taken: [(index: Int32, choice: Choice)] = []
-        var limit: Int32?, offset: Int32?, costs = SQLCosts(rows: table.rowCount)
+        let plan = SQLPlan()
+        var isWhole = true, text: [String] = [], taken: [(index: Int32, choice: Choice)] = []
+        var limit: Int32?, offset: Int32?, costs = SQLCosts(self)
         for index in 0..<firn_sql_constraint_count(info) {
             var column: Int32 = 0, raw: Int32 = 0
             let isUsable = firn_sql_constraint(info, index, &column, &raw), comparison = Int(raw)
@@ -19,24 +20,25 @@ extension SQLTable {
                     continue
                 }
                 let isList = comparison == FIRN_SQL_EQ && firn_sql_take_in(info, index)
-                plan.terms.append(.init(column: Int(column), comparison: comparison, argument: taken.count, isList: isList, isConstant: firn_sql_right_side(info, index) != nil))
+                let constant = firn_sql_right_side(info, index)
+                plan.terms.append(.init(column: Int(column), comparison: comparison, argument: taken.count, isList: isList, isConstant: constant != nil))
                 taken.append((index, choice))
                 text.append(SQLTable.text(column < 0 ? "rowid" : columns[Int(column)].name, comparison, isList))
-                costs.add(plan.terms[plan.terms.count - 1], isKey: column >= 0 && table.type.key == [columns[Int(column)].position], isIndexed: column >= 0 && isIndexed(Int(column)))
+                costs.add(plan.terms[plan.terms.count - 1], constant: constant, isKey: column >= 0 && table.type.key == [columns[Int(column)].position], isIndexed: column >= 0 && isIndexed(Int(column)))
             }
         }
-        plan.lookup = costs.lookup.flatMap { plan.terms[$0].column < 0 || EqualityIndex.isUseful(columns[plan.terms[$0].column].form) ? $0 : nil }
-        if let lookup = plan.lookup {
+        plan.lookup = costs.finish()
+        if !plan.lookup.isEmpty {
             // What is found is what may be meant: SQLite looks at all of it.
             isWhole = false
-            text = ["look up " + text[lookup]] + text.enumerated().filter { $0.offset != lookup }.map(\.element)
+            text = ["look up " + plan.lookup.map { text[$0] }.joined(separator: " and ")] + text.enumerated().filter { !plan.lookup.contains($0.offset) }.map(\.element)
         }
         for (number, (index, choice)) in taken.enumerated() {
-            firn_sql_take(info, index, Int32(number + 1), choice == .exact && plan.lookup == nil)
+            firn_sql_take(info, index, Int32(number + 1), choice == .exact && plan.lookup.isEmpty)
             if choice == .more { isWhole = false }
         }
 
-        let isOrdered = order(info, &plan, &text)
+        let isOrdered = order(info, plan, &text)
         // For sorting it helps to know how many rows will do. That is a hint: should SQLite go on, so do the rows. (SQLite up to 3.40 offers a limit where
         // conditions that it kept to itself are still to be applied.)
         if isWhole, !plan.order.isEmpty, let limit {
@@ -51,7 +53,7 @@ extension SQLTable {
         }
         plan.description = text.isEmpty ? "all rows" : text.joined(separator: ", ")
         // The same statement asks for the same plan again and again. What the description does not tell goes into the key.
-        let key = plan.description + plan.terms.map { " \($0.column).\($0.comparison).\($0.isConstant)" }.joined() + " \(plan.offset ?? -1) \(plan.lookup ?? -1)"
+        let key = plan.description + plan.terms.map { " \($0.column).\($0.comparison).\($0.isConstant)" }.joined() + " \(plan.offset ?? -1) \(plan.lookup)"
         let number = planNumbers[key] ?? plans.count
         if number == plans.count {
             plans.append(plan)
@@ -92,7 +94,7 @@ extension SQLTable {
     }
 
     /// The order, if the engine can give all of it.
-    private func order(_ info: OpaquePointer, _ plan: inout SQLPlan, _ text: inout [String]) -> Bool {
+    private func order(_ info: OpaquePointer, _ plan: SQLPlan, _ text: inout [String]) -> Bool {
         let count = Int(firn_sql_order_count(info))
         guard count > 0 else { return true }
         var order: [SQLPlan.Order] = []
@@ -104,7 +106,7 @@ extension SQLTable {
                 guard !isDescending else { return false }
                 break
             }
-            guard isOrdered(column), plan.lookup == nil else { return false }
+            guard isOrdered(column), plan.lookup.isEmpty else { return false }
             order.append(.init(column: column, isDescending: isDescending))
         }
         plan.order = order
@@ -127,41 +129,4 @@ extension SQLTable {
         default: isList ? "\(name) in (…)" : "\(name) = ?"
         }
     }
-}
-
-/// What SQLite is told of a plan's cost, in rows looked at one by one. The engine looks at about fifty in the time that takes.
-struct SQLCosts {
-    private let rows: Double
-    private(set) var estimate: Double
-    private(set) var lookup: Int?
-    private(set) var isUnique = false
-    private var terms = 0
-    /// An index of the file gives the rows that may be meant.
-    private var isFound = false
-
-    init(rows: Int) {
-        self.rows = Double(rows)
-        estimate = Double(max(rows, 1))
-    }
-
-    mutating func add(_ term: SQLPlan.Term, isKey: Bool, isIndexed: Bool) {
-        defer { terms += 1 }
-        switch term.comparison {
-        case FIRN_SQL_EQ where term.column < 0 || isKey:
-            estimate = min(estimate, term.isList ? 20 : 1)
-            // A list of values is searched for, not looked up; row ids are quick to find either way.
-            if term.column < 0 || !term.isConstant && !term.isList { lookup = terms }
-            isUnique = term.column < 0 && !term.isList
-        case FIRN_SQL_EQ, FIRN_SQL_IS:
-            estimate = max(1, estimate / (term.isList ? 10 : 50))
-            if isIndexed, term.comparison == FIRN_SQL_EQ { isFound = true }
-            // A value from another table: it comes again and again.
-            if !term.isConstant, !term.isList, term.comparison == FIRN_SQL_EQ, lookup == nil { lookup = terms }
-        case FIRN_SQL_IS_NOT_NULL, FIRN_SQL_NE: estimate = max(1, estimate * 0.9)
-        case FIRN_SQL_IS_NULL: estimate = max(1, estimate * 0.1)
-        default: estimate = max(1, estimate / 4)
-        }
-    }
-
-    var cost: Double { lookup != nil || isFound || estimate <= 20 && terms > 0 ? 5 + estimate : 50 + rows / 50 + estimate }
 }

@@ -15,9 +15,12 @@ package final class SQLTable {
     private var generation: Int
     var plans: [SQLPlan] = []
     var planNumbers: [String: Int] = [:]
-    private var indexes: [Int: EqualityIndex?] = [:]
-    /// How often rows were looked up by a column.
-    private var lookups: [Int: Int] = [:]
+    /// By the columns whose values are looked up. The connection has a limit for all of them: those that were made first go first.
+    private var indexes: [[Int]: EqualityIndex] = [:]
+    /// How often rows were looked up by columns.
+    private var lookups: [[Int]: Int] = [:]
+    private var knownPlaces: VectorPlaces?
+    private var knownSample: ColumnSample?
     private var orderedColumns: [Int: Bool] = [:]
     /// What was done for statements so far.
     package internal(set) var work = Work()
@@ -51,8 +54,10 @@ package final class SQLTable {
         }
         generation = file.generation
         table = newest
-        indexes = [:]
+        forgetIndexes()
         lookups = [:]
+        knownPlaces = nil
+        knownSample = nil
         orderedColumns = [:]
     }
 
@@ -104,17 +109,44 @@ package final class SQLTable {
 
     // MARK: Look-ups
 
-    /// The index of a column, once as many look-ups have come as make it worth one; nil before, and where there can be none.
-    func index(_ column: Int) throws(FirnError) -> EqualityIndex? {
-        if let known = indexes[column] { return known }
-        let count = lookups[column, default: 0]
-        lookups[column] = count + 1
-        guard count >= 4 else { return nil }
+    /// The index of columns, once as many look-ups have come as make it worth one; nil before.
+    func index(_ key: [Int]) throws(FirnError) -> EqualityIndex? {
+        if let known = indexes[key] { return known }
+        let count = lookups[key, default: 0]
+        lookups[key] = count + 1
+        guard count >= 4, EqualityIndex.isPossible(rows: table.rowCount) else { return nil }
+        let places = try places()
+        guard places.count <= EqualityIndex.mostVectors else { return nil }
         do {
-            let index = try EqualityIndex(table, columns, column: column)
-            indexes[column] = .some(index)
+            let index = try EqualityIndex(table, columns, on: key, places)
+            context.makeRoom(for: index.bytes, of: self, key)
+            indexes[key] = index
             return index
         } catch { throw damaged(error) }
+    }
+
+    func forgetIndex(_ key: [Int]) { indexes[key] = nil }
+
+    private func forgetIndexes() {
+        context.forgetIndexes(of: self)
+        indexes = [:]
+    }
+
+    func places() throws(FirnError) -> VectorPlaces {
+        if let knownPlaces { return knownPlaces }
+        do {
+            let places = try VectorPlaces(table)
+            knownPlaces = places
+            return places
+        } catch { throw damaged(error) }
+    }
+
+    /// A sample for estimates; nil where the rows cannot be read, which whatever reads them reports.
+    func sample() -> ColumnSample? {
+        if let knownSample { return knownSample }
+        guard let places = try? places() else { return nil }
+        knownSample = try? ColumnSample(table, columns, places)
+        return knownSample
     }
 
     /// A query over the rows.

@@ -1,31 +1,70 @@
 import CSQLite
 import FirnBytes
+import FirnDisk
 import FirnModel
 
-/// Vectors of columns that stay decoded while rows are looked up, up to a number of bytes. Then it begins anew.
+/// The vectors of a table, numbered through all segments.
+final class VectorPlaces {
+    /// The number of each segment's first vector.
+    let first: [Int]
+    /// Of each vector.
+    private let segments: [UInt32]
+    var count: Int { segments.count }
+
+    init(_ table: any Table) throws(Damage) {
+        var first: [Int] = [], segments: [UInt32] = []
+        for number in 0..<table.segmentCount {
+            first.append(segments.count)
+            for _ in 0..<(try table.segment(number).vectorCount) { segments.append(UInt32(number)) }
+        }
+        self.first = first
+        self.segments = segments
+    }
+
+    subscript(_ place: Int) -> (segment: Int, vector: Int) {
+        let segment = Int(segments[place])
+        return (segment, place - first[segment])
+    }
+
+    func position(ofSpot spot: UInt32) -> UInt64 {
+        let (segment, vector) = self[Int(spot) / vectorSize]
+        return UInt64(segment) << 32 | UInt64(vector * vectorSize + Int(spot) % vectorSize)
+    }
+
+    func place(ofPosition position: UInt64) -> Int { first[Int(position >> 32)] + Int(position & 0xFFFF_FFFF) / vectorSize }
+}
+
+/// Vectors of columns that stay decoded while rows are looked up, up to a number of bytes. Then all of them are released.
 final class VectorStore {
-    private static let most = 256 << 20
-    private let vectors: Int
-    private var columns: [UnsafeMutablePointer<firn_sql_column>?]
+    private static let most = max(256 << 20, Machine.memory / 8)
+    private let places: VectorPlaces
+    private let width: Int
+    /// For each column its vectors, or null: the C side takes values from here.
+    let columns: UnsafeMutablePointer<UnsafeMutablePointer<firn_sql_column>?>
     private var buffers: [ColumnBuffer] = []
     private var bytes = 0
 
-    init(_ table: any Table, width: Int) {
-        vectors = table.segmentCount * (segmentSize / vectorSize)
-        columns = Array(repeating: nil, count: width)
+    init(_ places: VectorPlaces, width: Int) {
+        self.places = places
+        self.width = width
+        columns = .allocate(capacity: width)
+        columns.initialize(repeating: nil, count: width)
     }
 
-    deinit { for column in columns { column?.deallocate() } }
+    deinit {
+        for i in 0..<width { columns[i]?.deallocate() }
+        columns.deallocate()
+    }
 
-    func column(_ index: Int, segment: Int, vector: Int, _ fill: (ColumnBuffer) throws(Damage) -> firn_sql_column) throws(Damage) -> firn_sql_column {
-        let place = segment * (segmentSize / vectorSize) + vector
+    func column(_ index: Int, place: Int, _ fill: (ColumnBuffer) throws(Damage) -> firn_sql_column) throws(Damage) -> firn_sql_column {
         if let column = columns[index], column[place].form != 0 { return column[place] }
         let buffer = ColumnBuffer(), filled = try fill(buffer)
         buffers.append(buffer)
         bytes += buffer.footprint
         if columns[index] == nil {
-            columns[index] = .allocate(capacity: vectors)
-            columns[index]!.initialize(repeating: firn_sql_column(), count: vectors)
+            columns[index] = .allocate(capacity: places.count)
+            columns[index]!.initialize(repeating: firn_sql_column(), count: places.count)
+            bytes += places.count * MemoryLayout<firn_sql_column>.stride
         }
         columns[index]![place] = filled
         return filled
@@ -34,7 +73,7 @@ final class VectorStore {
     /// Only when no column of the rows at hand is in use.
     func trim() {
         guard bytes > VectorStore.most else { return }
-        for i in columns.indices {
+        for i in 0..<width {
             columns[i]?.deallocate()
             columns[i] = nil
         }

@@ -2,6 +2,8 @@
 // filled; everything else is Swift's (Tools/SQL).
 #include <sqlite3ext.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "CSQLite.h"
 
 // What SQLITE_EXTENSION_INIT1 declares, but for this file alone.
@@ -49,7 +51,7 @@ static int table_failed(sqlite3_vtab *base, char *error, int code) {
 
 static int connect_table(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out, char **error) {
     char *declaration = NULL;
-    void *opened = firn_sql_table_open(context, count, arguments, &declaration, error);
+    void *opened = firn_sql_table_open(context, sqlite3_limit(db, SQLITE_LIMIT_COLUMN, -1), count, arguments, &declaration, error);
     if (!opened) return SQLITE_ERROR;
     int code = declaration ? sqlite3_declare_vtab(db, declaration) : SQLITE_NOMEM;
     sqlite3_free(declaration);
@@ -63,6 +65,18 @@ static int connect_table(sqlite3 *db, void *context, int count, const char *cons
     table->table = opened;
     *out = &table->base;
     return SQLITE_OK;
+}
+
+/// Opens a file by a path. The schema of a database file may name any: its views and triggers are not to read such tables, as a file that
+/// a stranger sent would do (SQLite before 3.31 does not know this and goes on).
+static int connect_file(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out, char **error) {
+    int code = connect_table(db, context, count, arguments, out, error);
+    if (code == SQLITE_OK && sqlite3_libversion_number() >= 3031000) sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
+    return code;
+}
+
+static int create_file(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out, char **error) {
+    return connect_file(db, context, count, arguments, out, error);
 }
 
 /// Another function than `connect_table`: where both are the same, the module's name would be a table by itself.
@@ -115,6 +129,10 @@ static int filter(sqlite3_vtab_cursor *base, int plan, const char *description, 
 static int next_row(sqlite3_vtab_cursor *base) {
     firn_cursor *cursor = (firn_cursor *)base;
     if (++cursor->rows.at < cursor->rows.count) return SQLITE_OK;
+    if (cursor->rows.is_last) {
+        cursor->rows.ended = true;
+        return SQLITE_OK;
+    }
     char *error = NULL;
     int code = firn_sql_advance(cursor->cursor, &error);
     return code == SQLITE_OK ? code : table_failed(base->pVtab, error, code);
@@ -123,6 +141,13 @@ static int next_row(sqlite3_vtab_cursor *base) {
 static int is_at_end(sqlite3_vtab_cursor *base) { return ((firn_cursor *)base)->rows.ended; }
 
 static int loaded(firn_cursor *cursor, int index, const firn_sql_column **out) {
+    if (cursor->rows.kept) {
+        const firn_sql_column *vectors = cursor->rows.kept[index];
+        if (vectors && vectors[cursor->rows.place].form) {
+            *out = &vectors[cursor->rows.place];
+            return SQLITE_OK;
+        }
+    }
     const firn_sql_column *column = &cursor->rows.columns[index];
     *out = column;
     if (column->stamp == cursor->rows.stamp) return SQLITE_OK;
@@ -166,20 +191,36 @@ static int row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *out) {
     return code;
 }
 
-static const sqlite3_module module = {
-    .iVersion = 1, .xCreate = create_table, .xConnect = connect_table, .xBestIndex = best_index, .xDisconnect = disconnect_table,
-    .xDestroy = disconnect_table, .xOpen = open_cursor, .xClose = close_cursor, .xFilter = filter, .xNext = next_row, .xEof = is_at_end,
-    .xColumn = value, .xRowid = row_id,
-};
+#define METHODS \
+    .iVersion = 1, .xBestIndex = best_index, .xDisconnect = disconnect_table, .xDestroy = disconnect_table, .xOpen = open_cursor, \
+    .xClose = close_cursor, .xFilter = filter, .xNext = next_row, .xEof = is_at_end, .xColumn = value, .xRowid = row_id
 
-int firn_sql_add_module(sqlite3 *db, const char *name, void *context) {
-    return sqlite3_create_module_v2(db, name, &module, context, firn_sql_context_release);
+static const sqlite3_module table_module = {METHODS, .xCreate = create_table, .xConnect = connect_table};
+static const sqlite3_module file_module = {METHODS, .xCreate = create_file, .xConnect = connect_file};
+
+int firn_sql_add_module(sqlite3 *db, const char *name, bool opens_files, void *context) {
+    return sqlite3_create_module_v2(db, name, opens_files ? &file_module : &table_module, context, firn_sql_context_release);
 }
 
 static void call_open(sqlite3_context *call, int count, sqlite3_value **values) { firn_sql_open_function(sqlite3_user_data(call), call, count, values); }
 
 int firn_sql_add_function(sqlite3 *db, const char *name, int arguments, void *context) {
     return sqlite3_create_function_v2(db, name, arguments, SQLITE_UTF8 | SQLITE_DIRECTONLY, context, call_open, NULL, NULL, firn_sql_context_release);
+}
+
+static void forbidden(sqlite3_context *call, int count, sqlite3_value **values) {
+    (void)count, (void)values;
+    char *message = sqlite3_mprintf("the function %s is not available", (const char *)sqlite3_user_data(call));
+    if (message) sqlite3_result_error(call, message, -1);
+    else sqlite3_result_error_nomem(call);
+    sqlite3_free(message);
+}
+
+static void free_name(void *name) { sqlite3_free(name); }
+
+int firn_sql_forbid_function(sqlite3 *db, const char *name, int arguments) {
+    char *copy = sqlite3_mprintf("%s", name);
+    return copy ? sqlite3_create_function_v2(db, name, arguments, SQLITE_UTF8, copy, forbidden, NULL, NULL, free_name) : SQLITE_NOMEM;
 }
 
 /// Where `.load` begins: the name follows from the file's, libfirn_sqlite.so.
@@ -265,16 +306,32 @@ void firn_sql_result_error(sqlite3_context *call, const char *message) { sqlite3
 
 // MARK: A connection
 
+static int64_t memory_limit(void) {
+    int64_t pages = sysconf(_SC_PHYS_PAGES), bytes = pages > 0 ? pages * sysconf(_SC_PAGESIZE) : (int64_t)1 << 30;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < (rlim_t)bytes) bytes = (int64_t)limit.rlim_cur;
+    return bytes / 2;
+}
+
 int firn_sql_open(const char *name, sqlite3 **db) {
     int code = sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-    // A misspelt name in double quotes is an error, not a text; and what SQLite keeps of its own is not to be written by statements.
-    if (code == SQLITE_OK) {
-        sqlite3_db_config(*db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
-        sqlite3_db_config(*db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
-        sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    }
+    if (code != SQLITE_OK) return code;
+    // A misspelt name in double quotes is an error, not a text; what SQLite keeps of its own is not written by statements; no statement names
+    // addresses in memory or libraries. Options that a SQLite does not know are errors, and need no thought.
+    const int off[] = {SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
+                       SQLITE_DBCONFIG_WRITABLE_SCHEMA, SQLITE_DBCONFIG_TRUSTED_SCHEMA};
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) sqlite3_db_config(*db, off[i], 0, NULL);
+    sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_limit(*db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(*db, SQLITE_LIMIT_TRIGGER_DEPTH, 50);
+    sqlite3_limit(*db, SQLITE_LIMIT_VDBE_OP, 10000000);
+    sqlite3_limit(*db, SQLITE_LIMIT_SQL_LENGTH, 64 << 20);
+    sqlite3_hard_heap_limit64(memory_limit());
     return code;
 }
+
+int64_t firn_sql_memory_limit(void) { return sqlite3_hard_heap_limit64(-1); }
+bool firn_sql_is_out_of_memory(sqlite3 *db) { return (sqlite3_errcode(db) & 0xFF) == SQLITE_NOMEM; }
 void firn_sql_close(sqlite3 *db) { sqlite3_close_v2(db); }
 int firn_sql_execute(sqlite3 *db, const char *sql, char **error) { return sqlite3_exec(db, sql, NULL, NULL, error); }
 void firn_sql_free(void *memory) { sqlite3_free(memory); }

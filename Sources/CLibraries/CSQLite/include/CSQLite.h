@@ -51,12 +51,18 @@ typedef struct {
     firn_sql_column *columns;
     int32_t column_count;
     bool ended;
+    /// No rows follow on those at hand.
+    bool is_last;
+    /// For each column null, or all vectors of the table, as far as they are known (another form than 0): those at hand are the `place`th.
+    /// Null: there are none, the rows are in `columns`.
+    firn_sql_column *const *kept;
+    int64_t place;
 } firn_sql_rows;
 
 // MARK: What Swift defines (Tools/SQL/SQLModule.swift)
 
-/// Opens a table; `declaration` and `error` are made by firn_sql_text. Null: an error.
-void *firn_sql_table_open(void *context, int count, const char *const *arguments, char **declaration, char **error);
+/// Opens a table of at most `maximum_columns`; `declaration` and `error` are made by firn_sql_text. Null: an error.
+void *firn_sql_table_open(void *context, int maximum_columns, int count, const char *const *arguments, char **declaration, char **error);
 void firn_sql_table_close(void *table);
 int firn_sql_plan(void *table, sqlite3_index_info *info, char **error);
 void *firn_sql_cursor_open(void *table, firn_sql_rows *rows, char **error);
@@ -80,9 +86,11 @@ int firn_sql_extend(sqlite3 *db, char **error);
 void firn_sql_use(const void *api);
 /// A copy that SQLite frees.
 char *firn_sql_text(const char *bytes, int64_t count);
-/// Registers the module `name`; `context` is released with it.
-int firn_sql_add_module(sqlite3 *db, const char *name, void *context);
+/// Registers the module `name`; `context` is released with it. `opens_files`: its arguments are paths, not for views and triggers of a schema.
+int firn_sql_add_module(sqlite3 *db, const char *name, bool opens_files, void *context);
 int firn_sql_add_function(sqlite3 *db, const char *name, int arguments, void *context);
+/// Replaces a function of SQLite by one that fails, in this connection.
+int firn_sql_forbid_function(sqlite3 *db, const char *name, int arguments);
 
 int firn_sql_constraint_count(const sqlite3_index_info *info);
 bool firn_sql_constraint(const sqlite3_index_info *info, int index, int *column, int *comparison);
@@ -114,7 +122,11 @@ void firn_sql_result_error(sqlite3_context *call, const char *message);
 
 // MARK: A connection
 
+/// A connection for statements that are not trusted. SQLite's memory in the whole process is then limited to half of what there is.
 int firn_sql_open(const char *name, sqlite3 **db);
+int64_t firn_sql_memory_limit(void);
+/// The last error is that there was no memory.
+bool firn_sql_is_out_of_memory(sqlite3 *db);
 void firn_sql_close(sqlite3 *db);
 int firn_sql_execute(sqlite3 *db, const char *sql, char **error);
 void firn_sql_free(void *memory);

@@ -1,0 +1,85 @@
+/// What a statement of the command may do. Everything that is not listed here is refused, so that what another SQLite adds is refused as well.
+enum SQLPermissions {
+    /// SQLite's numbers (https://www.sqlite.org/c3ref/c_alter_table.html).
+    enum Action: Int32 {
+        case createIndex = 1, createTable, createTemporaryIndex, createTemporaryTable, createTemporaryTrigger, createTemporaryView, createTrigger, createView
+        case delete, dropIndex, dropTable, dropTemporaryIndex, dropTemporaryTable, dropTemporaryTrigger, dropTemporaryView, dropTrigger, dropView
+        case insert, pragma, read, select, transaction, update, attach, detach, alterTable, reindex, analyze, createVirtualTable, dropVirtualTable
+        case function, savepoint, recursive
+    }
+
+    /// Functions that only compute: no memory addresses (`fts3_tokenizer`), no libraries (`load_extension`), no files, nothing that takes the
+    /// insides of a full-text or spatial index from the statement.
+    static let functions: Set<String> = names("""
+        -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling changes char coalesce concat concat_ws cos cosh count cume_dist
+        current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor format glob group_concat hex if ifnull iif
+        instr json json_array json_array_insert json_array_length json_error_position json_extract json_group_array json_group_object json_insert
+        json_object json_patch json_pretty json_quote json_remove json_replace json_set json_type json_valid jsonb jsonb_array jsonb_array_insert
+        jsonb_extract jsonb_group_array jsonb_group_object jsonb_insert jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set julianday lag
+        last_insert_rowid last_value lead length like likelihood likely ln log log10 log2 lower ltrim max median min mod nth_value ntile nullif
+        octet_length percent_rank percentile percentile_cont percentile_disc pi pow power printf quote radians random randomblob rank replace round
+        row_number rtrim sign sin sinh soundex sqlite_compileoption_get sqlite_compileoption_used sqlite_source_id sqlite_version sqrt strftime
+        string_agg substr substring subtype sum tan tanh time timediff total total_changes trim trunc typeof unhex unicode unistr unistr_quote
+        unixepoch unlikely upper zeroblob
+        """).union(internalFunctions)
+
+    /// ALTER TABLE of a temporary table calls them; SQLite accepts them in no statement.
+    private static let internalFunctions = names("sqlite_add_constraint sqlite_drop_column sqlite_drop_constraint sqlite_rename_column sqlite_rename_quotefix sqlite_rename_table sqlite_rename_test")
+
+    /// Pragmas that list something, and how LIKE compares letters.
+    static let pragmas: Set<String> = names("""
+        case_sensitive_like collation_list compile_options database_list foreign_key_list function_list index_info index_list index_xinfo module_list
+        pragma_list table_info table_list table_xinfo
+        """)
+
+    /// Table-valued functions, but for `pragma_…`, for which the pragma is asked for.
+    static let tableFunctions = names("json_each json_tree jsonb_each jsonb_tree")
+
+    private static func names(_ text: String) -> Set<String> { Set(text.split(whereSeparator: \.isWhitespace).map(String.init)) }
+}
+
+/// What a statement wanted that was refused.
+enum SQLRefusal: Equatable {
+    /// Something would be written outside of temporary tables.
+    case change(String)
+    case function(String), pragma(String), table(String), statement(String)
+}
+
+extension SQLPermissions {
+    /// Nil: allowed. `createsTable`: the statement being prepared says CREATE TABLE. `isOwnTable` is asked whether a name is that of a table of a file.
+    static func refusal(_ action: Int32, _ subject: String, _ detail: String, database: String, createsTable: Bool, isOwnTable: (String) -> Bool,
+                        modules: Set<String>) -> SQLRefusal? {
+        let isTemporary = database == "temp"
+        switch Action(rawValue: action) {
+        case .select, .recursive, .transaction, .savepoint: return nil
+        case .createTemporaryIndex, .createTemporaryTable, .createTemporaryTrigger, .createTemporaryView: return nil
+        case .dropTemporaryIndex, .dropTemporaryTable, .dropTemporaryTrigger, .dropTemporaryView: return nil
+        case .read:
+            // A module may be a table by its own name.
+            let name = NameTable.folded(subject)
+            guard !isTemporary, modules.contains(name), !tableFunctions.contains(name), !name.hasPrefix("pragma_"), !isOwnTable(name) else { return nil }
+            return .table(subject)
+        case .function: return functions.contains(NameTable.folded(detail)) ? nil : .function(detail)
+        case .pragma: return pragmas.contains(NameTable.folded(subject)) ? nil : .pragma(subject)
+        // The schema's own table is asked for first, what for after that.
+        case .delete where subject == "sqlite_master", .insert where subject == "sqlite_master", .update where subject == "sqlite_master": return nil
+        // Table-valued functions declare themselves so.
+        case .createTable where subject == "x" && !createsTable: return nil
+        case .delete: return isTemporary ? nil : .change("DELETE FROM \(subject)")
+        case .insert: return isTemporary ? nil : .change("INSERT INTO \(subject)")
+        case .update: return isTemporary ? nil : .change("UPDATE \(subject)")
+        case .createIndex: return isTemporary ? nil : .change("CREATE INDEX \(subject)")
+        case .createTable: return isTemporary ? nil : .change("CREATE TABLE \(subject)")
+        case .createView: return isTemporary ? nil : .change("CREATE VIEW \(subject)")
+        case .createTrigger: return isTemporary ? nil : .change("CREATE TRIGGER \(subject)")
+        case .dropTable, .dropVirtualTable: return isTemporary && action == Action.dropTable.rawValue ? nil : .change("DROP TABLE \(subject)")
+        // The database comes first here.
+        case .alterTable: return subject == "temp" ? nil : .change("ALTER TABLE \(detail)")
+        case .dropIndex, .dropTrigger, .dropView, .reindex, .analyze: return isTemporary ? nil : .change("this statement")
+        case .createVirtualTable: return .statement("CREATE VIRTUAL TABLE")
+        case .attach: return .statement("ATTACH")
+        case .detach: return .statement("DETACH")
+        case nil: return .statement("this statement")
+        }
+    }
+}
