@@ -48,6 +48,32 @@ import Testing
         #expect(Program.firn.completions(for: "tcsh") == nil)
     }
 
+    @Test func `manual pages name every flag, and groff renders them without a warning`() throws {
+        let pages = Program.firn.manualPages
+        #expect(pages.map(\.name).first == "firn" && pages.count == Program.firn.visibleCommands.count + 1)
+        for (command, page) in zip(Program.firn.visibleCommands, pages.dropFirst()) {
+            for flag in Program.firn.flags(of: command) { #expect(page.text.contains("\\-\\-" + flag.name.split(separator: "-").joined(separator: "\\-")), "\(page.name) \(flag.name)") }
+        }
+        for page in pages { for line in page.text.split(separator: "\n") where line.hasPrefix("'") || !line.utf8.allSatisfy({ $0 < 0x80 }) { Issue.record("\(page.name): \(line)") } }
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/groff") else { return }
+        let folder = FileManager.default.temporaryDirectory.appending(path: "firn-man-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for page in pages {
+            let file = folder.appending(path: page.name + ".1"), errors = folder.appending(path: "errors")
+            try page.text.write(to: file, atomically: true, encoding: .utf8)
+            _ = FileManager.default.createFile(atPath: errors.path, contents: nil)
+            let groff = Process()
+            groff.executableURL = URL(filePath: "/usr/bin/groff")
+            groff.arguments = ["-man", "-Tutf8", "-ww", file.path]
+            (groff.standardOutput, groff.standardError) = (FileHandle.nullDevice, try FileHandle(forWritingTo: errors))
+            try groff.run()
+            groff.waitUntilExit()
+            let said = try String(contentsOf: errors, encoding: .utf8)
+            #expect(groff.terminationStatus == 0 && said.isEmpty, "\(page.name): \(said)")
+        }
+    }
+
     /// Splits at spaces outside quotes.
     private func shellWords(_ line: String) -> [String] {
         var words: [String] = [], word = "", quote: Character?

@@ -17,6 +17,15 @@ import Testing
         #expect(DisplayWidth.fit("a\nb\u{1B}[31m", to: 20) == "a␊b␛[31m")
     }
 
+    @Test func `what drives a terminal or turns the writing is shown, and the rest is left alone`() {
+        #expect(DisplayWidth.visible("a\u{202E}b\u{2066}\u{200F}\u{2028}\u{9B}") == "a<U+202E>b<U+2066><U+200F><U+2028>\u{FFFD}")
+        #expect(DisplayWidth.visible("é👩‍👩‍👧 שלום") == "é👩‍👩‍👧 שלום")
+        #expect(DisplayWidth.visible("a\nb\u{1B}", keepingLines: true) == "a\nb␛" && DisplayWidth.visible("a\nb") == "a␊b")
+        var line = JSONLine()
+        line.add("a\u{202E}", "\u{7F}é\u{2066}")
+        #expect(line.object == #"{"a\u202e":"\u007fé\u2066"}"#)
+    }
+
     @Test func `a table lines up and keeps to its width`() {
         var table = TextTable([.init("name"), .init("age", isNumber: true)])
         table.append(["Ada", "36"])

@@ -50,6 +50,20 @@ import Testing
         }
     }
 
+    @Test func `columns are found by name and id through their type's index, not one by one`() throws {
+        // A type may have a million columns: a search of all of them for each of them takes the square. `TypeSchema.index(of:)`, `index(ofID:)`, `SegmentHeader.place(of:near:)`.
+        let search = /(columns|header\.entries|layout\.entries)\.(firstIndex|first|contains)(\(where:)? ?\{[^}]*\$0\.(name|id|columnID) ==/
+        let own: Set = ["Sources/Firn/Collections/QuerySyntax+Merging.swift"]
+        for folder in ["Sources", "Formats", "Tools"] {
+            for file in try swiftFiles(under: folder) where !own.contains(file.path) {
+                for (number, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() where line.contains(search) {
+                    if line.contains("indexes.") || line.contains("$0.name == index") { continue }
+                    Issue.record("\(file.path):\(number + 1): searches all columns")
+                }
+            }
+        }
+    }
+
     @Test func `no test stands in for one that is missing`() throws {
         for file in try swiftFiles(under: "Tests") where file.name == "Placeholder.swift" {
             let room = file.path.split(separator: "/")[1]

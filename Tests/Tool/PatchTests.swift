@@ -233,4 +233,38 @@ import Testing
             #expect(try ends.contains(hash("t.firn")) && scratch.firn("verify", "--full", "-q", "t.firn").code == 0, "turn \(turn)")
         }
     }
+
+    @Test func `changes that change nothing make no version`() throws {
+        let scratch = try sample()
+        #expect(try scratch.firn("diff", "a.firn", "a.firn", "--changes", "none.firn", "-q").code == 0)
+        let whole = try Data(contentsOf: scratch.file("a.firn"))
+        let run = try scratch.firn("patch", "a.firn", "none.firn")
+        #expect(run.code == 0 && run.out == "a.firn:rows: nothing to change, no new version\n", "\(run.out)\(run.errors)")
+        #expect(try Data(contentsOf: scratch.file("a.firn")) == whole)
+        let json = try scratch.firn("patch", "--json", "a.firn", "none.firn")
+        #expect(json.code == 0 && json.out.contains(#""applied":false"#) && !json.out.contains(#""version""#), "\(json.out)")
+    }
+
+    @Test func `T14: changes of nested cells are smaller than the rows, and lead there and back`() throws {
+        let scratch = try Scratch()
+        func json(_ suffix: String) -> String {
+            "[" + (0..<400).map { i in
+                #"{"id":\#(i),"birth":{"place":{"name":"Place \#(i &* 2_654_435_761 % 1_000_003)\#(suffix)","also":"a long text that stays \#(i &* 40_503 % 65_537)"},"years":[\#(i),\#(i * 7 % 91),3]}}"#
+            }.joined(separator: ",\n") + "]"
+        }
+        for (side, suffix) in [("a", ""), ("b", " (X)")] {
+            try scratch.write("\(side).json", json(suffix))
+            #expect(try scratch.firn("convert", "\(side).json", "\(side).firn", "--key", "id", "--type", "rows", "-q").code == 0)
+        }
+        func hash(_ file: String) throws -> Substring { try scratch.firn("hash", file).out.prefix(32) }
+        let ends = try (hash("a.firn"), hash("b.firn"))
+        #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
+        #expect(try scratch.firn("query", "c.firn:edits.rows", "-n", "1", "--json").out.contains(#""path":["place","name"]"#))
+        let stays = try scratch.firn("query", "c.firn:edits.rows", "--format", "csv").out
+        #expect(!stays.contains("a long text that stays"))
+        #expect(try scratch.firn("patch", "a.firn", "c.firn").code == 0)
+        #expect(try hash("a.firn") == ends.1)
+        #expect(try scratch.firn("patch", "--reverse", "a.firn", "c.firn").code == 0)
+        #expect(try hash("a.firn") == ends.0)
+    }
 }

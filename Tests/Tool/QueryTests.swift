@@ -32,6 +32,40 @@ import Testing
         }
     }
 
+    @Test func `keys of groups and figures are written as their columns write values`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", """
+            id,day,amount,ok,uuid,at,whole
+            1,2020-01-01,1.50,True,9F3C2B1A-1111-4222-8333-ABCDEFABCDEF,2020-01-01 10:00:00,1.0
+            2,2020-01-01,2.25,False,9F3C2B1A-1111-4222-8333-ABCDEFABCDEE,2020-01-02 10:00:00,2.0
+            3,2021-01-01,3.00,True,9F3C2B1A-1111-4222-8333-ABCDEFABCDED,2020-01-03 10:00:00,2.5
+
+            """)
+        try scratch.write("n.ndjson", #"{"o":{"day":"2020-01-01"}}"# + "\n")
+        #expect(try scratch.firn("convert", "a.csv", "a.firn").code == 0)
+        let columns = ["day", "amount", "ok", "uuid", "at", "whole"]
+        for file in ["a.csv", "a.firn"] {
+            for format in ["csv", "json", "ndjson", "table"] {
+                for column in columns {
+                    // Each value of the plain rows, and the same by way of groups.
+                    let plain = try scratch.firn("query", file, "-s", column, "--distinct", column, "-S", column, "--format", format).out
+                    let grouped = try scratch.firn("query", file, "-g", column, "-S", column, "--format", format)
+                    #expect(grouped.out == plain && !plain.isEmpty, "\(file) \(column) \(format): \(grouped.out)\(grouped.errors) instead of \(plain)")
+                    let least = try scratch.firn("query", file, "id == 1", "-s", column, "--format", format).out
+                    for figure in ["min", "max", "first"] {
+                        let run = try scratch.firn("query", file, "id == 1", "-a", "\(figure)(\(column)) as \(column)", "--format", format)
+                        #expect(run.out == least, "\(file) \(figure) \(column) \(format): \(run.out)\(run.errors) instead of \(least)")
+                    }
+                }
+            }
+        }
+        // What is computed has no column's notation; what is within objects has its own.
+        #expect(try scratch.firn("query", "a.firn", "-a", "sum(amount) as s", "--format", "csv").out == "s\n6.75\n")
+        #expect(try scratch.firn("query", "n.ndjson", "-g", "o.day", "--format", "csv").out == scratch.firn("query", "n.ndjson", "-s", "o.day", "--format", "csv").out)
+        let plan = try scratch.firn("query", "a.firn", "day > 2020-06-01 AND at < 2021-01-01@10:00:00", "--explain").out
+        #expect(plan.contains("day > 2020-06-01 ") && plan.contains("at < 2021-01-01@10:00:00 "), "\(plan)")
+    }
+
     @Test func `several files are asked as one`() throws {
         let scratch = try sample()
         try scratch.write("more.csv", "id,city,name,age\n6,Paris,Marie,66\n7,London,Tim,50\n")
@@ -46,7 +80,17 @@ import Testing
             }
         }
         #expect(try scratch.firn("query", "people.csv", "other.csv", "age > 1").errors.contains("column"))
-        #expect(try scratch.firn("query", "people.csv", "missing.csv").code == 2)
+        let missing = try scratch.firn("query", "people.csv", "missing.csv")
+        #expect(missing.code == 5 && missing.errors.hasPrefix("firn: missing.csv: cannot open"), "\(missing.errors)")
+        let first = try scratch.firn("query", "missing.csv", "other")
+        #expect(first.code == 5 && first.errors.contains("missing.csv: cannot open"), "\(first.errors)")
+        let word = try scratch.firn("query", "people.csv", "other")
+        #expect(word.code == 2 && word.errors.contains("\"other\" is neither a file nor a predicate"), "\(word.errors)")
+        for (words, wanted) in [(["diff", "people.csv"], "NEW is missing after \"people.csv\""), (["patch", "people.firn"], "CHANGES is missing"), (["convert", "people.csv"], "OUT is missing"),
+                                (["sql", "people.csv"], "STATEMENTS is missing"), (["diff", "people.csv", "none.csv"], "none.csv: cannot open")] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.errors.contains(wanted), "\(words): \(run.errors)")
+        }
     }
 
     @Test func `the plan tells what was read and what it took`() throws {

@@ -126,4 +126,33 @@ import Testing
         let run = try scratch.firn("sql", "n.firn", "SELECT sum(n), max(w) FROM n")
         #expect(run.code == 4 && !run.isCrash && run.errors.contains("n.firn"), "\(run.code) \(run.errors)")
     }
+
+    @Test func `statements cannot reach memory, libraries or other files`() throws {
+        let scratch = try sample()
+        for (sql, reason) in [
+            ("SELECT fts3_tokenizer('simple', x'4141414141414141'); CREATE VIRTUAL TABLE temp.f USING fts3(a, tokenize=simple)", "the function fts3_tokenizer is not available"),
+            ("SELECT fts3_tokenizer('simple')", "the function fts3_tokenizer is not available"), ("SELECT fts3_tokenizer(:name)", "the function fts3_tokenizer is not available"),
+            ("CREATE VIRTUAL TABLE temp.f USING fts3(a, tokenize=simple)", "CREATE VIRTUAL TABLE is not available"), ("CREATE VIRTUAL TABLE temp.f USING firn('people.firn')", "CREATE VIRTUAL TABLE is not available"),
+            ("SELECT * FROM dbstat", "the table dbstat of SQLite is not available"), ("SELECT load_extension('x')", "load_extension is not available"), ("ATTACH 'x.db' AS x", "ATTACH is not available"),
+            ("PRAGMA temp_store_directory = '/'", "PRAGMA temp_store_directory is not available"), ("SELECT firn_open('people.firn')", "no such function"),
+        ] {
+            let run = try sql.contains(":name") ? scratch.firn("sql", "people.firn", sql, "-p", "name=simple") : scratch.firn("sql", "people.firn", sql)
+            #expect(run.code == 2 && run.out.isEmpty && !run.isCrash && run.errors.contains(reason), "\(sql): \(run.code) \(run.errors)")
+        }
+        #expect(scratch.names == ["dogs.ndjson", "people.csv", "people.firn"])
+    }
+
+    @Test func `a statement that needs too much memory is an error`() throws {
+        let scratch = try sample()
+        let sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 300) SELECT length(group_concat(hex(zeroblob(1500000)))) FROM c"
+        let process = Process(), errors = scratch.file("errors.txt")
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "ulimit -v 1500000; exec \"$0\" sql people.firn \"$1\" 2> errors.txt", FirnRun.binary.path, sql]
+        process.currentDirectoryURL = scratch.folder
+        process.environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        try process.run()
+        process.waitUntilExit()
+        let message = try String(contentsOf: errors, encoding: .utf8)
+        #expect(process.terminationReason == .exit && process.terminationStatus == 5 && message.contains("MiB of memory that SQL may take"), "\(process.terminationStatus) \(message)")
+    }
 }

@@ -18,10 +18,11 @@ package enum Attack: String, CaseIterable, Sendable {
     /// A query's text.
     case query
 
-    /// Returns if the rooms kept their word, and traps otherwise. `scratch`: a path to write a file at, where one is needed.
-    package func run(_ bytes: UnsafeRawBufferPointer, scratch: String) {
+    /// Returns if every guarantee held, and traps otherwise. `scratch`: a path to write a file at, where one is needed.
+    /// `part`: the only thing to do with a `file`; nil: everything.
+    package func run(_ bytes: UnsafeRawBufferPointer, scratch: String, part: FileAttack.Part? = nil) {
         switch self {
-        case .file: FileAttack(path: scratch).run(bytes)
+        case .file: FileAttack(path: scratch).run(bytes, only: part)
         case .store: StoreAttack(path: scratch).run(bytes)
         case .changes: ChangesAttack(path: scratch).run(bytes)
         case .streams: StreamsAttack.run(bytes)

@@ -4,36 +4,91 @@ import FirnModel
 import FirnQuery
 
 /// Everything that readers, questions and writers do with a file whose author may have meant harm.
-struct FileAttack {
+package struct FileAttack {
     let path: String
     /// What a file of a few kilobytes may make us look at; the rest of it is of the same kind.
     private let mostSegments = 3, mostVectors = 4
 
-    func run(_ bytes: UnsafeRawBufferPointer) {
+    /// What is done with a file. A fuzzer does one of these with each input, so that it tries far more inputs; everything else does them all.
+    package enum Facet: CaseIterable, Sendable {
+        /// Opening, space, tags, the structure of all versions.
+        case structure
+        /// Every value of the newest version, decoded and compared with what indexes and keys say.
+        case verification
+        /// The same of versions before it.
+        case olderVersions
+        /// Columns by vectors, by rows and by codes.
+        case columns
+        /// Queries, with indexes and without.
+        case queries
+        /// Two commits of every kind of change, and what they leave.
+        case commits
+        /// A copy of the newest version, and of several.
+        case compaction
+        /// An earlier version restored, and shrinking in place.
+        case revision
+        /// What is left of a file that is not whole.
+        case recovery
+    }
+
+    /// What a fuzzer does with an input: one facet, and of several queries to a table one. Any, but the same whenever the input is the same.
+    package struct Part: Sendable {
+        let facet: Facet
+        let query: Int
+
+        package init(of bytes: UnsafeRawBufferPointer) {
+            let hash = Hash128(of: bytes)
+            facet = Facet.allCases[Int(hash.low % UInt64(Facet.allCases.count))]
+            query = Int(hash.high & 0xFFFF)
+        }
+    }
+
+    func run(_ bytes: UnsafeRawBufferPointer, only part: Part? = nil) {
         guard bytes.count <= 1 << 20 else { return }
         do {
             let file = try File(path: path, .createOrTruncate)
             try file.write(bytes, at: 0)
         } catch { preconditionFailure("the scratch file cannot be written: \(error)") }
-        guard let database = open() else { return recover() }
-        use(database)
-        // Nobody holds a version any more: all that can move does.
-        _ = try? Database.shrink(path: path, key: database.key)
+        if part?.facet == .recovery { return recover() }
+        guard let database = open() else {
+            if part == nil { recover() }
+            return
+        }
+        if let part { use(database, part.facet, query: part.query) } else { useAll(database) }
     }
 
-    private func use(_ database: Database) {
-        var isWhole = (try? database.verifyStructure())?.isEmpty == true
-        _ = try? database.space()
-        _ = try? database.retention()
-        let tagged = ((try? database.tags()) ?? []).prefix(2).compactMap { try? database.snapshot(tag: $0.name) }
-        let versions = ((try? database.versions()) ?? []).prefix(3).compactMap { try? database.snapshot(version: $0.version) }
-        for snapshot in versions + tagged {
-            if !snapshot.verify(full: true).isEmpty { isWhole = false }
-            _ = try? snapshot.statistics()
-            for table in snapshot.tables { read(table) }
+    private func useAll(_ database: Database) {
+        var isWhole = true
+        for facet in Facet.allCases where facet != .recovery { isWhole = use(database, facet) && isWhole }
+        if !isWhole { recover() }
+    }
+
+    /// False: the file is not whole.
+    @discardableResult
+    private func use(_ database: Database, _ facet: Facet, query: Int? = nil) -> Bool {
+        func newest() -> DatabaseSnapshot? { try? database.snapshot() }
+        switch facet {
+        case .structure:
+            _ = try? database.space()
+            _ = try? database.retention()
+            for snapshot in earlier(database) { _ = try? snapshot.statistics() }
+            return (try? database.verifyStructure())?.isEmpty == true
+        case .verification: return newest()?.verify(full: true).isEmpty == true
+        case .olderVersions: return earlier(database).allSatisfy { $0.verify(full: true).isEmpty }
+        case .columns: newest()?.tables.forEach(readColumns)
+        case .queries: newest()?.tables.forEach { ask($0, only: query) }
+        case .commits: commit(database)
+        case .compaction: compact(database)
+        case .revision: revise(database)
+        case .recovery: recover()
         }
-        if !isWhole || versions.isEmpty { recover() }
-        write(database, before: tagged.first ?? versions.last)
+        return true
+    }
+
+    /// Some versions that the file has a name or a number for, the newest among them.
+    private func earlier(_ database: Database) -> [DatabaseSnapshot] {
+        let tagged = ((try? database.tags()) ?? []).prefix(2).compactMap { try? database.snapshot(tag: $0.name) }
+        return ((try? database.versions()) ?? []).prefix(3).compactMap { try? database.snapshot(version: $0.version) } + tagged
     }
 
     /// Of encrypted files the attacker has the key.
@@ -46,7 +101,7 @@ struct FileAttack {
 
     private func recover() { _ = try? Recovery.run(from: path, to: path + ".saved", overwrite: true, profile: .fast, threads: 1) }
 
-    private func read(_ table: StoredTable) {
+    private func readColumns(_ table: StoredTable) {
         for index in 0..<min(table.segmentCount, mostSegments) {
             guard let segment = try? table.segment(index) else { continue }
             for column in table.type.columns.indices {
@@ -55,7 +110,12 @@ struct FileAttack {
         }
         for id in [0, 1, 7, 500, Int64.max] { _ = try? table.row(id) }
         if !table.type.key.isEmpty { _ = try? table.find(key: table.type.key.map { Column.absentValue(table.type.columns[$0].type) }) }
-        for request in requests(of: table.type, in: table.schema) {
+    }
+
+    /// `query`: which of the queries; nil: all of them.
+    private func ask(_ table: StoredTable, only query: Int?) {
+        let all = requests(of: table.type, in: table.schema)
+        for (index, request) in all.enumerated() where query.map({ $0 % all.count == index }) ?? true {
             guard let run = try? QueryRun(request, table: table) else { continue }
             _ = try? run.count()
             guard let rows = try? QueryRun(request, table: table) else { continue }
@@ -130,8 +190,8 @@ struct FileAttack {
 
     private func quoted(_ column: ColumnSchema) -> String { "`\(column.name.replacing("`", with: ""))`" }
 
-    /// Two commits of every kind of change, and then all is read once more; the way back to an earlier version, and a copy.
-    private func write(_ database: Database, before: DatabaseSnapshot?) {
+    /// Two commits of every kind of change, and then all is read once more.
+    private func commit(_ database: Database) {
         for round in 0..<2 {
             guard let transaction = try? database.begin(wait: .no, threads: 1) else { return }
             for type in transaction.schema.roots.prefix(3) {
@@ -147,12 +207,26 @@ struct FileAttack {
             if round == 1 { try? transaction.flushAll() }
             guard (try? transaction.commit()) != nil else { return }
         }
-        guard let snapshot = try? database.snapshot() else { return }
-        _ = snapshot.verify(full: true)
-        try? snapshot.compact(to: path + ".compact", overwrite: true, threads: 1)
-        guard let before, let transaction = try? database.begin(wait: .no, threads: 1), (try? transaction.revert(to: before)) != nil else { return }
+        _ = (try? database.snapshot())?.verify(full: true)
+    }
+
+    private func compact(_ database: Database) {
+        guard let last = try? database.snapshot() else { return }
+        try? last.compact(to: path + ".compact", overwrite: true, threads: 1)
+        guard let before = earlier(database).last, before.version < last.version else { return }
+        try? Database.compact([(before, ["one"]), (last, [])], retention: nil, to: path + ".compact", threads: 1)
+    }
+
+    private func revise(_ database: Database) {
+        revert(database)
+        // No snapshot is held here any more: all that can move does.
+        _ = try? Database.shrink(path: path, key: database.key)
+    }
+
+    private func revert(_ database: Database) {
+        guard let before = earlier(database).last, let transaction = try? database.begin(wait: .no, threads: 1), (try? transaction.revert(to: before)) != nil else { return }
         guard (try? transaction.commit()) != nil else { return }
         _ = try? database.tag("attack", before, wait: .no)
-        if let last = try? database.snapshot(), last.version > before.version { try? Database.compact([(before, ["one"]), (last, [])], retention: nil, to: path + ".compact", threads: 1) }
+        _ = (try? database.snapshot())?.verify(full: true)
     }
 }

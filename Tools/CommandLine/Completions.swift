@@ -16,7 +16,7 @@ extension Program {
         for command in visibleCommands {
             for flag in flags(of: command) where !flag.choices.isEmpty { out += "        \"\(command.name) --\(flag.name)\") words=\"\(flag.choices.joined(separator: " "))\" ;;\n" }
         }
-        out += "        \"help \(name)\"|\"help help\") words=\"\(visibleCommands.map(\.name).joined(separator: " "))\" ;;\n"
+        out += "        \"help \(name)\"|\"help help\"|\"man man\") words=\"\(visibleCommands.map(\.name).joined(separator: " "))\" ;;\n"
         out += "        *) case \"$current\" in -*) case \"${COMP_WORDS[1]}\" in\n"
         for command in visibleCommands { out += "            \(command.name)) words=\"\(flags(of: command).map { "--" + $0.name }.joined(separator: " ")) --help\" ;;\n" }
         out += "        esac ;; esac ;;\n    esac; fi\n    [ -n \"$words\" ] && COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\n"

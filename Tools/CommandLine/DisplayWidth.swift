@@ -46,16 +46,32 @@ package enum DisplayWidth {
         return out + "…"
     }
 
-    /// Line feeds, tabs and other control characters as symbols: a cell never breaks a table, and no file drives a terminal.
-    package static func visible(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.value < 0x20 || 0x7F..<0xA0 ~= $0.value }) else { return text }
+    /// Characters that are not shown but change how the others are: control characters, line separators, and those that reverse the direction of what follows.
+    package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// Control characters as symbols, and those of the direction of writing as `<U+202E>`: a cell never breaks a table, no file drives a terminal, and no name is shown as another.
+    /// `keepingLines`: line feeds stay.
+    package static func visible(_ text: String, keepingLines: Bool = false) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
         var out = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             switch scalar.value {
+            case 0x0A where keepingLines: out.append(scalar)
             case 0..<0x20: out.append(Unicode.Scalar(0x2400 + scalar.value)!)
             case 0x7F: out.append("␡")
             case 0x80..<0xA0: out.append("\u{FFFD}")
-            default: out.append(scalar)
+            default:
+                if isControl(scalar) {
+                    let hex = String(scalar.value, radix: 16, uppercase: true)
+                    out.append(contentsOf: "<U+\(String(repeating: "0", count: 4 - hex.count))\(hex)>".unicodeScalars)
+                } else {
+                    out.append(scalar)
+                }
             }
         }
         return String(out)

@@ -22,12 +22,14 @@ extension Program {
     private func parseHelp(_ words: [String]) throws(FirnError) -> Invocation {
         let names = words.filter { !$0.hasPrefix("-") }
         guard let topic = names.first else { return .help(nil, isLong: true) }
-        guard let command = command(named: topic) else {
-            let known = Suggestion.nearest(to: topic, among: visibleCommands.map(\.name))
-            throw FirnError(.usage, "there is no command \"\(topic)\"",
-                            advice: known.map { "did you mean '\(name) help \($0)'?" } ?? "'\(name) -h' lists the commands")
-        }
-        return .help(command, isLong: true)
+        return .help(try command(explaining: topic, as: "help"), isLong: true)
+    }
+
+    /// The command that is to be explained. Throws `.usage` with the nearest name if there is none.
+    package func command(explaining topic: String, as verb: String = "man") throws(FirnError) -> Command {
+        if let command = command(named: topic) { return command }
+        let known = Suggestion.nearest(to: topic, among: visibleCommands.map(\.name))
+        throw FirnError(.usage, "there is no command \"\(topic)\"", advice: known.map { "did you mean '\(name) \(verb) \($0)'?" } ?? "'\(name) -h' lists the commands")
     }
 
     private func parse(_ words: [String], for command: Command) throws(FirnError) -> Invocation {
@@ -121,7 +123,9 @@ private struct ArgumentScan {
     private func checkOperands() throws(FirnError) {
         guard !command.operandCount.contains(operands.count) else { return }
         let few = operands.count < command.operandCount.lowerBound
-        let what = few ? (operands.isEmpty ? "what to \(command.name) is missing" : "an operand is missing after \"\(operands.last!)\"")
+        // `FILE... STATEMENTS` needs both; names in brackets may be left out.
+        let needed = command.operands.split(separator: " ").filter { !$0.hasPrefix("[") }, missing = operands.count < needed.count ? String(needed[operands.count]) : "an operand"
+        let what = few ? (operands.isEmpty ? "what to \(command.name) is missing" : "\(missing) is missing after \"\(operands.last!)\"")
             : "\"\(operands[command.operandCount.upperBound])\" is one operand too many"
         throw FirnError(.usage, what, advice: "usage: \(program.usage(of: command))")
     }

@@ -21,7 +21,7 @@ extension Command {
             .type, .columns, .condition, .limit,
             Flag("to", nil, in: .writing, "format of OUT", detail: "Otherwise the extension tells.", choices: Flag.formats),
             Flag("key", "k", "NAMES", in: .writing, "the columns whose values tell rows apart (the primary key)",
-                 detail: "Two rows with the same key are an error that names them.", repetition: .many),
+                 detail: "Whole columns, no members of objects. Two rows with the same key are an error that names them.", repetition: .many),
             .profile, .newKeyFile, .plain,
             Flag("lossless", nil, in: .writing, "fail unless the same can be written back from OUT",
                  detail: "CSV is held to its bytes, JSON to its values: the spelling of numbers and white space of JSON are not kept."),
@@ -102,7 +102,8 @@ extension Command {
             .init("firn diff old.firn new.firn --changes c.firn", "for firn patch"),
         ],
         flags: [
-            Flag("key", "k", "NAMES", in: .comparing, "the columns that tell rows apart", preset: "the type's own key", repetition: .many),
+            Flag("key", "k", "NAMES", in: .comparing, "the columns that tell rows apart",
+                 detail: "Members of objects are named by their path: --key name.official.", preset: "the type's own key", repetition: .many),
             Flag("ignore", nil, "NAMES", in: .comparing, "columns not to compare", repetition: .many),
             Flag("duplicates", nil, in: .comparing, "what to do with a key that stands in several rows of one side",
                  detail: "first takes the first row and tells how many were left out.", preset: "error", choices: ["error", "first"]),
@@ -111,9 +112,10 @@ extension Command {
                  detail: "Everything is compared all the same, and the totals count all; the exit code is 1 if rows of these kinds, or columns, differ.",
                  choices: ["added", "removed", "changed"], repetition: .many),
             .type, .columns, .condition, .limit,
-            Flag("format", nil, in: .writing, "how differences are printed", preset: "table", choices: ["table", "summary", "ndjson"]),
+            Flag("format", nil, in: .writing, "how differences are printed",
+                 detail: "Of nested cells the parts that changed are printed, by their paths. With --json, summary is one JSON object.", preset: "table", choices: ["table", "summary", "ndjson"]),
             Flag("changes", nil, "FILE", in: .writing, "write the differences to FILE, for 'firn patch'",
-                 detail: "A .firn file of the rows and cells that differ, as they were and as they are, of all types that are compared. Encrypted if an input is."),
+                 detail: "A .firn file of the rows, cells and parts of nested cells that differ, as they were and as they are, of all types that are compared. Encrypted if an input is."),
             .force, .json,
         ] + Flag.readingText,
         exit: "0 the same, 1 they differ")
@@ -125,7 +127,7 @@ extension Command {
             link leads to must; otherwise the rows that are in the way are listed, and nothing is done. Other rows may differ from those that the changes were made from, but for types without key, whose rows are \
             told apart by where they stand.
 
-            Where FILE holds exactly what the changes were made from, it holds afterwards exactly what they lead to: their content hashes (see 'firn hash') are compared \
+            Changes that change nothing make no new version. Where FILE holds exactly what the changes were made from, it holds afterwards exactly what they lead to: their content hashes (see 'firn hash') are compared \
             before the commit.
             """,
         examples: [
@@ -329,6 +331,15 @@ extension Command {
 
     static let help = Command(
         "help", operands: "[COMMAND]", count: 0...1, "explains a command", detail: "", examples: [.init("firn help convert", "all of convert")], flags: [])
+
+    static let man = Command(
+        "man", operands: "[COMMAND]", count: 0...1, "prints the manual page of the program or of a command",
+        detail: """
+            The page is written for man(7): read it with 'firn man convert | man -l -'. With --dir all pages are written to a folder, as firn.1, firn-convert.1 and so on: \
+            a folder called man1 in a folder of $MANPATH makes them known to man.
+            """,
+        examples: [.init("firn man query > firn-query.1", "the page of firn query"), .init("firn man --dir ~/.local/share/man/man1", "write all pages")],
+        flags: [Flag("dir", nil, "DIR", in: .writing, "write the pages of all commands to this folder"), .force], exit: "0 done")
 
     static let completions = Command(
         "completions", operands: "bash|zsh|fish", count: 1...1, "prints the completions of a shell",

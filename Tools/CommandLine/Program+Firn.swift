@@ -3,7 +3,7 @@ extension Program {
     package static let firn = Program(
         name: "firn", version: "0.1.0",
         summary: "convert, compact, compare and query files, with .firn at the centre: a compact, compressed, columnar, transactional single file",
-        commands: [.convert, .query, .sql, .diff, .patch, .compact, .info, .schema, .index, .log, .tag, .revert, .hash, .verify, .recover, .help, .completions, .reference],
+        commands: [.convert, .query, .sql, .diff, .patch, .compact, .info, .schema, .index, .log, .tag, .revert, .hash, .verify, .recover, .help, .man, .completions, .reference],
         shared: [
             Flag("color", nil, in: .shared, "colour in what people read",
                  detail: "auto colours terminals only; NO_COLOR and CLICOLOR_FORCE in the environment decide for auto.",
@@ -28,7 +28,7 @@ extension Flag {
     static let null = Flag("null", nil, "WORDS", in: .reading, "words of a CSV that stand for no value, such as NA,N/A",
                            detail: "By default only an empty field that is not quoted stands for none.", repetition: .many)
     static let encoding = Flag("encoding", nil, in: .reading, "encoding of CSV text",
-                               detail: "By default UTF-8, or UTF-16 if the file begins with its byte order mark.", choices: ["utf-8", "latin-1", "auto"])
+                               detail: "By default UTF-8, or UTF-16 if the file begins with its byte order mark. Of a CSV that is written, where no input is CSV: by default UTF-8, or after --lossless the encoding that was read.", choices: ["utf-8", "latin-1", "auto"])
     static let delimiter = Flag("delimiter", "d", "CHAR", in: .reading, "what separates the fields of a CSV; \\t is a tab", preset: "comma, tab in .tsv")
     static let noHeader = Flag("no-header", nil, in: .reading, "the first line of a CSV is data", detail: "The columns are then called column1, column2 and so on.")
     static let rejects = Flag("rejects", nil, "FILE", in: .reading, "write rows that cannot be read to FILE and go on",

@@ -41,7 +41,7 @@ struct CompactCommand {
         let (versions, dropped) = try versions(of: database, snapshot, file)
         if !dropped.isEmpty { session.remark("\(isDry ? "would drop" : "dropping") \(Quantity.count(dropped.count, "tag")): \(dropped.joined(separator: ", "))") }
         let retention = try database.retention()
-        let replacement = try Replacement(of: target, overwrite: isInPlace || isDry || arguments.has("force"))
+        let replacement = try Replacement(of: target, overwrite: isInPlace || isDry || arguments.has("force"), sources: SourceModes([file.address.path]))
         let effort = WritingOptions(arguments, threads: try session.threads()).effort
         try compact(versions, retention, to: replacement.temporaryPath, effort, encryption, progress)
         let size = Int(clamping: try Paths.size(replacement.temporaryPath)), before = file.size ?? 0

@@ -17,12 +17,13 @@ struct ConvertCommand {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
 
-        let files = try open(inputs, options, progress)
+        let files = try open(inputs, options, progress, format)
         let key = try outputKey(files, format), guardian = try guardian(files, target, options.keys)
         defer { guardian?.cancel() }
         if let snapshot = wholeVersion(files, format) {
             var writing = WritingOptions(arguments, threads: options.threads)
             writing.key = key
+            writing.sources = sources
             let writer = try FirnWriter(path: target, writing, source: files[0].name)
             try writer.copy(snapshot, progress)
             display.end()
@@ -31,7 +32,8 @@ struct ConvertCommand {
             return .done
         }
         let reader = try pipeline(files, options, progress)
-        let writer = try writer(target, format, reader.schema, key, try losslessCheck(files, format), source: files.map(\.name).joined(separator: ", "), threads: options.threads)
+        let writer = try writer(target, format, reader.schema, key, try losslessCheck(files, format), source: files.map(\.name).joined(separator: ", "),
+                                hasCSV: files.contains(where: \.isCSV), threads: options.threads)
         try writer.begin(reader.schema)
         var rows = 0
         while let (type, batch) = try reader.next() {
@@ -48,6 +50,8 @@ struct ConvertCommand {
         try summarise(files, target, rows: rows, rejected: rejected, remarks: remarks)
         return rejected > 0 ? .rejected : .done
     }
+
+    private var sources: SourceModes { SourceModes(arguments.operands.dropLast().map { Address($0).path }) }
 
     /// Where OUT is one of the inputs: nobody commits to it until it is replaced, for that commit would go with it.
     private func guardian(_ files: [OpenedFile], _ target: String, _ keys: KeyRing) throws(FirnError) -> DatabaseTransaction? {
@@ -114,17 +118,20 @@ struct ConvertCommand {
         return key
     }
 
-    private func writer(_ target: String, _ format: FormatName, _ schema: Schema, _ key: EncryptionKey?, _ check: LosslessCheck?, source: String,
+    private func writer(_ target: String, _ format: FormatName, _ schema: Schema, _ key: EncryptionKey?, _ check: LosslessCheck?, source: String, hasCSV: Bool,
                         threads: Int) throws(FirnError) -> any BatchWriter {
         var options = WritingOptions(arguments, threads: threads)
         options.key = key
+        if !hasCSV { options.encoding = arguments.text("encoding") }
+
+        options.sources = sources
         guard format != .firn else { return try FirnWriter(path: target, options, source: source, check: check) }
         let roots = schema.roots
         guard roots.count <= 1 || format == .json else {
             throw FirnError(.usage, "\(format.rawValue) holds one type, and the input has several: \(roots.map(\.name).joined(separator: ", "))",
                             advice: "choose one with --type")
         }
-        return FormatShelf.writer(try Output(path: target, force: options.overwrites), format: format, options, schema: schema)
+        return FormatShelf.writer(try Output(path: target, force: options.overwrites, sources: options.sources), format: format, options, schema: schema)
     }
 
     private func readingOptions() throws(FirnError) -> ReadingOptions {
@@ -145,10 +152,12 @@ struct ConvertCommand {
                         advice: "say --to firn, csv, tsv, json or ndjson")
     }
 
-    private func open(_ inputs: [String], _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> [OpenedFile] {
+    private func open(_ inputs: [String], _ options: ReadingOptions, _ progress: Progress, _ target: FormatName) throws(FirnError) -> [OpenedFile] {
         let files = try inputs.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
         try ReadingOptions.check(arguments, for: files)
-        if !files.contains(where: \.isCSV), let flag = ["null", "delimiter", "encoding", "no-header"].first(where: arguments.has) {
+        // Where the input has no encoding to be named, --encoding is that of the CSV written.
+        let flags = ["null", "delimiter", "no-header"] + (target == .csv || target == .tsv ? [] : ["encoding"])
+        if !files.contains(where: \.isCSV), let flag = flags.first(where: arguments.has) {
             throw FirnError(.usage, "--\(flag) is for CSV, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is")",
                             advice: "leave it out, or say --from csv if it is")
         }
@@ -157,7 +166,7 @@ struct ConvertCommand {
             // Only CSV is read by column: where it meets other formats, all of it must agree with them first.
             var whole = options
             whole.columns = []
-            return try open(inputs, whole, progress)
+            return try open(inputs, whole, progress, target)
         }
         return try SchemaUnion(files).opened(options: options, progress: progress)
     }
@@ -203,6 +212,6 @@ struct ConvertCommand {
             parts.append("\(Quantity.bytes(size)) → \(Quantity.bytes(written))\(ratio)")
         }
         parts.append(Quantity.seconds(seconds))
-        Session.complain("\(target == "-" ? "standard output" : target): \(parts.joined(separator: ", "))\n")
+        Session.complain("\(target == "-" ? "standard output" : DisplayWidth.visible(target)): \(parts.joined(separator: ", "))\n")
     }
 }

@@ -27,6 +27,7 @@ extension DiffCommand {
         var options = WritingOptions(threads: try session.threads())
         options.overwrites = session.arguments.has("force")
         options.key = key
+        options.sources = SourceModes(session.arguments.operands.map { Address($0).path })
         let writer = try FirnWriter(path: path, options, source: session.arguments.operands.joined(separator: ", "))
         try Changeset.write(types, options: compared) { schema throws(FirnError) in try writer.begin(schema) } write: { type, batch throws(FirnError) in try writer.write(batch, type: type) }
         try writer.finish()

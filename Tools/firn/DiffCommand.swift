@@ -19,6 +19,9 @@ struct DiffCommand {
         var options = try self.options(oldName, newName)
         options.rows = rows
         let difference = try TableDifference.compute(old: old, new: new, options: options)
+        if changes != nil, let member = difference.memberKey {
+            throw FirnError(.usage, "--changes takes no key within objects: \"\(member)\" is no column", advice: "choose whole columns with --key, or leave out --changes")
+        }
         if let changes { try write([ChangedType(difference, newKnowsKeys: new is StoredTable)], options, to: changes, key: key) }
         return try report(difference, oldName, newName)
     }
@@ -46,7 +49,11 @@ struct DiffCommand {
         return Set(DifferenceEntry.Kind.allCases.filter { only.isEmpty || only.contains("\($0)") })
     }
 
-    var format: String { arguments.has("json") ? "ndjson" : arguments.text("format") ?? "table" }
+    var format: String {
+        let format = arguments.text("format") ?? "table"
+        return format == "table" && arguments.has("json") ? "ndjson" : format
+    }
+    var isJSON: Bool { arguments.has("json") || format == "ndjson" }
 
     func report(_ difference: TableDifference, _ oldName: String, _ newName: String) throws(FirnError) -> ExitCode {
         if difference.leftOutOld > 0 { session.remark("\(oldName): \(Quantity.count(difference.leftOutOld, "row")) left out: an earlier one has the same key") }
@@ -54,6 +61,7 @@ struct DiffCommand {
         let limit = try arguments.count("limit")
         switch format {
         case "ndjson": try DiffLines(difference, session.out).write(kinds, limit: limit)
+        case "summary" where isJSON: try DiffLines(difference, session.out).writeSummary()
         case "summary": try DiffSummary(difference, session.outStyle).write(to: session.out)
         default:
             let width = Machine.isTerminal(1) ? Machine.terminalWidth(1) : nil

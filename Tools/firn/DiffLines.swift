@@ -9,6 +9,7 @@ import FirnModel
 ///     {"kind":"removed","key":{…},"old":{…}}
 ///     {"kind":"added","key":{…},"new":{…}}
 ///     {"kind":"changed","key":{…},"cells":{"score":{"old":1.5,"new":2}}}
+///         of a nested cell its parts that changed: {"birth.place":{"path":["birth","place"],"old":"A","new":"B"}}; without "old" it was added, without "new" removed
 ///     {"kind":"type","name":…,"old":rows,"new":rows}   where all types of files are compared, before the lines of each; "same" where no lines follow: it has no key
 ///     {"kind":"summary","v":1,"added":1,"removed":1,"changed":1,"unchanged":7,"cells":1,"columns":{"score":1}}
 struct DiffLines {
@@ -31,23 +32,31 @@ struct DiffLines {
             try out.write(try line(entry, readers))
             return true
         }
+        try writeSummary(withSchema: false)
+    }
+
+    /// The totals, and, unless a line before has it, what differs in the columns.
+    func writeSummary(withSchema: Bool = true) throws(FirnError) {
         let columns = difference.columns.filter { $0.changed > 0 }.map { quoted($0.name) + ":\($0.changed)" }.joined(separator: ",")
         try out.write("""
             {"kind":"summary","v":1,"added":\(difference.added),"removed":\(difference.removed),"changed":\(difference.changed),\
-            "unchanged":\(difference.unchanged),"cells":\(difference.changedCells),"columns":{\(columns)}}
+            "unchanged":\(difference.unchanged),"cells":\(difference.changedCells),"columns":{\(columns)}\(withSchema && !difference.schema.isEmpty ? ",\"schema\":{\(schemaMembers)}" : "")}
 
             """)
     }
 
     private func writeSchema() throws(FirnError) {
+        guard !difference.schema.isEmpty else { return }
+        try out.write("{\"kind\":\"schema\",\(schemaMembers)}\n")
+    }
+
+    private var schemaMembers: String {
         let schema = difference.schema
-        guard !schema.isEmpty else { return }
         func list(_ columns: [ColumnSchema]) -> String {
             "[" + columns.map { "{\"name\":\(quoted($0.name)),\"type\":\(quoted($0.type.name))}" }.joined(separator: ",") + "]"
         }
         let retyped = schema.retyped.map { "{\"name\":\(quoted($0.name)),\"old\":\(quoted($0.old.name)),\"new\":\(quoted($0.new.name))}" }
-        try out.write("{\"kind\":\"schema\",\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),"
-            + "\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)}\n")
+        return "\"added\":\(list(schema.added)),\"removed\":\(list(schema.removed)),\"retyped\":[\(retyped.joined(separator: ","))],\"reordered\":\(schema.reordered)"
     }
 
     private func line(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> String {
@@ -63,9 +72,15 @@ struct DiffLines {
             var cells: [String] = []
             for index in columns {
                 let column = difference.columns[index]
-                let old = nestedText(try readers.old.value(before, column.old), notation: readers.old.table.type.columns[column.old].notation)
-                let new = nestedText(try readers.new.value(after, column.new), notation: readers.new.table.type.columns[column.new].notation)
-                cells.append("\(quoted(column.name)):{\"old\":\(old),\"new\":\(new)}")
+                let old = try readers.old.value(before, column.old), new = try readers.new.value(after, column.new)
+                let notations = (old: readers.old.table.type.columns[column.old].notation, new: readers.new.table.type.columns[column.new].notation)
+                for edit in difference.parts(old, new) {
+                    var members: [String] = []
+                    if !edit.path.isEmpty { members.append("\"path\":[" + ([.string(column.name)] + edit.path).map { nestedText($0) }.joined(separator: ",") + "]") }
+                    if edit.kind != .added { members.append("\"old\":" + nestedText(edit.old, notation: notations.old)) }
+                    if edit.kind != .removed { members.append("\"new\":" + nestedText(edit.new, notation: notations.new)) }
+                    cells.append("\(quoted(edit.text(column.name))):{\(members.joined(separator: ","))}")
+                }
             }
             return "{\"kind\":\"changed\",\(name),\"cells\":{\(cells.joined(separator: ","))}}\n"
         }
@@ -73,7 +88,7 @@ struct DiffLines {
 
     private func object(_ row: RowPlace, _ reader: RowReader) throws(FirnError) -> String {
         var members: [String] = []
-        for (i, column) in reader.table.type.columns.enumerated() {
+        for (i, column) in difference.columns(of: reader).enumerated() {
             members.append(quoted(column.name) + ":" + nestedText(try reader.value(row, i), notation: column.notation))
         }
         return "{" + members.joined(separator: ",") + "}"

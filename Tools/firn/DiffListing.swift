@@ -11,6 +11,8 @@ import FirnModel
 ///     - id=2  name=Bo, score=2
 ///     ~ id=3
 ///         score: 1.5 → 2
+///         birth.place.name: A → B
+///         + tags[2]: x
 struct DiffListing {
     private let difference: TableDifference
     private let style: Style
@@ -62,9 +64,16 @@ struct DiffListing {
             for index in columns {
                 let column = difference.columns[index]
                 let old = try readers.old.value(before, column.old), new = try readers.new.value(after, column.new)
-                let left = shown(old, readers.old.table.type.columns[column.old].notation)
-                let right = shown(new, readers.new.table.type.columns[column.new].notation, beside: old)
-                try line("    \(column.name): \(left) → \(right)", "", { $0 })
+                for edit in difference.parts(old, new) {
+                    let name = edit.text(column.name)
+                    let left = shown(edit.old, readers.old.table.type.columns[column.old].notation)
+                    let right = shown(edit.new, readers.new.table.type.columns[column.new].notation, beside: edit.old)
+                    switch edit.kind {
+                    case .added: try line("    + \(name): \(right)", "", { $0 })
+                    case .removed: try line("    - \(name): \(left)", "", { $0 })
+                    default: try line("    \(name): \(left) → \(right)", "", { $0 })
+                    }
+                }
             }
         }
     }
@@ -72,7 +81,7 @@ struct DiffListing {
     /// The values of a row beside its key, without those that are absent.
     private func rest(_ row: RowPlace, _ reader: RowReader, _ key: [Int]) throws(FirnError) -> String {
         var parts: [String] = []
-        for (i, column) in reader.table.type.columns.enumerated() where !key.contains(i) {
+        for (i, column) in difference.columns(of: reader).enumerated() where !key.contains(i) {
             let value = try reader.value(row, i)
             if !value.isNull { parts.append("\(column.name)=\(shown(value, column.notation))") }
         }

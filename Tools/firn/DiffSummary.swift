@@ -40,9 +40,9 @@ struct DiffSummary {
     /// What differs in the columns themselves.
     var schemaLines: [String] {
         let schema = difference.schema
-        var lines = schema.removed.map { style.red("- column \(DisplayWidth.visible($0.name))") + ": \($0.type.name)" }
-        lines += schema.added.map { style.green("+ column \(DisplayWidth.visible($0.name))") + ": \($0.type.name)" }
-        lines += schema.retyped.map { style.yellow("~ column \(DisplayWidth.visible($0.name))") + ": \($0.old.name) → \($0.new.name)" }
+        var lines = schema.removed.map { style.red("- column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible($0.type.name))" }
+        lines += schema.added.map { style.green("+ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible($0.type.name))" }
+        lines += schema.retyped.map { style.yellow("~ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible("\($0.old.name) → \($0.new.name)"))" }
         if schema.reordered { lines.append(style.yellow("~ the columns stand in another order")) }
         return lines
     }

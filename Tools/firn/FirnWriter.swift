@@ -22,7 +22,7 @@ final class FirnWriter: BatchWriter {
         guard path != "-" else {
             throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file, or choose another format with --to")
         }
-        replacement = try Replacement(of: path, overwrite: options.overwrites)
+        replacement = try Replacement(of: path, overwrite: options.overwrites, sources: options.sources)
         self.options = options
         self.check = check
         self.source = source

@@ -35,6 +35,7 @@ enum FormatShelf {
         csv.threads = options.threads
         csv.progress = progress
         csv.rejects = options.rejects
+        csv.isLossless = options.isLossless
         return csv
     }
 
@@ -45,6 +46,7 @@ enum FormatShelf {
             let tab = UInt8(ascii: "\t")
             var csv = CSVWriterOptions()
             csv.isExact = options.isLossless
+            csv.encoding = options.encoding.flatMap(CSVEncoding.init(rawValue:))
             // Rows that were read from a TSV keep its dialect, but for the one thing that makes it one.
             let wasTabbed = schema.roots.first.flatMap { CSVDialect(envelope: $0.envelope) }?.delimiter == tab
             if format == .tsv { csv.delimiter = tab } else if wasTabbed { csv.delimiter = UInt8(ascii: ",") }

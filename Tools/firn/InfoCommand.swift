@@ -44,7 +44,7 @@ struct InfoCommand {
             line.add("encrypted", true)
             try session.out.write(line.object + "\n")
         } else {
-            try session.out.write("\(session.outStyle.strong(path)): \(Quantity.bytes(size)), encrypted\n")
+            try session.out.write("\(session.outStyle.strong(DisplayWidth.visible(path))): \(Quantity.bytes(size)), encrypted\n")
             if let advice = error.advice { session.remark("to see what it holds, \(advice)") }
         }
         return .done
@@ -53,33 +53,34 @@ struct InfoCommand {
     private func header(_ file: OpenedFile, _ version: UInt64, _ size: Int, _ used: Int, _ versions: [(number: UInt64, time: Int64)],
                         _ tags: [VersionTag], _ space: FileSpace) throws(FirnError) {
         let style = session.outStyle, out = session.out
-        try out.write("\(style.strong(file.name)): \(Quantity.bytes(size)), version \(version)")
+        try out.write("\(style.strong(DisplayWidth.visible(file.name))): \(Quantity.bytes(size)), version \(version)")
         if let time = versions.first(where: { $0.number == version })?.time { try out.write(" of \(InfoCommand.date(time))") }
         if file.key != nil { try out.write(", encrypted") }
         try out.write("\n")
         let others = versions.filter { $0.number != version }.map { String($0.number) }
         if !others.isEmpty { try out.write("other versions that can be read: \(others.joined(separator: ", "))\n") }
-        if !tags.isEmpty { try out.write("tags: \(tags.map { "\($0.name) (version \($0.version))" }.joined(separator: ", "))\n") }
+        if !tags.isEmpty { try out.write("tags: \(tags.map { "\(DisplayWidth.visible($0.name)) (version \($0.version))" }.joined(separator: ", "))\n") }
         try out.write("\(Quantity.bytes(used)) hold this version's rows, \(Quantity.bytes(space.dead)) older versions, "
             + "\(Quantity.bytes(space.free)) are free, \(Quantity.bytes(max(0, size - used - space.dead - space.free))) are structure\n")
     }
 
     private func print(_ type: TypeStatistics) throws(FirnError) {
         let style = session.outStyle, out = session.out
-        var facts = [Quantity.count(type.rows, "row"), Quantity.bytes(type.bytes)]
-        if type.rows > 0 { facts.append("\(Quantity.decimal(Double(type.bytes) / Double(type.rows), 1)) B a row") }
+        let whole = type.bytes
+        var facts = [Quantity.count(type.rows, "row"), Quantity.bytes(whole)]
+        if type.rows > 0 { facts.append("\(Quantity.decimal(Double(whole) / Double(type.rows), 1)) B a row") }
         facts.append(Quantity.count(type.segments, "segment"))
         if type.deltaRows + type.deltaChanges > 0 { facts.append("\(Quantity.count(type.deltaRows + type.deltaChanges)) recent changes not yet packed") }
         if type.deletedRows > 0 { facts.append("\(Quantity.count(type.deletedRows)) deleted rows not yet dropped") }
-        try out.write("\n\(style.strong(type.name))\(type.isEmbedded ? " (embedded)" : ""): \(facts.joined(separator: ", "))\n")
+        try out.write("\n\(style.strong(DisplayWidth.visible(type.name)))\(type.isEmbedded ? " (embedded)" : ""): \(facts.joined(separator: ", "))\n")
         guard !type.columns.isEmpty else { return }
         var table = TextTable([.init("column"), .init("type"), .init("bytes", isNumber: true), .init("share", isNumber: true), .init("encodings")])
         for column in type.columns {
             let bytes = column.bytes + column.sharedBytes + column.indexBytes
-            table.append([column.name, column.type.name, Quantity.bytes(bytes), type.bytes > 0 ? "\(Quantity.decimal(100 * Double(bytes) / Double(type.bytes), 1)) %" : "",
+            table.append([column.name, column.type.name, Quantity.bytes(bytes), whole > 0 ? "\(Quantity.decimal(100 * Double(bytes) / Double(whole), 1)) %" : "",
                           encodings(column, segments: type.segments) + (column.indexBytes > 0 ? ", index \(Quantity.bytes(column.indexBytes))" : "")])
         }
-        table.append(["(structure)", "", Quantity.bytes(type.overheadBytes), type.bytes > 0 ? "\(Quantity.decimal(100 * Double(type.overheadBytes) / Double(type.bytes), 1)) %" : "", ""])
+        table.append(["(structure)", "", Quantity.bytes(type.overheadBytes), whole > 0 ? "\(Quantity.decimal(100 * Double(type.overheadBytes) / Double(whole), 1)) %" : "", ""])
         for line in table.lines(width: Machine.terminalWidth(1), style: style) { try out.write(line) }
     }
 

@@ -25,8 +25,21 @@ extension CopyEncryption {
 
 extension EncryptionKey {
     fileprivate init(file path: String) throws(FirnError) {
-        let input = try Input(path: path, rereadable: false)
-        guard let key = EncryptionKey(written: try input.readToEnd()) else { throw KeyRing.malformed("the file", .init(file: path)) }
+        guard let key = EncryptionKey(written: try EncryptionKey.bytes(path)) else { throw KeyRing.malformed("the file", .init(file: path)) }
         self = key
+    }
+
+    /// What may be a key: one byte more than one shows that it is none, and a device never ends. White space may be between the digits.
+    private static func bytes(_ path: String) throws(FirnError) -> [UInt8] {
+        let stream = try StreamIn(path: path), most = 2 * EncryptionKey.count + 1
+        var bytes: [UInt8] = []
+        while bytes.count < 4096, bytes.count(where: { !(0x09...0x0D ~= $0 || $0 == 0x20) }) < most {
+            var piece = [UInt8](repeating: 0, count: most), got = 0, failure: FirnError?
+            piece.withUnsafeMutableBytes { buffer in do throws(FirnError) { got = try stream.read(into: buffer) } catch { failure = error } }
+            if let failure { throw failure }
+            bytes += piece[..<got]
+            if got < most { break }
+        }
+        return bytes
     }
 }

@@ -119,7 +119,7 @@ struct LogCommand {
         if !entry.tags.isEmpty { head += ", tagged \(entry.tags.joined(separator: ", "))" }
         if isRead { head += ", being read" }
         if let before, before.version + 1 != entry.version { head += " (since version \(before.version))" }
-        try out.write("\(style.strong(head))\n")
+        try out.write("\(style.strong(DisplayWidth.visible(head)))\n")
         let shown = before == nil ? types.filter { $0.rows > 0 } : types.filter { !$0.isEmpty }
         if shown.isEmpty { try out.write("    \(before == nil ? "no rows" : "the rows of the version before")\n") }
         for type in shown {
@@ -128,7 +128,7 @@ struct LogCommand {
             if type.removed > 0 { parts.append("\(Quantity.count(type.removed)) removed") }
             if type.changed > 0 { parts.append("\(Quantity.count(type.changed)) changed") }
             if let note = type.note { parts.append(note) }
-            try out.write("    \(type.name): \(Quantity.count(type.rows, "row"))\(parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")\n")
+            try out.write("    \(DisplayWidth.visible(type.name)): \(Quantity.count(type.rows, "row"))\(parts.isEmpty ? "" : " (\(parts.joined(separator: ", ")))")\n")
         }
     }
 

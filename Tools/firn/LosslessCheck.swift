@@ -9,8 +9,8 @@ struct LosslessCheck {
     let threads: Int
 
     func run(_ snapshot: DatabaseSnapshot, beside path: String) throws(FirnError) {
-        let copy = path + ".lossless"
-        let output = try Output(path: copy, force: true)
+        let copy = AbandonedFiles.sibling(of: path, ".lossless")
+        let output = try Output(path: copy, force: true, sources: SourceModes([path]))
         var options = WritingOptions(threads: threads)
         options.isLossless = true
         let tables = snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }

@@ -66,6 +66,12 @@ final class OpenedFile {
         content = .stored(database, snapshot)
     }
 
+    /// Throws `.notFound` if the operand names no file, without reading anything.
+    static func check(_ operand: String) throws(FirnError) {
+        let path = Address(operand).path
+        if !Paths.exists(path) { _ = try File(path: path, .read) }
+    }
+
     /// Opens a `.firn` file, and nothing else.
     convenience init(stored operand: String, keys: KeyRing, allowsEmpty: Bool = false) throws(FirnError) {
         var options = ReadingOptions(threads: 1)

@@ -35,7 +35,7 @@ struct PatchCommand {
             return .no
         case .applied(let hash, let isProven):
             let left = changes.parts.filter { $0.after == nil }.map { remaining(type ?? $0.name, path, transaction) }
-            let version = arguments.has("check") ? nil : try transaction.commit()
+            let version = arguments.has("check") || changes.isEmpty ? nil : try transaction.commit()
             try report(path, type, changes, [], count: 0, version: version, hash: hash, isProven: isProven)
             for remark in left { session.remark(remark) }
             return .done
@@ -97,8 +97,9 @@ struct PatchCommand {
         if count > conflicts.count { try session.out.write("and \(Quantity.count(count - conflicts.count, "row")) more\n") }
         if count > 0 { return session.remark("\(path) was not changed") }
         guard !session.isQuiet else { return }
+        if changes.isEmpty { return try session.out.write("\(path)\(type.map { ":\($0)" } ?? ""): nothing to change, no new version\n") }
         let facts = "\(Quantity.count(changes.added)) added, \(Quantity.count(changes.removed)) removed, \(Quantity.count(changes.pairs)) changed"
         let proof = isProven ? "the rows are those that the changes lead to (\(hash.map { "\($0)" } ?? ""))" : "other rows are not those that the changes were made from"
-        try session.out.write("\(path)\(type.map { ":\($0)" } ?? ""): \(version.map { "version \($0): " } ?? "would be ")\(facts); \(proof)\n")
+        try session.out.write("\(DisplayWidth.visible(path + (type.map { ":\($0)" } ?? ""))): \(version.map { "version \($0): " } ?? "would be ")\(facts); \(proof)\n")
     }
 }

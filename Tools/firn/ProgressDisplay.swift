@@ -17,11 +17,15 @@ final class ProgressDisplay {
         var isShown = false
         ticker = Ticker(every: 0.05) { isLast in
             if isLast {
-                if isShown && isTerminal { Session.complain("\r\u{1B}[K") }
+                if isShown && isTerminal {
+                    Session.complain(TerminalLine.removal)
+                    TerminalLine.didRemove()
+                }
                 return
             }
             guard let text = line.line(now: Machine.seconds, rows: progress.rows, bytes: progress.bytes, total: progress.totalBytes) else { return }
             isShown = true
+            if isTerminal { TerminalLine.willShow() }
             let width = Machine.terminalWidth(2) ?? 200
             Session.complain(isTerminal ? "\r\(DisplayWidth.fit(text, to: width - 1))\u{1B}[K" : text + "\n")
         }

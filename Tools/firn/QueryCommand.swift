@@ -15,7 +15,9 @@ struct QueryCommand {
         defer { display.end() }
         let threads = try session.threads()
         // What is wrong with the words is told before a long input is read.
-        let request = try request()
+        for operand in operands.files where operand != "-" { try OpenedFile.check(operand) }
+        let request: QueryRequest
+        do throws(FirnError) { request = try self.request() } catch { throw misread(error) }
         let options = try ReadingOptions(arguments, threads: threads)
         let files = try open(options, progress)
         let rows: Int
@@ -47,6 +49,15 @@ struct QueryCommand {
         }
     }
 
+    /// One word that is no predicate may have been meant as a file.
+    private func misread(_ error: FirnError) -> FirnError {
+        guard error.code == .usage, let word = operands.query, arguments.text("where") == nil, !word.contains(where: { $0.isWhitespace || "=<>!(){}'\"$".contains($0) }) else { return error }
+        guard FormatName(extensionOf: word) != nil || word.contains("/") else {
+            return FirnError(.usage, "\"\(word)\" is neither a file nor a predicate", advice: "a predicate compares, such as '\(word) == true'; of a file check the name")
+        }
+        return FirnError(.notFound, "cannot open: No such file or directory", at: .init(file: word), advice: "a predicate compares, such as 'age > 30'")
+    }
+
     private func open(_ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> [OpenedFile] {
         let files = try operands.files.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
         try ReadingOptions.check(arguments, for: files)
@@ -72,7 +83,7 @@ struct QueryCommand {
             return true
         }
         display.end()
-        try session.out.write(query.explain())
+        try session.out.write(DisplayWidth.visible(query.explain(), keepingLines: true))
         return rows
     }
 
@@ -153,7 +164,7 @@ struct QueryCommand {
     }
 
     private func writer(_ schema: Schema) throws(FirnError) -> any BatchWriter {
-        let name = arguments.has("json") ? "ndjson" : arguments.text("format") ?? "table"
+        let name = try session.rowFormat()
         guard let format = FormatName(rawValue: name) else { return TablePrinter(session) }
         return FormatShelf.writer(try Output(path: "-"), format: format, WritingOptions(threads: try session.threads()), schema: schema)
     }
@@ -165,7 +176,7 @@ struct QueryCommand {
             rows += batch.count
             return true
         }
-        let plan = run.explain()
+        let plan = DisplayWidth.visible(run.explain(), keepingLines: true)
         try session.out.write(plan.hasSuffix("\n") ? plan : plan + "\n")
         return rows
     }

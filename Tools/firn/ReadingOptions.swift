@@ -47,7 +47,7 @@ struct ReadingOptions {
             for operand in arguments.operands + arguments.texts("schema") where Paths.kind(path) != .other && (Paths.isSame(path, operand) || Paths.isSame(path, Address(operand).path)) {
                 throw FirnError(.usage, "--rejects names \(operand), which is read or written itself", advice: "name another file for the rejected rows")
             }
-            rejected = try RejectedRows(path: path, force: arguments.has("force"))
+            rejected = try RejectedRows(path: path, force: arguments.has("force"), sources: SourceModes(arguments.operands.map { Address($0).path }))
         }
         isLossless = arguments.has("lossless")
         if let text = arguments.text("delimiter") {

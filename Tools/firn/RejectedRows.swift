@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnCommandLine
+import FirnDisk
 import FirnExchange
 
 /// The file of `--rejects`: rows that could not be read, as they stood in the input.
@@ -11,9 +12,9 @@ final class RejectedRows {
     private(set) var reasons: [String] = []
     static let mostReasons = 20
 
-    init(path: String, force: Bool) throws(FirnError) {
+    init(path: String, force: Bool, sources: SourceModes) throws(FirnError) {
         self.path = path
-        output = try Output(path: path, force: force)
+        output = try Output(path: path, force: force, sources: sources)
     }
 
     func add(_ row: UnsafeRawBufferPointer, because reason: FirnError?) throws(FirnError) {

@@ -54,7 +54,7 @@ struct RevertCommand {
             session.remark("version \(newest.version) holds what version \(wanted.version) does: nothing was changed")
         } else if !session.isQuiet {
             try session.out.write("version \(version) holds what version \(wanted.version) does\n")
-            for fact in facts { try session.out.write("    \(fact)\n") }
+            for fact in facts { try session.out.write("    \(DisplayWidth.visible(fact))\n") }
         }
         return .done
     }

@@ -22,9 +22,8 @@ struct SQLCommand {
         let files = try operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
         try ReadingOptions.check(arguments, for: files)
         // What SQLite sorts and sets aside would stand in temporary files, in the clear.
-        if files.contains(where: { $0.key != nil }) { try connection.execute("PRAGMA temp_store = MEMORY") }
+        if files.contains(where: { $0.key != nil }) { try connection.keepInMemory() }
         let names = try SQLNames(files).add(to: connection)
-        connection.refuseWrites()
         display.end()
 
         let sql = text.utf8.map { CChar(bitPattern: $0) }
@@ -91,7 +90,7 @@ struct SQLCommand {
     // MARK: What is printed
 
     private func print(_ statement: SQLStatement, isFirst: Bool) throws(FirnError) -> Int {
-        let rows = SQLRows(statement, asText: ["csv", "tsv"].contains(arguments.text("format")) && !arguments.has("json"))
+        let rows = SQLRows(statement, asText: ["csv", "tsv"].contains(try session.rowFormat()))
         guard try rows.fill() else {
             try begin(rows, isFirst: isFirst) { (writer) throws(FirnError) in _ = writer }
             return 0
@@ -107,7 +106,7 @@ struct SQLCommand {
     }
 
     private func begin(_ rows: SQLRows, isFirst: Bool, _ body: (any BatchWriter) throws(FirnError) -> Void) throws(FirnError) {
-        let name = arguments.has("json") ? "ndjson" : arguments.text("format") ?? "table"
+        let name = try session.rowFormat()
         let writer: any BatchWriter
         if let format = FormatName(rawValue: name) {
             writer = FormatShelf.writer(try Output(path: "-"), format: format, WritingOptions(threads: 1), schema: Schema([rows.type]))
@@ -124,12 +123,12 @@ struct SQLCommand {
 
     /// SQLite's plan, then what the tables did when it ran.
     private func explain(_ statement: SQLStatement, _ connection: SQLConnection) throws(FirnError) {
-        try session.out.write(try connection.plan(of: statement))
+        try session.out.write(DisplayWidth.visible(try connection.plan(of: statement), keepingLines: true))
         let before = connection.tables.map(\.work)
         var rows = 0
         while try statement.step() { rows += 1 }
         for (table, old) in zip(connection.tables, before) {
-            for line in table.work.lines(since: old, table: table.name) { try session.out.write(line + "\n") }
+            for line in table.work.lines(since: old, table: table.name) { try session.out.write(DisplayWidth.visible(line) + "\n") }
         }
         try session.out.write("\(Quantity.count(rows, "row")) in the result\n")
     }

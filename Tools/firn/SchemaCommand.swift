@@ -24,7 +24,7 @@ struct SchemaCommand {
         }
         for (i, type) in schema.types.enumerated() {
             if i > 0 { try session.out.write("\n") }
-            try session.out.write(session.outStyle.strong(type.name) + (type.isEmbedded ? " (embedded)" : "") + "\n")
+            try session.out.write(session.outStyle.strong(DisplayWidth.visible(type.name)) + (type.isEmbedded ? " (embedded)" : "") + "\n")
             let hasNotation = type.columns.contains { SchemaText.name(of: $0.notation) != nil }, hasKey = !type.key.isEmpty
             var table = TextTable([.init("column"), .init("type")] + (hasNotation ? [.init("notation")] : []) + (hasKey ? [.init("key")] : []))
             for (position, column) in type.columns.enumerated() {

@@ -45,21 +45,22 @@ struct SchemaFile {
 
     static func refusal(_ path: String, _ what: String) -> FirnError { FirnError(.schema, what, at: .init(file: path), advice: advice) }
 
-    /// `names`: the types there are, and whether each is embedded.
-    private static func type(_ spelling: Spelling, _ names: [String: Bool], _ path: String) throws(FirnError) -> TypeSchema {
+    /// `types`: the types there are, and whether each is embedded.
+    private static func type(_ spelling: Spelling, _ types: [String: Bool], _ path: String) throws(FirnError) -> TypeSchema {
         var type = TypeSchema(spelling.name ?? "rows", columns: [], isEmbedded: spelling.isEmbedded)
-        let embedded = names.filter(\.value).map(\.key)
+        let embedded = types.filter(\.value).map(\.key)
         guard !type.isEmbedded || SchemaText.columnType(type.name, embedded: []) == nil else {
             throw refusal(path, "an embedded type is called \"\(type.name)\", which columns of values are of")
         }
+        var names: Set<String> = [], columns: [ColumnSchema] = []
         for column in spelling.columns {
             let name = column.name
-            guard type.index(of: name) == nil else { throw refusal(path, "two columns of \"\(type.name)\" are called \"\(name)\"") }
+            guard names.insert(name).inserted else { throw refusal(path, "two columns of \"\(type.name)\" are called \"\(name)\"") }
             guard let columnType = SchemaText.columnType(column.type, embedded: embedded) else {
                 throw refusal(path, "column \"\(name)\" has no type that is known here: \"\(column.type)\"")
             }
-            if columnType.kind == .link, let target = columnType.target, names[target] != false {
-                throw refusal(path, "column \"\(name)\" links to rows of \"\(target)\", " + (names[target] == nil ? "a type that is not there" : "which is embedded and has none"))
+            if columnType.kind == .link, let target = columnType.target, types[target] != false {
+                throw refusal(path, "column \"\(name)\" links to rows of \"\(target)\", " + (types[target] == nil ? "a type that is not there" : "which is embedded and has none"))
             }
             var notation = Notation.plain
             if let text = column.notation {
@@ -67,8 +68,9 @@ struct SchemaFile {
                 guard SchemaText.suits(read, columnType.kind) else { throw refusal(path, "column \"\(name)\" is \(columnType.name), and \"\(text)\" is no notation of that") }
                 notation = read
             }
-            type.columns.append(ColumnSchema(name, columnType, notation: notation))
+            columns.append(ColumnSchema(name, columnType, notation: notation))
         }
+        type.columns = columns
         for name in spelling.key {
             guard let position = type.index(of: name) else { throw refusal(path, "the key of \"\(type.name)\" names a column \"\(name)\" that is not listed") }
             guard !type.key.contains(position) else { throw refusal(path, "the key of \"\(type.name)\" names \"\(name)\" twice") }

@@ -85,7 +85,7 @@ final class JoinedReader: BatchReader {
         var type = schema.roots[0]
         for other in readers.dropFirst().compactMap({ $0.schema.roots.first }) {
             for i in type.columns.indices {
-                guard let same = other.columns.first(where: { $0.name == type.columns[i].name }) else { continue }
+                guard let same = other.index(of: type.columns[i].name).map({ other.columns[$0] }) else { continue }
                 type.columns[i].type.isOptional = type.columns[i].type.isOptional || same.type.isOptional
                 type.columns[i].type.elementIsOptional = type.columns[i].type.elementIsOptional || same.type.elementIsOptional
             }

@@ -40,12 +40,26 @@ final class Session {
                 return code
             }
         } catch {
-            Session.complain(error.complaint(style: style(colour, descriptor: 2)))
+            var named = error
+            // A file that was being written is gone by now: users know its target.
+            named.message = Replacement.shown(error.message)
+            named.advice = error.advice.map(Replacement.shown)
+            if let file = error.place?.file { named.place?.file = Replacement.shown(file) }
+            Session.complain(named.complaint(style: style(colour, descriptor: 2)))
             return ExitCode(error.code)
         }
     }
 
+    /// How rows are printed. `--json` is the JSON form of what is asked for: `table` becomes NDJSON.
+    func rowFormat() throws(FirnError) -> String {
+        let format = arguments.text("format") ?? "table"
+        guard arguments.has("json") else { return format }
+        guard !["csv", "tsv"].contains(format) else { throw FirnError(.usage, "--json and --format \(format) ask for two forms", advice: "leave one of them out") }
+        return format == "table" ? "ndjson" : format
+    }
+
     private func perform() throws(FirnError) -> ExitCode {
+        for flag in ["key-file", "new-key-file"] { if let path = arguments.text(flag) { warn(ofKeyFile: path) } }
         switch arguments.command.name {
         case "convert": return try ConvertCommand(session: self).run()
         case "query": return try QueryCommand(session: self).run()
@@ -62,6 +76,7 @@ final class Session {
         case "tag": return try TagCommand(session: self).run()
         case "revert": return try RevertCommand(session: self).run()
         case "index": return try IndexCommand(session: self).run()
+        case "man": return try ManCommand(session: self).run()
         case "completions":
             guard let text = Program.firn.completions(for: arguments.operands[0]) else {
                 throw FirnError(.usage, "there are no completions for \"\(arguments.operands[0])\"", advice: "the shells are bash, zsh and fish")
@@ -73,6 +88,11 @@ final class Session {
             return .done
         default: preconditionFailure("add the command \(arguments.command.name) to Session.perform")
         }
+    }
+
+    private func warn(ofKeyFile path: String) {
+        guard let permissions = FilePermissions(path: path), permissions.othersCanRead else { return }
+        remark("other users can read the key file \"\(path)\": change that with chmod go= \"\(path)\"")
     }
 
     /// A sentence for the user, unless `--quiet` was given.

@@ -37,7 +37,15 @@ final class ShapedReader: BatchReader {
             shaped.envelope = nil
         }
         if let name { shaped.name = name }
-        if !key.isEmpty { shaped.key = try key.map { (column) throws(FirnError) in try shaped.position(of: column) } }
+        if !key.isEmpty {
+            shaped.key = try key.map { (column) throws(FirnError) in
+                if shaped.index(of: column) == nil, shaped.hasMember(column) {
+                    throw FirnError(.usage, "\"\(column)\" is a member of objects, and the key of a file is made of whole columns",
+                                    advice: "choose a column; 'firn diff --key \(column)' compares by members")
+                }
+                return try shaped.position(of: column)
+            }
+        }
         let newName = shaped.name
         shaped.name = root.name
         for i in schema.types.indices where schema.types[i].name == root.name { schema.types[i] = shaped }
@@ -63,6 +71,9 @@ final class ShapedReader: BatchReader {
 }
 
 extension TypeSchema {
+    /// Whether a path such as `birth.place` begins with a column of objects.
+    fileprivate func hasMember(_ path: String) -> Bool { columns.contains { $0.type.kind == .embedded && path.hasPrefix($0.name + ".") } }
+
     /// Where a column stands. The error names what may have been meant.
     func position(of column: String) throws(FirnError) -> Int {
         if let position = index(of: column) { return position }

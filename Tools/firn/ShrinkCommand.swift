@@ -60,6 +60,7 @@ struct ShrinkCommand {
             throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: source, byte: UInt64(clamping: fallback.offset)),
                             advice: "compact to another file, and keep this one")
         }
+        AbandonedFiles.remove(beside: Paths.linkEnd(file.address.path))
         return file.address.path
     }
 

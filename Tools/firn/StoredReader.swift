@@ -3,7 +3,8 @@ import FirnDisk
 import FirnExchange
 import FirnModel
 
-/// The rows of a `.firn` file as batches: one segment after the other, the columns of a segment on several threads.
+/// The rows of a `.firn` file as batches: one segment after the other, the columns of a segment on several threads. Segments of very many columns come
+/// in smaller batches, in which columns without any value share their memory.
 final class StoredReader: BatchReader {
     let schema: Schema
     let remarks: [String] = []
@@ -13,6 +14,10 @@ final class StoredReader: BatchReader {
     private let progress: Progress
     private var table = 0
     private var segment = 0
+    /// A segment of many columns, and the vector to be read next.
+    private var wide: (segment: any Segment, columns: [any ColumnReader], vector: Int)?
+    /// Slots (rows × columns) of a segment that is read as a whole.
+    private static let mostSlots = 1 << 24
 
     init(_ tables: [any Table], schema: Schema, path: String, threads: Int, progress: Progress) {
         self.tables = tables
@@ -25,6 +30,10 @@ final class StoredReader: BatchReader {
     func next() throws(FirnError) -> (type: String, batch: Batch)? {
         while table < tables.count {
             let current = tables[table]
+            if wide != nil {
+                guard let batch = try nextOfWide() else { continue }
+                return (current.type.name, batch)
+            }
             guard segment < current.segmentCount else {
                 table += 1
                 segment = 0
@@ -32,7 +41,12 @@ final class StoredReader: BatchReader {
             }
             segment += 1
             do throws(Damage) {
-                let batch = try StoredReader.batch(of: try current.segment(segment - 1), columns: Array(current.type.columns.indices), threads: threads)
+                let next = try current.segment(segment - 1), columns = Array(current.type.columns.indices)
+                if next.vectorCount * vectorSize * columns.count > StoredReader.mostSlots, next.vectorCount > 1 {
+                    wide = (next, try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) in try next.column(columns[index]) }, 0)
+                    continue
+                }
+                let batch = try StoredReader.batch(of: next, columns: columns, threads: threads)
                 guard batch.count > 0 else { continue }
                 progress.add(rows: batch.count)
                 return (current.type.name, batch)
@@ -41,6 +55,34 @@ final class StoredReader: BatchReader {
             }
         }
         return nil
+    }
+
+    /// The live rows of the next vector of a segment of many columns; nil if it has none.
+    private func nextOfWide() throws(FirnError) -> Batch? {
+        guard let (segment, readers, vector) = wide else { return nil }
+        wide = vector + 1 < segment.vectorCount ? (segment, readers, vector + 1) : nil
+        let start = vector * vectorSize, end = min(start + vectorSize, segment.rowCount)
+        let rows = (start..<end).filter { segment.live?[$0] ?? true }.map { $0 - start }, isWhole = rows.count == end - start
+        guard !rows.isEmpty else { return nil }
+        var none = VacantColumns(), empty = Column(ColumnType(.int))
+        none.fill(&empty, rows: rows.count)
+        let vacant = none
+        do throws(Damage) {
+            let columns = try parallelMap(count: readers.count, threads: threads) { (index) throws(Damage) -> Column in
+                var part = Column(readers[index].type)
+                try readers[index].read(vector: vector, into: &part)
+                if let present = part.present, present.noneSet {
+                    var column = part.emptyCopy, shared = vacant
+                    shared.fill(&column, rows: rows.count)
+                    return column
+                }
+                return isWhole ? part : part.gather(rows)
+            }
+            progress.add(rows: rows.count)
+            return Batch(count: rows.count, columns: columns)
+        } catch {
+            throw FirnError.damaged(path, what: error.what, byte: error.offset)
+        }
     }
 
     /// The live rows of a segment.

@@ -85,7 +85,7 @@ struct VerifyCommand {
         for defect in isAnswer ? [] : defects.prefix(VerifyCommand.listed) { try session.out.write("\(name): \(DisplayWidth.visible(defect.description))\n") }
         if defects.count > VerifyCommand.listed { try session.out.write("\(name): and \(Quantity.count(defects.count - VerifyCommand.listed)) more\n") }
         guard isAnswer || !session.isQuiet else { return }
-        let style = session.outStyle
+        let style = session.outStyle, summary = DisplayWidth.visible(summary)
         try session.out.write("\(name): \(isIntact ? style.green(summary) : style.red(summary))\n")
     }
 }

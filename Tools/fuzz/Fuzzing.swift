@@ -21,6 +21,9 @@ private let scratch = (getenv("FIRN_SCRATCH").map { String(cString: $0) } ?? "/d
 /// Whether faults are to be found that stand here for that alone: who fuzzes for days wants to know that it would be told.
 private let hasPlanted = getenv("FIRN_FUZZ_PLANTED") != nil
 
+/// Whether everything is done with each input, as in the tests: slower, for replaying a case.
+private let doesAll = getenv("FIRN_FUZZ_ALL") != nil
+
 /// An input that begins with `Fr` traps, with `Fo` reads behind its end, with `Fh` never ends.
 private func meetPlanted(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
     guard count >= 2, bytes[0] == UInt8(ascii: "F") else { return }
@@ -35,7 +38,8 @@ private func meetPlanted(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzOne(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     if hasPlanted { meetPlanted(bytes, count) }
-    attack.run(UnsafeRawBufferPointer(start: bytes, count: count), scratch: scratch)
+    let input = UnsafeRawBufferPointer(start: bytes, count: count)
+    attack.run(input, scratch: scratch, part: attack == .file && !doesAll ? FileAttack.Part(of: input) : nil)
     return 0
 }
 

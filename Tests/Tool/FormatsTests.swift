@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+/// Encodings and sparse rows through the command, from files and back.
+@Suite struct FormatsTests {
+    private let text = "name,ort\r\nJosé,\"Köln, Süd\"\r\nZoë,\r\n\"\",Ærø"
+
+    private func bytes(_ encoding: String.Encoding, mark: [UInt8] = []) -> Data { Data(mark) + text.data(using: encoding)! }
+
+    @Test func `--lossless input is written back with the same bytes, in its encoding`() throws {
+        let scratch = try Scratch()
+        let inputs: [(String, Data, [String])] = [
+            ("latin.csv", bytes(.isoLatin1), ["--encoding", "latin-1"]), ("little.csv", bytes(.utf16LittleEndian, mark: [0xFF, 0xFE]), []),
+            ("big.csv", bytes(.utf16BigEndian, mark: [0xFE, 0xFF]), []), ("marked.csv", bytes(.utf8, mark: [0xEF, 0xBB, 0xBF]), []), ("plain.csv", bytes(.utf8), []),
+        ]
+        for (name, data, flags) in inputs {
+            try data.write(to: scratch.file(name))
+            let run = try FirnRun(["convert", name, "t.firn", "--lossless", "--force"] + flags, in: scratch.folder)
+            #expect(run.code == 0, "\(name): \(run.errors)")
+            #expect(try scratch.firn("convert", "t.firn", "back.csv", "--force").code == 0)
+            #expect(try Data(contentsOf: scratch.file("back.csv")) == data, "\(name)")
+            // Without the promise, and where it is asked for, CSV is UTF-8.
+            #expect(try scratch.firn("convert", "t.firn", "back.csv", "--force", "--encoding", "utf-8").code == 0)
+            #expect(try scratch.read("back.csv").replacing("\u{FEFF}", with: "") == text, "\(name)")
+            #expect(try FirnRun(["convert", name, "u.firn", "--force"] + flags, in: scratch.folder).code == 0)
+            #expect(try scratch.firn("convert", "u.firn", "back.csv", "--force").code == 0)
+            #expect(try scratch.read("back.csv").replacing("\u{FEFF}", with: "") == text, "\(name)")
+            // Compressed: the bytes that it holds.
+            let zip = try Process.run(URL(filePath: "/bin/sh"), arguments: ["-c", "gzip -c '\(scratch.file(name).path)' > '\(scratch.file("z.csv.gz").path)'"])
+            zip.waitUntilExit()
+            #expect(try FirnRun(["convert", "z.csv.gz", "z.firn", "--lossless", "--force"] + flags, in: scratch.folder).code == 0)
+            #expect(try scratch.firn("convert", "z.firn", "back.csv", "--force").code == 0)
+            #expect(try Data(contentsOf: scratch.file("back.csv")) == data, "\(name).gz")
+        }
+        // What cannot be kept is refused.
+        try (bytes(.utf16LittleEndian, mark: [0xFF, 0xFE]) + "\n1,\"x\"\n\n".data(using: .utf16LittleEndian)!).write(to: scratch.file("mixed.csv"))
+        let mixed = try scratch.firn("convert", "mixed.csv", "mixed.firn", "--lossless")
+        #expect(mixed.code == 3 && !scratch.has("mixed.firn"), "\(mixed.errors)")
+        try Data([0xFF, 0xFE] + "[{\"a\":1}]".utf16.flatMap { [UInt8($0), 0] }).write(to: scratch.file("j.json"))
+        #expect(try scratch.firn("convert", "j.json", "j.firn", "--lossless").errors.contains("UTF-16"))
+        #expect(try scratch.firn("convert", "t.firn", "out.json", "--encoding", "latin-1").code == 2)
+    }
+
+    @Test func `rows with a key each are converted, written back, queried and verified`() throws {
+        let scratch = try Scratch(), count = 3000
+        let lines = (0..<count).map { "{\"k\($0)\":\($0 % 2 == 0 ? "\($0)" : "\"t\($0)\"")}\n" }.joined()
+        try scratch.write("a.ndjson", lines)
+        let run = try scratch.firn("convert", "a.ndjson", "a.firn")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scratch.firn("convert", "a.firn", "-", "--to", "ndjson").out == lines)
+        #expect(try scratch.firn("query", "a.firn", "k7 == \"t7\"", "--agg", "count", "--format", "csv").out.hasSuffix("1\n"))
+        #expect(try scratch.firn("verify", "--full", "a.firn").code == 0)
+    }
+
+    @Test func `an input beyond the memory limit ends with advice instead of a crash`() throws {
+        let scratch = try Scratch()
+        try Data(repeating: 44, count: 4 << 20).write(to: scratch.file("commas.csv"))
+        // A third of the address space may be used.
+        let process = Process(), errors = Pipe()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", "ulimit -v 2000000; exec '\(FirnRun.binary.path)' convert commas.csv out.firn"]
+        process.currentDirectoryURL = scratch.folder
+        process.standardError = errors
+        try process.run()
+        let told = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus != 0, "\(process.terminationStatus)")
+        #expect(told.contains("commas.csv:1") && told.contains("4194305 cells") && told.contains("--memory"), "\(told)")
+        #expect(!scratch.has("out.firn"))
+    }
+
+    @Test func `a column that a text keeps from being a number is named once, by convert and by schema`() throws {
+        let scratch = try Scratch()
+        try scratch.write("p.csv", "age,x\n" + (0..<20).map { "\($0 == 3 ? "NA" : "\($0)"),a\($0)\n" }.joined())
+        let line = "column \"age\" is text because of \"NA\" in 1 row; --null NA makes it int"
+        for words in [["convert", "p.csv", "p.firn"], ["schema", "p.csv"]] {
+            let run = try FirnRun(words, in: scratch.folder)
+            #expect(run.code == 0 && run.errors.components(separatedBy: line).count == 2, "\(run.errors)")
+        }
+        #expect(try !scratch.firn("schema", "p.csv", "--null", "NA").errors.contains("--null"))
+    }
+
+    @Test func `an interrupt removes the progress line from the terminal`() throws {
+        guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else { return }
+        let scratch = try Scratch()
+        // Standard error is a terminal, standard input a pipe that stays open: the command waits for more, and shows how far it is.
+        let script = """
+            import os, pty, select, signal, subprocess, sys, time
+            master, slave = pty.openpty()
+            # Shells without job control start commands with the interrupt ignored, threads of tests with it blocked.
+            def receive():
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
+                signal.pthread_sigmask(signal.SIG_SETMASK, [])
+            process = subprocess.Popen([sys.argv[1], "convert", "-", "out.firn", "--from", "ndjson"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=slave,
+                                       env=dict(os.environ, TERM="xterm"), preexec_fn=receive)
+            os.close(slave)
+            process.stdin.write(b'{"a":1}\\n' * 100); process.stdin.flush()
+            seen, sent, end = b"", False, time.time() + 60
+            while time.time() < end:
+                if select.select([master], [], [], 0.1)[0]:
+                    try: more = os.read(master, 4096)
+                    except OSError: break
+                    if not more: break
+                    seen += more
+                if not sent and b" row" in seen:
+                    process.send_signal(signal.SIGINT); sent = True
+            if sent:
+                try: process.wait(60)
+                except subprocess.TimeoutExpired: pass
+            if process.poll() is None: process.kill()
+            sys.stdout.write("%d %s" % (process.wait(), seen.hex()))
+            """
+        try scratch.write("interrupt.py", script)
+        let process = Process(), out = Pipe()
+        process.executableURL = URL(filePath: "/usr/bin/python3")
+        process.arguments = [scratch.file("interrupt.py").path, FirnRun.binary.path]
+        process.currentDirectoryURL = scratch.folder
+        process.standardOutput = out
+        try process.run()
+        let words = String(decoding: out.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self).split(separator: " ").map(String.init)
+        process.waitUntilExit()
+        #expect(words.first == "130", "\(words)")
+        let hex = words.last ?? ""
+        // "\\r\\e[K" is the last thing written.
+        #expect(hex.contains("20726f77") && hex.hasSuffix("0d1b5b4b"), "\(hex.suffix(200))")
+        #expect(!scratch.has("out.firn"))
+    }
+}
