@@ -9,6 +9,8 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
     @usableFromInline package var isUnread: Bool
     /// The memory budget refused what the bytes need (`MemoryBudget`): `isUnread` holds too, and `what` names the column already.
     @usableFromInline package var isBeyondMemory = false
+    /// The offset is one of the file: no structure around it moves it once more.
+    @usableFromInline package var isPlaced = false
 
     @inlinable
     package init(_ what: String, at offset: Int = 0, isUnread: Bool = false) {
@@ -22,10 +24,18 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
         isBeyondMemory = beyondMemory
     }
 
-    /// The same fault, seen from a structure that begins `base` bytes earlier.
+    /// A fault at an offset of the file.
+    package init(_ what: String, inFileAt offset: UInt64) {
+        self.init(what, at: Int(clamping: offset))
+        isPlaced = true
+    }
+
+    /// The same fault, where the structure that was read begins at byte `base` of the file. A fault that has an offset of the file keeps it.
     package func shifted(by base: UInt64) -> Damage {
+        guard !isPlaced else { return self }
         var moved = self
         moved.offset &+= base
+        moved.isPlaced = true
         return moved
     }
 
@@ -35,6 +45,14 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
         var named = self
         named.what = "\(part): \(what)"
         return named
+    }
+
+    /// The same fault, with an explanation in brackets.
+    package func explained(_ how: String) -> Damage {
+        if isBeyondMemory { return self }
+        var longer = self
+        longer.what += " (\(how))"
+        return longer
     }
 
     @usableFromInline package var description: String { isBeyondMemory ? what : "\(isUnread ? "unread" : "damaged"): \(what) (byte \(offset))" }

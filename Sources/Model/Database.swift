@@ -52,11 +52,24 @@ package final class Database: Sendable {
     /// What is wrong, if one of the file's two roots does not hold: an interrupted commit, or damage. The version read may not be the last one: tell users.
     package var fallback: Damage? { store.fellBack }
 
+    /// What was wrong with the root of the newest version, which was restored when the file was opened for writing.
+    package var restored: Damage? { store.restored }
+
+    /// What is wrong with a root without which nothing is missing.
+    package func rootNotice() throws(FirnError) -> Damage? { try store.rootNotice() }
+
     /// `retention`: what the file says of the versions to keep, from the next commit on.
     /// - Complexity: O(1), whatever the size of the file.
     package static func open(path: String, writable: Bool = false, keep: Int? = nil, retention: Retention? = nil, key: EncryptionKey? = nil,
                              reading: FileReading = .standard) throws(FirnError) -> Database {
-        Database(try Store.open(path: path, writable: writable, key: key, reading: reading), path: path, keep: keep, lasting: retention, key: key)
+        Database(try Store.open(path: path, writable: writable, key: key, reading: reading, check: isWhole), path: path, keep: keep, lasting: retention, key: key)
+    }
+
+    /// Every hash of a version that is found without its root.
+    private static let isWhole: VersionCheck = { source, catalogue in
+        guard let core = try? SnapshotCore(source, catalogueRef: catalogue) else { return false }
+        defer { core.close() }
+        return core.verify(full: false).isEmpty
     }
 
     /// It was opened by the process that this one was forked from: it is of no use here.

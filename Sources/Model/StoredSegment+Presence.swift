@@ -9,7 +9,7 @@ extension StoredSegment {
         do throws(Damage) { outer = try BitsReader(try ownPresence(reference.column, before: place), count: rowCount) } catch {
             let id = reference.column < header.entries.count ? header.entries[reference.column].columnID : nil
             let name = id.flatMap(type.index(ofID:)).map { type.columns[$0].name } ?? "?"
-            throw Damage("\(error.what) (the nulls are those of '\(name)')", at: Int(clamping: error.offset))
+            throw error.explained("the nulls are those of '\(name)'")
         }
         return try reference.nested.map { (bytes) throws(Damage) in try BitsReader(bytes, within: outer) } ?? outer
     }

@@ -30,6 +30,8 @@ private final class Verifier {
     var seen: Set<ExtentRef>
     var defects: [Defect] = []
     private var schema = TypeSchema("", columns: [])
+    /// Of the type that is being looked at: its delta cannot be read as a whole.
+    private var hasDeltaDefect = false
 
     /// What is being looked at.
     private struct Place {
@@ -62,6 +64,7 @@ private final class Verifier {
         var live = 0
         var last: Int64 = -1
         checkDelta(type, all)
+        hasDeltaDefect = defects.count > before
         // A directory that cannot be read is one defect, not one for each of the segments it is said to list.
         if state.segmentCount > 0, state.inner == nil, attempt(Place(part: "directory", rows: all), nil, { () throws(Damage) in try core.store.read(state.directory) }) == nil { return }
         for index in 0..<state.segmentCount {
@@ -86,7 +89,7 @@ private final class Verifier {
         defects += core.verifyIndexes(type, full: full)
         // From the file, whatever versions took over in memory.
         let tail = Place(part: "delta", rows: last + 1 < state.nextRowID ? last + 1...state.nextRowID - 1 : all)
-        if state.deltaRows > 0, let rows = attempt(tail, nil, base: state.delta.offset, { () throws(Damage) in try DeltaSegment(core, type: type) }) {
+        if state.deltaRows > 0, !hasDeltaDefect, let rows = attempt(tail, nil, base: state.delta.offset, { () throws(Damage) in try DeltaSegment(core, type: type) }) {
             live += rows.rowCount
             for column in schema.columns.indices { checkValues(rows.values(column), column, tail) { try? rows.rowID(at: $0) } }
         }
@@ -106,10 +109,16 @@ private final class Verifier {
 
     /// A segment with what the delta says of it; where the delta is damaged, as it is without.
     private func open(_ type: Int, _ index: Int, _ entry: DirectoryEntry, _ place: Place) -> StoredSegment? {
-        let whole = attempt(place, base: entry.header.offset) { () throws(Damage) in try core.segment(type: type, index: index) }
-        if let whole { return whole }
-        guard core.catalogue.types[type].touches(index), let (bytes, owner) = try? core.header(type: type, entry), let header = try? SegmentHeader(bytes) else { return nil }
-        return try? StoredSegment.open(core, schema: schema, entry: entry, header: header, bytes: bytes, owner: owner, changes: [])
+        do throws(Damage) { return try core.segment(type: type, index: index) } catch {
+            guard core.catalogue.types[type].touches(index), let (bytes, owner) = try? core.header(type: type, entry), let header = try? SegmentHeader(bytes),
+                  let bare = try? StoredSegment.open(core, schema: schema, entry: entry, header: header, bytes: bytes, owner: owner, changes: []) else {
+                note(place, nil, error.offset < entry.header.offset ? error.shifted(by: entry.header.offset) : error)
+                return nil
+            }
+            // The segment itself is whole: what is wrong is in the delta, and was reported when its nodes and values were read one by one, unless they contradict the segment.
+            if !hasDeltaDefect { note(Place(part: "delta", rows: place.rows), nil, error.shifted(by: core.catalogue.types[type].delta.offset)) }
+            return bare
+        }
     }
 
     private func check(_ segment: StoredSegment, _ column: Int, _ place: Place) {

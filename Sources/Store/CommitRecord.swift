@@ -1,6 +1,6 @@
 // A commit record: what one commit wrote and how the state of space changed. See docs/format/store.md.
 //
-//   "CMT1" · zero 4 · version 8 · time 8 · oldest kept 8 · oldest record 8 · end 8 · checkpoint version 8 · previous 32
+//   "CMT1" · flags 4 · version 8 · time 8 · oldest kept 8 · oldest record 8 · end 8 · checkpoint version 8 · previous 32
 //   · catalogue 32 · checkpoint 32 · listed · released · taken · holes · freed (start, length, age) · history 32
 
 import FirnBytes
@@ -22,6 +22,8 @@ struct DeadRange: Hashable, Sendable {
 
 struct CommitRecord {
     static let tag: UInt32 = 0x3154_4D43
+    /// The root was left to a later commit of the group.
+    var isWithoutRoot = false
     var version: UInt64
     var time: Int64
     var oldestKept: UInt64
@@ -43,7 +45,7 @@ struct CommitRecord {
     func encoded() -> [UInt8] {
         var writer = ByteWriter(reserving: 256 + listed.count * 32 + (released.count + taken.count + holes.count + freed.count) * 8)
         writer.append(CommitRecord.tag)
-        writer.append(UInt32(0))
+        writer.append(UInt32(isWithoutRoot ? 1 : 0))
         writer.append(version)
         writer.append(time)
         writer.append(oldestKept)
@@ -74,7 +76,7 @@ extension CommitRecord {
     /// The fields, without the lists.
     private init(header reader: inout ByteReader) throws(Damage) {
         guard try reader.read(UInt32.self) == CommitRecord.tag else { throw Damage("not a commit record") }
-        _ = try reader.read(UInt32.self)
+        isWithoutRoot = try reader.read(UInt32.self) & 1 != 0
         version = try reader.read()
         time = try reader.read()
         oldestKept = try reader.read()
@@ -97,6 +99,11 @@ extension CommitRecord {
 
     init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
         var reader = ByteReader(bytes)
+        try self.init(from: &reader)
+    }
+
+    /// Leaves the reader where the record ends, but for zero bytes.
+    init(from reader: inout ByteReader) throws(Damage) {
         try self.init(header: &reader)
         let count = try reader.readCount(limit: reader.remaining / 32)
         listed.reserveCapacity(count)

@@ -37,11 +37,11 @@ final class ExtentCipher: Sendable {
 
     /// What an extent holds, in memory of its own.
     func open(_ sealed: UnsafeRawBufferPointer, _ ref: ExtentRef) throws(Damage) -> OpenedExtent {
-        guard sealed.count >= ExtentCipher.overhead else { throw Damage("an encrypted extent has no room for its nonce", at: Int(clamping: ref.offset)) }
+        guard sealed.count >= ExtentCipher.overhead else { throw Damage("an encrypted extent has no room for its nonce", inFileAt: ref.offset) }
         let opened = OpenedExtent(count: sealed.count - ExtentCipher.overhead)
         switch cipher.open(sealed, bound: bound(ref.offset, ref.length, ref.birth), tag: ref.hash, into: opened.place) {
         case .opened: return opened
-        case .differs: throw Damage("stored bytes are not those that were encrypted", at: Int(clamping: ref.offset))
+        case .differs: throw Damage("stored bytes are not those that were encrypted", inFileAt: ref.offset)
         case .noMemory: throw ExtentCipher.noMemory.shifted(by: ref.offset)
         }
     }

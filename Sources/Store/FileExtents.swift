@@ -39,7 +39,7 @@ package final class FileExtents: ExtentSource, Sendable {
         if let held {
             bytes = try held.read(ref, bytes)
         } else if !store.verified.contains(ref) {
-            guard ref.hash.vouches(for: bytes) else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+            guard ref.hash.vouches(for: bytes) else { throw Damage("stored bytes differ from their hash", inFileAt: ref.offset) }
             store.verified.insert(ref)
         }
         try checkIntact()
@@ -58,7 +58,7 @@ package final class FileExtents: ExtentSource, Sendable {
         if let held {
             try held.check(ref, place(ref, mapping))
         } else {
-            guard ref.hash.vouches(for: bytes) else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+            guard ref.hash.vouches(for: bytes) else { throw Damage("stored bytes differ from their hash", inFileAt: ref.offset) }
         }
         return bytes
     }
@@ -66,7 +66,7 @@ package final class FileExtents: ExtentSource, Sendable {
     private func check(_ ref: ExtentRef) throws(Damage) {
         try checkOwn()
         guard ref.offset >= Root.aloneOffset, ref.length <= limit, ref.offset <= limit &- ref.length else {
-            throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
+            throw Damage("reference to bytes outside the file", inFileAt: ref.offset)
         }
     }
 
@@ -104,7 +104,7 @@ package final class FileExtents: ExtentSource, Sendable {
     /// opened the file.
     package func checkIntact() throws(Damage) {
         try checkOwn()
-        if let mapping, mapping.isBroken { throw Damage("the file was cut short while it was open", at: Int(clamping: limit)) }
+        if let mapping, mapping.isBroken { throw Damage("the file was cut short while it was open", inFileAt: limit) }
     }
 }
 
@@ -112,15 +112,15 @@ extension File {
     /// The bytes of an extent, which hash right (encrypted ones as they are), in memory that the caller gives back (`File.giveBack`).
     func copy(_ ref: ExtentRef, isSealed: Bool = false) throws(Damage) -> UnsafeRawBufferPointer {
         let bytes: UnsafeMutableRawBufferPointer
-        do throws(FirnError) { bytes = try memory(for: Int(ref.length)) } catch { throw Damage(error.message, at: Int(clamping: ref.offset), isUnread: true) }
+        do throws(FirnError) { bytes = try memory(for: Int(ref.length)) } catch { throw Damage(error.message, isUnread: true).shifted(by: ref.offset) }
         do throws(Damage) {
             let count: Int
             do throws(FirnError) { count = try read(into: bytes, at: ref.offset) } catch {
-                throw Damage(error.message, at: Int(clamping: ref.offset), isUnread: true)
+                throw Damage(error.message, isUnread: true).shifted(by: ref.offset)
             }
             let read = UnsafeRawBufferPointer(bytes)
-            guard count == read.count else { throw Damage("the file was cut short while it was open", at: Int(clamping: ref.offset)) }
-            guard isSealed || ref.hash.vouches(for: read) else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+            guard count == read.count else { throw Damage("the file was cut short while it was open", inFileAt: ref.offset) }
+            guard isSealed || ref.hash.vouches(for: read) else { throw Damage("stored bytes differ from their hash", inFileAt: ref.offset) }
             return read
         } catch {
             File.giveBack(UnsafeRawBufferPointer(bytes))

@@ -6,17 +6,26 @@ struct RootSearch {
     let file: File
     let path: String
     let key: EncryptionKey?
-
-    typealias Found = (root: Root, refused: Root?, why: Damage?, cipher: ExtentCipher?)
+    /// Of an encrypted file that is open already.
+    var known: ExtentCipher?
 
     /// `why`: what is wrong with the slot or commit that should be the newest or the one before; `refused`: the whole root that was not taken.
+    struct Found {
+        var root: Root
+        var refused: Root?
+        var why: Damage?
+        var cipher: ExtentCipher?
+        /// One bit of the newest root was corrected: its slot is not whole.
+        var isCorrected = false
+    }
+
     func run() throws(FirnError) -> Found {
         // Another process may commit meanwhile: what does not hold counts only if the slots are still the same afterwards.
         for _ in 0..<1000 {
             let before = try slots()
             let result: Result<Found, FirnError>
             do throws(FirnError) { result = .success(try search()) } catch { result = .failure(error) }
-            if case .success((_, _, nil, _)) = result { return try result.get() }
+            if case .success(let found) = result, found.why == nil, !found.isCorrected { return found }
             if try slots() == before { return try result.get() }
         }
         throw FirnError(.locked, "the file changes too fast to be opened", at: .init(file: path))
@@ -31,6 +40,8 @@ struct RootSearch {
                 throw error.shifted(by: offset).naming("the root at \(offset)")
             }
         }
+
+        var corrected: Root? { bytes.withUnsafeBytes { Root(correcting: $0, at: offset) } }
     }
 
     /// The slot at 0 and the one it names (a vacant one: the ordinary place); if it is not whole, every place where the second may be.
@@ -38,7 +49,7 @@ struct RootSearch {
         let first = Slot(offset: 0, bytes: try file.read(count: Root.slotBytes, at: 0))
         var places = (1...Root.mostSecondSlot).map { $0 * 4096 }
         if first.bytes == Root.vacantSlot { places = [4096] }
-        if let root = try? first.root() { places = [root.secondOffset] }
+        if let root = (try? first.root()) ?? first.corrected { places = [root.secondOffset] }
         var slots = [first]
         for offset in places { slots.append(Slot(offset: offset, bytes: try file.read(count: Root.slotBytes, at: offset))) }
         return slots
@@ -46,12 +57,18 @@ struct RootSearch {
 
     private func search() throws(FirnError) -> Found {
         let size = try file.size()
-        var whole: [Root] = [], fault: Damage?, looksLikeOurs = false
+        var whole: [Root] = [], fault: Damage?, looksLikeOurs = false, corrected: Set<UInt64> = []
         let slots = try slots(), isVacant = slots[0].bytes == Root.vacantSlot
         for slot in slots {
             if slot.bytes.starts(with: Root.magic) { looksLikeOurs = true }
             do throws(Damage) {
-                let root = try slot.root()
+                let root: Root
+                do throws(Damage) { root = try slot.root() } catch {
+                    // Where the second slot is sought everywhere, what looks nearly like a root is none.
+                    guard slots.count == 2, let right = slot.corrected else { throw error }
+                    corrected.insert(slot.offset)
+                    root = right
+                }
                 if slots.count == 2, let first = whole.first, first.identity != root.identity || first.secondSlot != root.secondSlot {
                     throw Damage("the roots are not of one store", at: Int(slot.offset))
                 }
@@ -63,7 +80,7 @@ struct RootSearch {
         }
         // What lies at a place where the second slot may be can be anything, even a root; if several do, nothing says which is ours.
         if slots.count > 2, whole.count > 1 { throw FirnError.damaged(path, what: "the first root is damaged, and there are several second ones", byte: 0) }
-        if let alone = whole.first, alone.isAlone, slots[1].bytes.allSatisfy({ $0 == 0 }) { fault = nil }
+        if let alone = whole.first, alone.isAlone, slots.count == 2, slots[1].bytes.allSatisfy({ $0 == 0 }) { fault = more(than: alone, size) }
         for root in whole { try Store.checkFeatures(root, path) }
         let cipher = try unseal(&whole, &fault)
         whole.sort { $0.version > $1.version }
@@ -76,8 +93,9 @@ struct RootSearch {
         do throws(Damage) {
             try check(first, newest: true, size: size, cipher)
             // The other slot holds the version before, if there is one; if it is not whole, a commit was cut short, or it is damaged.
-            if first.version == 0 { return (first, nil, empty(size), cipher) }
-            return (first, nil, whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher)
+            let isCorrected = corrected.contains(first.offset(of: first.version))
+            if first.version == 0 { return Found(root: first, why: empty(size), cipher: cipher, isCorrected: isCorrected) }
+            return Found(root: first, why: whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher: cipher, isCorrected: isCorrected)
         } catch {
             // Nothing is known against the newest version: an older one is no answer.
             if error.isUnread { throw FirnError(error, in: path) }
@@ -86,8 +104,14 @@ struct RootSearch {
             do throws(Damage) {
                 try check(whole[1], newest: false, size: size, cipher)
             } catch { throw FirnError(error, in: path) }
-            return (whole[1], first, error, cipher)
+            return Found(root: whole[1], refused: first, why: error, cipher: cipher, isCorrected: corrected.contains(whole[1].offset(of: whole[1].version)))
         }
+    }
+
+    /// What is wrong with a file of one extent whose second slot is empty: it is the whole file, unless more was written.
+    private func more(than alone: Root, _ size: UInt64) -> Damage? {
+        guard size > alone.fileLength, (try? file.firstConflict(in: Store.writerLock..<Store.writerLock + 1)) ?? nil == nil else { return nil }
+        return Damage("no root of a second commit is whole: that commit was interrupted, or the file is damaged", inFileAt: alone.secondOffset)
     }
 
     /// What is wrong with a file that has no version: what lies in it may be the beginning of its first commit, or the rest of a file that had many.
@@ -104,12 +128,12 @@ struct RootSearch {
             }
             return nil
         }
-        guard let key else { throw FirnError(.encrypted, "the file is encrypted", at: .init(file: path), advice: "give the key that it was written with") }
+        guard key != nil || known != nil else { throw FirnError(.encrypted, "the file is encrypted", at: .init(file: path), advice: "give the key that it was written with") }
         var cipher: ExtentCipher?, opened: [Root] = []
         for root in whole {
             // Two salts or identities in one file: the first that the key opens is it.
             let tried: ExtentCipher
-            if let cipher { tried = cipher } else { tried = try ExtentCipher(key, salt: root.seal?.salt ?? salt, identity: root.identity) }
+            if let cipher = cipher ?? known { tried = cipher } else { tried = try ExtentCipher(key!, salt: root.seal?.salt ?? salt, identity: root.identity) }
             do throws(Damage) {
                 opened.append(try root.unsealed(tried))
                 cipher = tried
@@ -141,7 +165,7 @@ struct RootSearch {
             }
         }
         guard record.version == root.version, record.catalogue == root.catalogue, record.end == root.end, record.oldestKept == root.oldestKept else {
-            throw Damage("root and commit record disagree", at: Int(clamping: root.record.offset))
+            throw Damage("root and commit record disagree", inFileAt: root.record.offset)
         }
         if newest, root.listsExtents {
             do throws(Damage) { try record.checkListed(within: size) } catch { throw error.shifted(by: root.record.offset) }
@@ -152,7 +176,7 @@ struct RootSearch {
     /// A copy, for as long as `body` runs: what is looked at here is small.
     private func withExtent<R>(_ ref: ExtentRef, _ size: UInt64, _ cipher: ExtentCipher?, _ body: (UnsafeRawBufferPointer) throws(Damage) -> R) throws(Damage) -> R {
         guard ref.offset >= UInt64(Root.slotBytes), ref.length <= size, ref.offset <= size - ref.length else {
-            throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
+            throw Damage("reference to bytes outside the file", inFileAt: ref.offset)
         }
         // What is encrypted is checked when it is opened.
         let bytes = try file.copy(ref, isSealed: cipher != nil)

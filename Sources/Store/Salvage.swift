@@ -14,6 +14,7 @@ package final class Salvage: ExtentSource, Sendable {
             /// Where a file of one commit has its catalogue: no hash is known of it.
             case place
         }
+        /// 0 if the number is not known: it is taken from roots and records alone whose hash holds.
         package var version: UInt64
         package var time: Int64
         package var catalogue: ExtentRef
@@ -31,9 +32,13 @@ package final class Salvage: ExtentSource, Sendable {
     private let held: HeldExtents?
 
     /// Errors `.encrypted`, `.wrongKey` and `.notEncrypted` as when a store is opened.
-    package init(path: String, key: EncryptionKey? = nil) throws(FirnError) {
+    package convenience init(path: String, key: EncryptionKey? = nil) throws(FirnError) {
         let file = try File(path: path, .read)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
+        try self.init(file, path: path, key: key)
+    }
+
+    init(_ file: File, path: String, key: EncryptionKey? = nil) throws(FirnError) {
         self.path = path
         self.file = file
         length = try file.size()
@@ -70,27 +75,27 @@ package final class Salvage: ExtentSource, Sendable {
         if let held {
             bytes = try held.read(ref, bytes)
         } else if !verified.contains(ref) {
-            guard ref.hash.vouches(for: bytes) else { throw Damage("stored bytes differ from their hash", at: Int(clamping: ref.offset)) }
+            guard ref.hash.vouches(for: bytes) else { throw Damage("stored bytes differ from their hash", inFileAt: ref.offset) }
             verified.insert(ref)
         }
         try checkIntact()
         return bytes
     }
 
-    /// What lies there, whatever it hashes to. Of an encrypted file only what its tag vouches for.
+    /// The bytes at that place, without a check of their hash: it may lead to bytes that have a hash of their own, and is never handed out itself. Of an encrypted file only what its tag vouches for.
     package func readUnverified(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { cipher == nil ? try place(ref) : try read(ref) }
 
     private func place(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         let limit = min(length, UInt64(mapping.reach))
         guard ref.offset >= Root.aloneOffset, ref.length <= limit, ref.offset <= limit - ref.length else {
-            throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
+            throw Damage("reference to bytes outside the file", inFileAt: ref.offset)
         }
         return mapping.bytes(at: Int(ref.offset), count: Int(ref.length))
     }
 
     /// As much of it as the file has left.
     package func readBeginning(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
-        guard ref.offset < length else { throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset)) }
+        guard ref.offset < length else { throw Damage("reference to bytes outside the file", inFileAt: ref.offset) }
         var part = ref
         part.length = min(ref.length, length - ref.offset)
         return try readUnverified(part)
@@ -100,7 +105,9 @@ package final class Salvage: ExtentSource, Sendable {
 
     /// A place where a root may be.
     private struct Slot {
+        /// Its hash holds: as it is, or after one bit of it was corrected.
         var whole: Root?
+        var isCorrected = false
         /// What it says, as far as that can be read.
         var torn: Root?
     }
@@ -108,13 +115,15 @@ package final class Salvage: ExtentSource, Sendable {
     private static func slots(_ mapping: Mapping, _ length: UInt64) -> [Slot] {
         ([UInt64(0)] + (1...Root.mostSecondSlot).map { $0 * 4096 }).filter { $0 + UInt64(Root.length) <= length }.map { offset in
             let bytes = mapping.bytes(at: Int(offset), count: Int(min(UInt64(Root.slotBytes), length - offset)))
-            return Slot(whole: try? Root(slot: bytes, at: offset), torn: Root(torn: bytes, at: offset))
+            if let whole = try? Root(slot: bytes, at: offset) { return Slot(whole: whole) }
+            let corrected = Root(correcting: bytes, at: offset)
+            return Slot(whole: corrected, isCorrected: corrected != nil, torn: Root(torn: bytes, at: offset))
         }
     }
 
     /// What the roots lead to, newest first, whether they are whole or not; then what the records lead to that these name, and tags. And the versions of the tags.
     package func leads() -> (leads: [Lead], tags: [String: UInt64]) {
-        var leads: [Lead] = [], records: [ExtentRef] = [], histories: Set<ExtentRef> = [], tags: [String: UInt64] = [:]
+        var leads: [Lead] = [], records: [ExtentRef] = [], histories: Set<ExtentRef> = [], tags: [String: UInt64] = [:], claimed: [(Int, UInt64)] = []
         for slot in Salvage.slots(mapping, length) {
             guard var root = slot.whole ?? slot.torn else { continue }
             if let cipher {
@@ -122,17 +131,21 @@ package final class Salvage: ExtentSource, Sendable {
                 root = opened
             }
             guard root.version > 0, !root.catalogue.isNone else { continue }
-            // What is left of a root may have another number than it had: its record knows, and where there is none it is the first.
+            // What is left of a root may have another number than it had: its record knows, and where there is none it is the first. The tag of a sealed root stands for its number.
             if slot.whole == nil, cipher == nil {
                 if root.record.isNone {
-                    root.version = 1
+                    root.version = root.catalogue.offset == Root.aloneOffset ? 1 : 0
                 } else if let bytes = try? read(root.record), let record = try? CommitRecord(bytes), record.catalogue == root.catalogue {
                     root.version = record.version
                     root.time = record.time
-                }
+                } else { claimed.append((leads.count, root.version)) }
             }
-            leads.append(Lead(version: root.version, time: root.time, catalogue: root.catalogue, origin: .root(isWhole: slot.whole != nil)))
+            leads.append(Lead(version: root.version, time: root.time, catalogue: root.catalogue, origin: .root(isWhole: slot.whole != nil && !slot.isCorrected)))
             records.append(root.record)
+        }
+        // Where neither the root nor its record holds, the number counts if it follows that of the other root.
+        for (index, version) in claimed where !leads.enumerated().contains(where: { $0 != index && $1.origin == .root(isWhole: true) && $1.version &+ 1 == version }) {
+            (leads[index].version, leads[index].time) = (0, 0)
         }
         for start in records {
             var ref = start, left = 4096, unread = length
@@ -153,30 +166,19 @@ package final class Salvage: ExtentSource, Sendable {
     }
 
     /// `Damage` if the file was cut short while it was read.
-    package func checkIntact() throws(Damage) { if mapping.isBroken { throw Damage("the file was cut short while it was open", at: Int(clamping: length)) } }
+    package func checkIntact() throws(Damage) { if mapping.isBroken { throw Damage("the file was cut short while it was open", inFileAt: length) } }
 
-    /// What commit records lead to that lie anywhere in the file, newest first; at last the place of a lone catalogue.
+    /// What commit records lead to that lie anywhere in the file, newest first; last, the position of the catalogue of a file of one commit. A record found by scan has a number
+    /// if it is the first one, or if the record before it, whose hash it has, has the number before.
     package func strayLeads() -> [Lead] {
         // What is sealed looks like nothing.
         guard cipher == nil else { return [] }
         var leads: [Lead] = []
-        var offset = UInt64(Root.slotBytes), dataEnd: UInt64 = 0
-        while offset + 152 <= length {
-            // Holes are passed over: there may be terabytes of them.
-            if offset >= dataEnd {
-                guard let data = file.data(from: offset), data.lowerBound < length else { break }
-                offset = max(offset, data.lowerBound / 64 * 64)
-                dataEnd = data.upperBound
-                continue
-            }
-            let head = mapping.bytes(at: Int(offset), count: 4)
-            if head.loadUnaligned(as: UInt32.self).littleEndian == CommitRecord.tag {
-                // What the catalogue hashes to vouches for the lead. Lists, in a hostile file, would go on to the end from everywhere.
-                if let record = try? CommitRecord(beginning: mapping.bytes(at: Int(offset), count: 152)), record.version <= ExtentRef.maximumVersion {
-                    leads.append(Lead(version: record.version, time: record.time, catalogue: record.catalogue, origin: .record(isReached: false)))
-                }
-            }
-            offset += 64
+        // What proves numbers is hashed within the time that the file takes, however many records of a hostile file name long ones.
+        var left = length
+        scanRecords { _, record in
+            let isNumbered = follows(record, &left)
+            leads.append(Lead(version: isNumbered ? record.version : 0, time: isNumbered ? record.time : 0, catalogue: record.catalogue, origin: .record(isReached: false)))
         }
         leads = Salvage.sorted(leads)
         if length > Root.aloneOffset {
@@ -184,6 +186,39 @@ package final class Salvage: ExtentSource, Sendable {
             leads.append(Lead(version: 1, time: 0, catalogue: alone, origin: .place))
         }
         return leads
+    }
+
+    /// Calls `body` with the beginning of everything in the file that looks like a commit record, without its lists: nothing proves it yet.
+    func scanRecords(_ body: (_ offset: UInt64, CommitRecord) -> Void) {
+        var offset = UInt64(Root.slotBytes), dataEnd: UInt64 = 0
+        while offset + 152 <= length {
+            // Holes are passed over: there may be terabytes of them.
+            if offset >= dataEnd {
+                guard let data = file.data(from: offset), data.lowerBound < length else { return }
+                offset = max(offset, data.lowerBound / 64 * 64)
+                dataEnd = data.upperBound
+                continue
+            }
+            let head = mapping.bytes(at: Int(offset), count: 4)
+            if head.loadUnaligned(as: UInt32.self).littleEndian == CommitRecord.tag,
+               let record = try? CommitRecord(beginning: mapping.bytes(at: Int(offset), count: 152)), record.version <= ExtentRef.maximumVersion { body(offset, record) }
+            offset += 64
+        }
+    }
+
+    /// The bytes of the file from `offset`, at most `count`, whatever they are.
+    func bytes(at offset: UInt64, atMost count: UInt64) -> UnsafeRawBufferPointer {
+        let end = min(length, UInt64(mapping.reach))
+        return offset < end ? mapping.bytes(at: Int(offset), count: Int(min(count, end - offset))) : UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+
+    /// Whether the record before proves the number of this one; `left`: bytes that may be hashed for that.
+    private func follows(_ record: CommitRecord, _ left: inout UInt64) -> Bool {
+        if record.previous.isNone { return record.version == 1 }
+        guard record.previous.length <= left else { return false }
+        left -= record.previous.length
+        guard let bytes = try? read(record.previous), let previous = try? CommitRecord(beginning: bytes) else { return false }
+        return previous.version + 1 == record.version
     }
 
     /// Newest first; each once. Versions may have a catalogue in common.

@@ -48,7 +48,7 @@ extension Store {
     /// The bytes of an extent as they are in the file, sealed or not, which are as its reference says; and what `body` makes of what it holds.
     private func stored<R>(_ ref: ExtentRef, _ body: (UnsafeRawBufferPointer) throws(Damage) -> R) throws(Damage) -> (bytes: [UInt8], R) {
         guard ref.offset >= UInt64(Root.slotBytes), ref.length <= length, ref.offset <= length - ref.length else {
-            throw Damage("reference to bytes outside the file", at: Int(clamping: ref.offset))
+            throw Damage("reference to bytes outside the file", inFileAt: ref.offset)
         }
         let bytes = try file.copy(ref, isSealed: cipher != nil)
         defer { File.giveBack(bytes) }

@@ -32,11 +32,11 @@ extension Store {
             let record: CommitRecord
             do throws(Damage) {
                 // Records do not overlap: those of a hostile file, each as long as all, would be read for ever.
-                guard ref.length <= left else { throw Damage("commit records are longer than the file", at: Int(clamping: ref.offset)) }
+                guard ref.length <= left else { throw Damage("commit records are longer than the file", inFileAt: ref.offset) }
                 left -= ref.length
                 let bytes = try snapshot.read(ref)
                 do throws(Damage) { record = try CommitRecord(bytes) } catch { throw error.shifted(by: ref.offset) }
-                guard record.version == expected else { throw Damage("commit records out of order", at: Int(clamping: ref.offset)) }
+                guard record.version == expected else { throw Damage("commit records out of order", inFileAt: ref.offset) }
             } catch {
                 throw FirnError(error.naming("the commit record of version \(expected)"), in: path)
             }

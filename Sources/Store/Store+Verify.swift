@@ -17,6 +17,34 @@ package struct SpaceReport: Hashable, Sendable {
 }
 
 extension Store {
+    /// What is wrong with a root without which nothing is missing: the other one leads to the newest version, or the damaged one leaves no doubt what it led to.
+    package func rootNotice() throws(FirnError) -> Damage? {
+        guard refused == nil else { return nil }
+        let root = try newestRoot()
+        if let standIn, root == standIn {
+            let offset = root.offset(of: root.version)
+            return Damage("the root at \(offset) is damaged; version \(root.version), which it led to, is whole, and the next commit restores the root", inFileAt: offset)
+        }
+        guard root.version > 0, let (damage, lost) = try damagedRoot(root), lost == nil else { return nil }
+        return damage.explained("no newer version than \(root.version) is found: nothing is lost but, perhaps, a commit that was interrupted")
+    }
+
+    /// What is wrong with the slot that does not hold the newest root; and the version that it led to, if that was a newer one.
+    private func damagedRoot(_ newest: Root) throws(FirnError) -> (Damage, lost: Root?)? {
+        if newest.isAlone { return try fellBack.map { (damage) throws(FirnError) in (damage, try lostVersion(newest)) } }
+        let other = newest.offset(of: newest.version &+ 1), slot = try file.read(count: Root.slotBytes, at: other)
+        // A slot that never held a root, or from which one was taken away.
+        if slot == Root.vacantSlot { return nil }
+        do throws(Damage) {
+            _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: other).unsealed(cipher) }
+            return nil
+        } catch { return (error.shifted(by: other).naming("the root at \(other)"), try lostVersion(newest)) }
+    }
+
+    private func lostVersion(_ newest: Root) throws(FirnError) -> Root? {
+        newest.isEncrypted ? nil : try LostVersion(salvage: Salvage(file, path: path), base: newest, isWhole: nil).find()
+    }
+
     /// The newest version where it does not hold and the one before is read: to be looked at, not to be believed. Nil: it holds, or a later one has come.
     package func passedOver() throws(FirnError) -> StoreSnapshot? {
         guard let refused, try newestRoot().version < refused.version else { return nil }
@@ -49,16 +77,13 @@ extension Store {
             found = true
             report(damage)
         }
-        if let fellBack { note(fellBack) }
+        // A root that is damaged, and that no version is missing for, is the notice of `rootNotice`.
+        if let fellBack, refused != nil || seen.load(ordering: .relaxed) == 0 { note(fellBack) }
         if isWritable { try settle(wait: false) }
         let newest = try snapshot()
         defer { newest.release() }
-        let other = newest.root.offset(of: newest.version &+ 1)
         if newest.version > 0, !newest.root.isAlone {
-            let slot = try file.read(count: Root.slotBytes, at: other)
-            do throws(Damage) { _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: other).unsealed(cipher) } } catch {
-                if fellBack == nil, newest.version > 1 || slot != Root.vacantSlot { note(error.shifted(by: other).naming("the root at \(other)")) }
-            }
+            if let (damage, lost) = try damagedRoot(newest.root), let lost { note(damage.naming("version \(lost.version) is not read")) }
             if try file.size() < newest.root.end * 64 { note(Damage("the file is cut short", at: Int(clamping: try file.size()))) }
         }
         do throws(FirnError) {
@@ -98,12 +123,12 @@ extension Store {
         for tag in try readHistory(ref, newest).tags {
             if seen.insert(tag.catalogue).inserted {
                 // They do not overlap either.
-                guard tag.catalogue.length <= left else { return note(Damage("the catalogues of tags are longer than the file", at: Int(clamping: ref.offset))) }
+                guard tag.catalogue.length <= left else { return note(Damage("the catalogues of tags are longer than the file", inFileAt: ref.offset)) }
                 left -= tag.catalogue.length
                 do throws(Damage) { _ = try newest.readVerifying(tag.catalogue) } catch { note(error.naming("the catalogue of tag '\(tag.name)'")) }
             }
             if space.free.map.overlaps(UnitRange(start: tag.catalogue.units.lowerBound, end: tag.catalogue.units.upperBound)) {
-                note(Damage("tag '\(tag.name)' is of a version whose space is free", at: Int(clamping: tag.catalogue.offset)))
+                note(Damage("tag '\(tag.name)' is of a version whose space is free", inFileAt: tag.catalogue.offset))
             }
         }
     }
@@ -122,7 +147,7 @@ extension Store {
             }
             let second = root.secondOffset / 64
             if units.start < 8 || (units.start < second + 8 && units.end > second) || units.end > space.end || used.insert(units) == nil {
-                note(Damage("an extent lies where another does, or in free space", at: Int(clamping: ref.offset)))
+                note(Damage("an extent lies where another does, or in free space", inFileAt: ref.offset))
             }
         }
         return found() ? nil : (space.end - 16 - used.total) * 64

@@ -36,6 +36,14 @@ package final class Store: @unchecked Sendable {
     let seen: Atomic<UInt64>
     /// The root that was refused at opening; seen again, it is refused again.
     let refused: Root?
+    /// The newest version where the slot of its root is not whole, but leaves no doubt what it held.
+    let standIn: Root?
+    /// Says whether a version is whole that is found without its root.
+    let check: VersionCheck?
+    /// No newer version is to be looked for any more.
+    var hasLookedForLost = false
+    /// What was wrong with the root of a version that was restored.
+    package let restored: Damage?
 
     // Guarded by `lock`.
     let lock = Lock()
@@ -101,27 +109,45 @@ package final class Store: @unchecked Sendable {
         if cipher != nil { root.readerFeatures |= ReaderFeature.encryption.bit }
         try replacement.file.write(try root.encoded(sealing: cipher), at: 0)
         if !atFirstCommit { try replacement.finish() }
-        let store = try Store(file: replacement.file, path: path, root: root, refused: nil, fellBack: nil, isWritable: true, reading: .standard, cipher)
+        let store = try Store(file: replacement.file, path: path, RootSearch.Found(root: root, cipher: cipher), isWritable: true, reading: .standard)
         if atFirstCommit { store.replacement = replacement } else { store.published(0) }
         return store
     }
 
-    /// Opens what is there, in constant time. Never writes if `writable` is false. Errors `.encrypted` without the key of an encrypted file, `.wrongKey` with
+    /// Opens what is there, in constant time if its newest root is whole. Never writes if `writable` is false; otherwise it restores a newest root that is damaged (see
+    /// `Store+Restoring`). `check`: says whether a version is whole that is found without its root. Errors `.encrypted` without the key of an encrypted file, `.wrongKey` with
     /// another's, `.notEncrypted` with a key for any other file.
-    package static func open(path: String, writable: Bool, key: EncryptionKey? = nil, reading: FileReading = .standard, calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
+    package static func open(path: String, writable: Bool, key: EncryptionKey? = nil, reading: FileReading = .standard, check: VersionCheck? = nil,
+                             calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
         let file = try File(path: path, writable ? .readWrite : .read, calls: calls)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
-        let found = try RootSearch(file: file, path: path, key: key).run()
+        var found = try RootSearch(file: file, path: path, key: key).run(), restored: Damage?
+        if writable, found.root.writerFeatures & ~knownWriterFeatures == 0, found.needsRestoring, let again = try restore(found, file, path, key, check) {
+            (found, restored) = again
+        }
+        if found.root.version == 0, !found.root.isEncrypted, let why = found.why, let lost = try LostVersion(salvage: Salvage(file, path: path), base: found.root, isWhole: check).find() {
+            // The file is not written here: the version is read as it was found.
+            (found.root, found.why, found.isCorrected) = (lost, why, true)
+        }
+        if found.root.version == 0, !found.root.isEncrypted, found.why != nil, try file.read(count: Root.slotBytes, at: found.root.secondOffset).contains(where: { $0 != 0 }) {
+            // A root was there, and what it led to was durable before.
+            throw FirnError.damaged(path, what: "the only root of a commit is damaged, and so is what it led to: the file is not empty", byte: found.root.secondOffset)
+        }
         let knowsAll = found.root.writerFeatures & ~knownWriterFeatures == 0
-        return try Store(file: file, path: path, root: found.root, refused: found.refused, fellBack: found.why, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, reading: reading, found.cipher)
+        return try Store(file: file, path: path, found, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, reading: reading, check: check, restored: restored)
     }
 
-    private init(file: File, path: String, root: Root, refused: Root?, fellBack: Damage?, isWritable: Bool, isBeyondWriting: Bool = false, reading: FileReading, _ cipher: ExtentCipher?) throws(FirnError) {
+    private init(file: File, path: String, _ found: RootSearch.Found, isWritable: Bool, isBeyondWriting: Bool = false, reading: FileReading, check: VersionCheck? = nil,
+                 restored: Damage? = nil) throws(FirnError) {
+        let root = found.root, cipher = found.cipher
         self.file = file
         self.path = path
         place = Paths.absolute(path)
-        self.refused = refused
-        self.fellBack = fellBack
+        refused = found.refused
+        fellBack = found.why
+        standIn = found.isCorrected ? root : nil
+        self.check = check
+        self.restored = restored
         self.isWritable = isWritable
         self.isBeyondWriting = isBeyondWriting
         opened = cipher.map(OpenedExtents.init)
@@ -133,7 +159,7 @@ package final class Store: @unchecked Sendable {
     }
 
     deinit {
-        if isWritable, replacement == nil, !file.isInherited, !hasFailed, pending == nil, fellBack == nil { _ = try? truncateTail() }
+        if isWritable, replacement == nil, !file.isInherited, !hasFailed, pending == nil, fellBack == nil, standIn == nil { _ = try? truncateTail() }
     }
 
     /// The file is the parent's of a process that was forked since: nothing of it is read or written here.
@@ -166,6 +192,7 @@ package final class Store: @unchecked Sendable {
                     }
                 } catch { throw FirnError(error, in: path) }
             }
+            if let standIn, newest?.version ?? 0 < standIn.version { newest = standIn }
             // A root is gone, or was just being written when it was read.
             if let newest, newest.version >= seen.load(ordering: .relaxed) {
                 try Store.checkFeatures(newest, path)

@@ -27,6 +27,7 @@ extension Store {
             }
             // Whoever compacts holds the lock until the new file has the name: what is written here after that would be lost.
             try lookAtFile()
+            try restoreNewest()
             let base = try writersSnapshot()
             // Another process may have begun to use what this program does not know, after it opened the file.
             guard base.root.writerFeatures & ~Store.knownWriterFeatures == 0 else {
@@ -145,7 +146,7 @@ extension StoreTransaction {
         // The checkpoint and the record describe their own places: reserve with room to spare, then encode.
         let checkpointPlace = writesCheckpoint ? reserve(store.space!.encoded(version: version, freed: freedRanges).count + 128) : nil
         var record = CommitRecord(
-            version: version, time: time, oldestKept: oldestKept, oldestRecord: oldestRecord, end: 0, checkpointVersion: checkpointVersion,
+            isWithoutRoot: joins, version: version, time: time, oldestKept: oldestKept, oldestRecord: oldestRecord, end: 0, checkpointVersion: checkpointVersion,
             previous: previous, catalogue: catalogue, checkpoint: store.checkpoint.ref, listed: singleBarrier ? listed : [],
             released: store.space!.releasedUnsaved.sorted { $0.start < $1.start }, taken: taken.ranges, holes: holes.ranges, freed: freedRanges, history: historyRef)
         let recordPlace = reserve(record.encoded().count + (writesCheckpoint ? 32 : 0) + 48)

@@ -134,7 +134,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         guard ref.birth == version else { return try base.read(ref) }
         return try lock.withLock { () throws(Damage) -> UnsafeRawBufferPointer in
             guard let entry = written[ref.offset / 64], entry.ref == ref else {
-                throw Damage("reference to an extent that was never written", at: Int(clamping: ref.offset))
+                throw Damage("reference to an extent that was never written", inFileAt: ref.offset)
             }
             if let buffer = entry.buffer {
                 if held == nil, !entry.isGiven { written[ref.offset / 64]!.isGiven = true }

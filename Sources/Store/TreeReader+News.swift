@@ -21,7 +21,7 @@ extension TreeReader {
     }
 
     private func collect(_ ref: ExtentRef, level: Int?, _ all: inout Set<ExtentRef>) throws(Damage) {
-        guard all.insert(ref).inserted else { throw Damage("two nodes of a tree are one", at: Int(clamping: ref.offset)) }
+        guard all.insert(ref).inserted else { throw Damage("two nodes of a tree are one", inFileAt: ref.offset) }
         let bytes = try source.read(ref)
         do throws(Damage) {
             let node = try TreeNodeView(bytes, level: level)

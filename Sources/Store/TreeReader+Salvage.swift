@@ -39,7 +39,7 @@ private struct TreeSalvage {
     }
 
     mutating func visit(_ ref: ExtentRef, level: Int?, from: [UInt8]?, before: [UInt8]?) {
-        guard seen.insert(ref.offset).inserted else { return lost(from, before, Damage("a tree leads in circles", at: Int(clamping: ref.offset))) }
+        guard seen.insert(ref.offset).inserted else { return lost(from, before, Damage("a tree leads in circles", inFileAt: ref.offset)) }
         do throws(Damage) {
             var isWhole = true
             let bytes: UnsafeRawBufferPointer
@@ -72,7 +72,7 @@ private struct TreeSalvage {
         for index in 0..<node.count {
             do throws(Damage) {
                 let key = try node.key(index)
-                guard last.map({ $0.lexicographicallyPrecedes(key) }) ?? true else { throw Damage("tree keys out of order", at: Int(clamping: ref.offset)) }
+                guard last.map({ $0.lexicographicallyPrecedes(key) }) ?? true else { throw Damage("tree keys out of order", inFileAt: ref.offset) }
                 last = key
                 do throws(Damage) {
                     let (inline, extent) = try node.value(index)

@@ -129,7 +129,9 @@ package struct TreeCursor {
                 }
                 let ref = try top.node.child(top.index)
                 let bytes = try source.read(ref)
-                path.append((try TreeNodeView(bytes, level: top.node.level - 1), 0, ref.offset))
+                let node: TreeNodeView
+                do throws(Damage) { node = try TreeNodeView(bytes, level: top.node.level - 1) } catch { throw error.shifted(by: ref.offset) }
+                path.append((node, 0, ref.offset))
             } catch {
                 throw error.shifted(by: top.base)
             }

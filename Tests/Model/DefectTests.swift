@@ -106,7 +106,9 @@ import Testing
     private static func defects(_ path: String) -> [Defect] {
         do throws(FirnError) {
             let database = try Database.open(path: path)
-            return try database.verify(try database.snapshot(), full: false)
+            // What is wrong with a root without which nothing is missing is a notice, and no defect.
+            let notice = try database.rootNotice().map { Defect(part: "structure", $0) }
+            return try database.verify(try database.snapshot(), full: false) + [notice].compactMap { $0 }
         } catch { return [Defect(part: "structure", Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))] }
     }
 
@@ -138,6 +140,58 @@ import Testing
             // Nothing else of the type is accused, but what stands on it.
             if let column = place.column { #expect(defects.allSatisfy { $0.column == column || $0.column == nil || $0.description.contains("nulls are those") }, "\(place): \(defects)") }
         }
+    }
+
+    @Test func `verify reports a damaged value of the delta store at its own byte, and accuses no segment`() throws {
+        let folder = TemporaryFolder(), path = folder.file("a.firn")
+        let type = TypeSchema("T", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("text", ColumnType(.string))])
+        var database: Database? = try Database.create(path: path)
+        func commit(_ body: (DatabaseTransaction) throws -> Void) throws {
+            let transaction = try database!.begin()
+            try body(transaction)
+            try transaction.commit()
+        }
+        try commit {
+            try $0.extendSchema([type])
+            try $0.bulkWriter("T").append(RandomBatches.batch((0..<5000).map { [.int(Int64($0)), .string("row \($0)")] }, of: type))
+        }
+        try commit { try $0.update("T", rowID: 7, column: "text", .string(String(repeating: "long ", count: 900))) }
+        let snapshot = try database!.snapshot(), delta = snapshot.core.catalogue.types[0].delta
+        let node = try TreeNodeView(try snapshot.pinned.read(delta), level: nil), (inline, value) = try node.value(0)
+        #expect(inline == nil && value.length > 4000)
+        database = nil
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        // Its commit would count as interrupted: the version that a list vouches for is read as it is.
+        bytes[Int(value.offset) + 100] ^= 4
+        try bytes.write(to: URL(filePath: path))
+        let damaged = try Database.open(path: path), found = try damaged.verify(damaged.snapshot(), full: true)
+        let own = found.filter { $0.type == "T" }
+        #expect(!own.isEmpty && own.allSatisfy { $0.part == "delta" && $0.damage.offset == value.offset && $0.rows == 7...7 }, "\(found)")
+        #expect(found.allSatisfy { $0.damage.offset < UInt64(bytes.count) }, "\(found)")
+    }
+
+    @Test func `a root without which nothing is missing is a notice of verify, and no defect`() throws {
+        let folder = TemporaryFolder(), path = folder.file("a.firn")
+        try DefectTests.write(path)
+        let root = try Database.open(path: path).snapshot().pinned.root, whole = try Data(contentsOf: URL(filePath: path))
+        // The older root of zeros, and one bit of the newest: of both nothing is lost.
+        for (version, count) in [(root.version + 1, 512), (root.version, 1)] {
+            var bytes = whole
+            let offset = Int(root.offset(of: version))
+            if count == 1 { bytes[offset + 41] ^= 1 } else { bytes.replaceSubrange(offset..<offset + count, with: Data(count: count)) }
+            try bytes.write(to: URL(filePath: path))
+            let database = try Database.open(path: path), snapshot = try database.snapshot()
+            let defects = try database.verify(snapshot, full: false), notice = try database.rootNotice()
+            #expect(snapshot.version == root.version && defects.isEmpty, "\(defects)")
+            #expect(notice?.what.contains("root at \(offset)") == true)
+        }
+        // The newest of zeros: its version is not read, and found.
+        var bytes = whole
+        let offset = Int(root.offset(of: root.version))
+        bytes.replaceSubrange(offset..<offset + 512, with: Data(count: 512))
+        try bytes.write(to: URL(filePath: path))
+        let database = try Database.open(path: path), defects = try database.verify(database.snapshot(), full: false)
+        #expect(try database.rootNotice() == nil && defects.contains { $0.damage.what.contains("version \(root.version) is not read") }, "\(defects)")
     }
 
     @Test func `T6 verify names the row that breaks a rule`() throws {

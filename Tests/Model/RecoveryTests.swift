@@ -174,6 +174,106 @@ import Testing
         #expect(recovery.version == 1 && recovery.losses.isEmpty, "\(recovery)")
     }
 
+    /// A file of one extent.
+    private func alone() throws -> Data {
+        let transaction = try Database.create(path: path, overwrite: true, atFirstCommit: true).begin()
+        try transaction.extendSchema([RecoveryTests.type])
+        try transaction.bulkWriter("T").append(RandomBatches.batch((0..<60).map { [.int(Int64($0)), .int(Int64($0) * 7), .string("Sacramento \($0)")] }, of: RecoveryTests.type))
+        try transaction.commit()
+        return try Data(contentsOf: URL(filePath: path))
+    }
+
+    private func run(_ bytes: Data, unproven: Bool = false) throws -> Recovery {
+        try bytes.write(to: URL(filePath: path))
+        try? FileManager.default.removeItem(atPath: saved)
+        return try Recovery.run(from: path, unproven: unproven, to: saved, profile: .fast, threads: 1)
+    }
+
+    @Test func `no value of a file of one extent is recovered if the hash in its root does not hold, even on request`() throws {
+        let whole = try alone()
+        #expect(whole.count < 4096)
+        for place in 192..<whole.count {
+            var bytes = whole
+            bytes[place] ^= 1 << UInt8(place % 8)
+            for unproven in [false, true] {
+                do {
+                    let recovery = try run(bytes, unproven: unproven)
+                    Issue.record("byte \(place): \(recovery)")
+                } catch let error as FirnError { #expect(error.code == .damaged && error.advice?.contains("--unproven") != true, "byte \(place): \(error)") }
+            }
+            #expect(!FileManager.default.fileExists(atPath: saved))
+        }
+        // One bit of the root is corrected, and its hash proves that: all is recovered.
+        for place in 0..<176 {
+            var bytes = whole
+            bytes[place] ^= 1 << UInt8(place % 8)
+            let recovery = try run(bytes)
+            #expect(recovery.losses.isEmpty && recovery.version == 1, "byte \(place): \(recovery)")
+        }
+    }
+
+    @Test func `a file of one extent without its root is recovered on request, each row reported as unproven`() throws {
+        var bytes = try alone()
+        bytes.replaceSubrange(0..<176, with: Data(count: 176))
+        do {
+            _ = try run(bytes)
+            Issue.record("unproven rows are written unasked")
+        } catch let error as FirnError { #expect(error.code == .damaged && error.advice?.hasPrefix("60 rows") == true && error.advice?.contains("--unproven") == true, "\(error)") }
+        let recovery = try run(bytes, unproven: true)
+        #expect(recovery.losses.contains { $0.type == "T" && $0.isUnproven && $0.rows == 0...59 && $0.count == 60 } && recovery.losses.allSatisfy(\.isUnproven), "\(recovery.losses)")
+        #expect(try rows(saved).count == 60)
+    }
+
+    @Test func `rows of a segment whose header is damaged are left out, and written on request as unproven`() throws {
+        // Values that do not compress: chunks of their own, not packed into the header.
+        var database: Database? = try Database.create(path: path)
+        try commit(database!) {
+            try $0.extendSchema([RecoveryTests.type])
+            let rows: [[Value]] = (0..<60_000).map { [.int(Int64($0)), .int(Int64(truncatingIfNeeded: GoldenRows.mix($0))), .string("b \($0)")] }
+            try $0.bulkWriter("T").append(RandomBatches.batch(rows, of: RecoveryTests.type))
+        }
+        let header = try database!.snapshot().core.directoryEntry(type: 0, index: 0).header
+        database = nil
+        let whole = try Data(contentsOf: URL(filePath: path))
+        var taken = 0
+        for place in stride(from: Int(header.offset), to: Int(header.offset + header.length), by: 5) {
+            var bytes = whole
+            bytes[place] ^= 1
+            // There is no other version, and no other segment.
+            var advice = ""
+            do {
+                let recovery = try run(bytes)
+                Issue.record("byte \(place): \(recovery)")
+            } catch let error as FirnError {
+                #expect(error.code == .damaged, "\(error)")
+                advice = error.advice ?? ""
+            }
+            guard let recovery = try? run(bytes, unproven: true) else {
+                #expect(!advice.contains("--unproven"), "byte \(place): \(advice)")
+                continue
+            }
+            taken += 1
+            #expect(advice.hasPrefix("60000 rows"), "byte \(place): \(advice)")
+            #expect(recovery.losses.contains { $0.isUnproven && $0.rows == 0...59_999 } && recovery.saved[0].rows == 60_000, "byte \(place): \(recovery)")
+        }
+        #expect(taken > 0)
+    }
+
+    @Test func `the number of a version is taken from roots and records alone whose hash holds`() throws {
+        var database: Database? = try database(100)
+        try commit(database!) { try $0.delete("T", rowID: 3) }
+        let root = try database!.snapshot().pinned.root
+        database = nil
+        var bytes = try Data(contentsOf: URL(filePath: path))
+        // The root of version 2: its number, and its record with it. The other root goes, too.
+        let offset = Int(root.offset(of: 2))
+        bytes[offset + 36] ^= 0x13
+        bytes[Int(root.record.offset) + 20] ^= 0x13
+        bytes.replaceSubrange(Int(root.offset(of: 1))..<Int(root.offset(of: 1)) + 512, with: Data(count: 512))
+        let recovery = try run(bytes)
+        #expect(recovery.version <= 2, "\(recovery)")
+    }
+
     @Test func `T7 a damaged header with row ids beyond all numbers is a loss`() throws {
         let database = try database(5)
         try commit(database) { transaction in

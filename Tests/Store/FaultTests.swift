@@ -134,7 +134,7 @@ import Testing
                 states += 1
                 let place: Comment = "seed \(seed), after \(stop) calls, \(what)", least = acknowledged.lastIndex { $0 <= stop }!
                 try FirnStoreTests.place(files["a"]!, at: images.file("b"))
-                let copy = try Store.open(path: images.file("b"), writable: true)
+                let copy = try Store.open(path: images.file("b"), writable: true, check: RestoringTests.isWhole)
                 let snapshot = try copy.snapshot()
                 let version = Int(snapshot.version)
                 #expect(version == least || version == least + 1, place)

@@ -86,7 +86,7 @@ import Testing
             (["verify", "a.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]), (["verify", "locked.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]),
             (["verify", "none.firn"], ["defects", "file", "full", "intact", "seconds", "summary", "v"]),
             (["compact", "a.firn"], ["bytesAfter", "bytesBefore", "columns", "file", "replaced", "v"]),
-            (["recover", "a.firn", "r.firn"], ["complete", "file", "losses", "remarks", "saved", "target", "v", "version"]),
+            (["recover", "a.firn", "r.firn"], ["complete", "file", "losses", "remarks", "saved", "target", "v", "version", "withheldRows"]),
         ]
         for (words, keys) in asked {
             let run = try FirnRun(words + ["--json"], in: scratch.folder), lines = run.out.split(separator: "\n")

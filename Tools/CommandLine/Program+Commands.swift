@@ -314,9 +314,12 @@ extension Command {
     static let recover = Command(
         "recover", operands: "FILE OUT", count: 2...2, "saves what is intact of a damaged file into a new one, and tells what is lost",
         detail: """
-            Reads the newest version that can be read, through whatever still leads to it: damaged or missing roots, catalogues, directories and headers are passed by where what \
-            they lead to hashes right. What does not is told: type, column, rows and byte. Where an older version in the file still has the rows or values, those are taken, \
+            Reads the newest version that can be read, through whatever still leads to it: damaged or missing roots, records and directories are passed by where what they lead \
+            to has a hash that holds. Bytes whose hash does not hold are never written: what is lost is reported by type, column, rows and byte. Where an older version in the file still has the rows or values, those are taken, \
             and told with that version; other lost values become null in rows that are otherwise whole. Row ids stay. FILE@5 and FILE@TAG get out that version.
+
+            Rows that no hash proves (a file of one extent whose root is gone, a damaged catalogue or header) are written with --unproven alone, and each range of them is reported: \
+            "unproven: Type, rows 0 to 99", in --json a member of "losses" with "unproven": true.
 
             FILE is only read, and OUT must be another file. OUT is written beside its place and renamed when complete; if nothing can be recovered it is not made, and the exit \
             code is 4. Of an encrypted file one root has to be left, and OUT is encrypted with its key unless --plain or --new-key-file say otherwise.
@@ -326,8 +329,11 @@ extension Command {
             .init("firn recover --json people.firn saved.firn", "with a report for programs"),
             .init("firn recover --key-file key people.firn saved.firn", "of an encrypted file"),
         ],
-        flags: [.profile, .newKeyFile, .plain, .force, .json],
-        exit: "0 nothing is lost, 1 something is, 4 nothing can be recovered")
+        flags: [
+            Flag("unproven", nil, in: .working, "write rows that no hash proves, too, and report each range of them"),
+            .profile, .newKeyFile, .plain, .force, .json,
+        ],
+        exit: "0 nothing is lost, 1 something is lost or unproven, 4 nothing can be recovered")
 
     static let help = Command(
         "help", operands: "[COMMAND]", count: 0...1, "explains a command", detail: "", examples: [.init("firn help convert", "all of convert")], flags: [])

@@ -14,6 +14,8 @@ extension Program {
             .keyFile,
             Flag("no-mmap", nil, in: .shared, "read .firn files with calls, not by mapping them",
                  detail: "For media that fail while they are read: what is read is held in memory. By itself where files cannot be mapped or locked."),
+            Flag("strict", nil, in: .shared, "do not read an older version of a damaged .firn file",
+                 detail: "Where the newest version cannot be read, the one before is, with a notice. With this flag that is an error, and the exit code is 4."),
             Flag("threads", nil, "N", in: .shared, "use at most N threads", preset: "one for each core"),
         ])
 }

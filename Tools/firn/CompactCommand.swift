@@ -135,7 +135,7 @@ struct CompactCommand {
 
     private func json(_ before: Int, _ after: Int, _ columns: [ColumnChange], replaced: Bool, target: String) -> JSONLine {
         var line = JSONLine()
-        line.add("v", 1)
+        line.addHead()
         line.add("file", target)
         line.add("bytesBefore", before)
         line.add("bytesAfter", after)

@@ -193,7 +193,7 @@ struct ConvertCommand {
         let seconds = Machine.seconds - session.startedAt
         if arguments.has("json") {
             var line = JSONLine()
-            line.add("v", 1)
+            line.addHead()
             line.add("rows", rows)
             line.add("rejected", rejected)
             line.add("bytesIn", size)

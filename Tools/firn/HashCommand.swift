@@ -57,7 +57,7 @@ struct HashCommand {
         let whole = ContentHash.ofFile(hashes)
         if arguments.has("json") {
             var line = JSONLine()
-            line.add("v", 1)
+            line.addHead()
             line.add("file", operand)
             if case .stored(_, let snapshot) = file.content { line.add("version", Int(clamping: snapshot.version)) }
             line.add("hash", "\(whole)")

@@ -16,7 +16,7 @@ struct IndexCommand {
             return try list()
         }
         if arguments.has("list") { throw FirnError(.usage, "--list takes no columns", advice: "leave it out to make indexes of them") }
-        let keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys)
+        let keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys, restores: true)
         if file.address.version != nil { throw FirnError(.usage, "an old version cannot be changed", at: .init(file: arguments.operands[0])) }
         let columns = try wanted.map { (text) throws(FirnError) in try column(text, file) }
         let database = try keys.open(path: file.address.path, writable: true), transaction = try begin(database, file)
@@ -36,7 +36,7 @@ struct IndexCommand {
         if isDrop, arguments.has("json") {
             for (type, column) in columns {
                 var line = JSONLine()
-                line.add("v", 1)
+                line.addHead()
                 line.add("type", type)
                 line.add("column", column)
                 line.add("kind", kind.name)
@@ -98,7 +98,7 @@ struct IndexCommand {
         if arguments.has("json") {
             for index in indexes {
                 var line = JSONLine()
-                line.add("v", 1)
+                line.addHead()
                 line.add("type", index.type)
                 line.add("column", index.column)
                 line.add("kind", index.kind.name)

@@ -38,7 +38,7 @@ struct InfoCommand {
         let path = Address(operand).path, size = Int(clamping: try Paths.size(path))
         if session.arguments.has("json") {
             var line = JSONLine()
-            line.add("v", 1)
+            line.addHead()
             line.add("file", path)
             line.add("bytes", size)
             line.add("encrypted", true)
@@ -92,7 +92,7 @@ struct InfoCommand {
     private func json(_ file: OpenedFile, _ version: UInt64, _ types: [TypeStatistics], _ size: Int, _ used: Int,
                       _ versions: [(number: UInt64, time: Int64)], _ tags: [VersionTag], _ space: FileSpace) -> JSONLine {
         var line = JSONLine()
-        line.add("v", 1)
+        line.addHead()
         line.add("file", file.name)
         line.add("bytes", size)
         line.add("encrypted", file.key != nil)

@@ -96,7 +96,7 @@ struct LogCommand {
         let style = session.outStyle, out = session.out
         if arguments.has("json") {
             var line = JSONLine()
-            line.add("v", 1)
+            line.addHead()
             line.add("version", Int(clamping: entry.version))
             line.add("time", InfoCommand.date(entry.time))
             line.add("tags", entry.tags)
@@ -144,7 +144,7 @@ struct LogCommand {
         let kept = wanted ?? .standard
         if arguments.has("json") {
             var line = JSONLine()
-            line.add("v", 1)
+            line.addHead()
             line.add("file", address.path)
             line.add("keep", kept.versions)
             line.add("keepSeconds", kept.seconds)

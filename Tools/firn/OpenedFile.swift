@@ -47,7 +47,13 @@ final class OpenedFile {
             throw FirnError(.usage, "a .firn file is read in place, not from a pipe or compressed", at: .init(file: name), advice: "name the file itself")
         }
         guard !first.isEmpty else { throw FirnError(.notThisFormat, "the file is empty", at: .init(file: name)) }
-        let database = try options.keys.open(path: address.path)
+        var database = try options.keys.open(path: address.path)
+        if options.restores, database.fallback != nil {
+            // A writer restores a damaged root before anything else: what it goes on from is looked at here, too.
+            let restored = try options.keys.open(path: address.path, writable: true).restored
+            if let restored { Session.complain(DisplayWidth.visible("firn: \(name): the newest root was damaged (\(restored.what)) and is restored") + "\n") }
+            database = try options.keys.open(path: address.path)
+        }
         let snapshot: DatabaseSnapshot
         do throws(FirnError) { snapshot = if let word = address.version { try database.snapshot(at: word) } else { try database.snapshot() } } catch {
             throw error.pointing(toLogOf: name)
@@ -60,9 +66,8 @@ final class OpenedFile {
         guard snapshot.version > 0 || allowsEmpty else {
             throw FirnError(.damaged, "there is no complete version in it", at: .init(file: name), advice: "'firn verify \(name)' tells what is wrong")
         }
-        if let fallback = database.fallback, !allowsEmpty {
-            Session.complain(DisplayWidth.visible("firn: \(name): a commit was interrupted, or is damaged (\(fallback.what), at byte \(fallback.offset)): version \(snapshot.version) is read") + "\n")
-        }
+        // A version that was asked for by name is read as it is.
+        if let fallback = database.fallback, !allowsEmpty, address.version == nil || !FallbackNotices.isStrict { try FallbackNotices.report(name, fallback, version: snapshot.version) }
         content = .stored(database, snapshot)
     }
 
@@ -73,8 +78,10 @@ final class OpenedFile {
     }
 
     /// Opens a `.firn` file, and nothing else.
-    convenience init(stored operand: String, keys: KeyRing, allowsEmpty: Bool = false) throws(FirnError) {
+    /// `restores`: the file is written next, so that a damaged root is restored first.
+    convenience init(stored operand: String, keys: KeyRing, allowsEmpty: Bool = false, restores: Bool = false) throws(FirnError) {
         var options = ReadingOptions(threads: 1)
+        options.restores = restores
         options.keys = keys
         options.format = .firn
         try self.init(operand, options, progress: Progress(), allowsEmpty: allowsEmpty)

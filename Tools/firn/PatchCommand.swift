@@ -19,7 +19,7 @@ struct PatchCommand {
         var changes = try Changeset(snapshot, name: source.name)
         if arguments.has("reverse") { changes = changes.reversed }
 
-        let file = try OpenedFile(stored: operand, keys: keys), path = file.address.path, type = try typeName(changes, file)
+        let file = try OpenedFile(stored: operand, keys: keys, restores: true), path = file.address.path, type = try typeName(changes, file)
         let database = try keys.open(path: path, writable: true)
         let transaction = try database.begin(wait: .seconds(Session.turn), threads: try session.threads())
         defer { transaction.cancel() }
@@ -63,7 +63,7 @@ struct PatchCommand {
                         isProven: Bool = false) throws(FirnError) {
         if arguments.has("json") {
             var line = JSONLine()
-            line.add("v", 1)
+            line.addHead()
             line.add("file", path)
             if let type { line.add("type", type) } else {
                 line.add("types", changes.parts.map { part in

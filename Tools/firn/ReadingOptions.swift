@@ -29,6 +29,8 @@ struct ReadingOptions {
     var keys = KeyRing()
     /// What comes through a pipe must not stand on a disk: what is made of it will be encrypted.
     var staysOffDisk = false
+    /// The file is written next: a damaged root is restored first.
+    var restores = false
 
     init(threads: Int) { self.threads = threads }
 

@@ -33,8 +33,8 @@ struct RecoverCommand {
             recovery = try keys.trying { (key) throws(FirnError) in try recover(source, key, to: target, encryption, effort, progress) }
         } catch {
             var told = error
-            // Nothing helps a file of which nothing is left.
-            if error.code == .damaged { told.advice = nil }
+            // Nothing helps a file of which nothing is left, but what the recovery itself says.
+            if error.code == .damaged, !(error.advice ?? "").contains("--unproven") { told.advice = nil }
             if error.code == .exists { told.advice = error.advice ?? "choose another name, or say --force" }
             throw told
         }
@@ -45,30 +45,34 @@ struct RecoverCommand {
 
     private func recover(_ source: Address, _ key: EncryptionKey?, to target: String, _ encryption: CopyEncryption, _ effort: WritingOptions.Effort,
                          _ progress: Progress) throws(FirnError) -> Recovery {
-        let from = source.path, version = source.version, force = arguments.has("force"), threads = try session.threads(), count = { (rows: Int) in progress.add(rows: rows) }
+        let from = source.path, version = source.version, force = arguments.has("force"), unproven = arguments.has("unproven"), threads = try session.threads(), count = { (rows: Int) in progress.add(rows: rows) }
         return switch effort {
-        case .fast: try .run(from: from, version: version, key: key, to: target, encryption: encryption, overwrite: force, profile: .fast, threads: threads, progress: count)
-        case .standard: try .run(from: from, version: version, key: key, to: target, encryption: encryption, overwrite: force, profile: .standard, threads: threads, progress: count)
-        case .small: try .run(from: from, version: version, key: key, to: target, encryption: encryption, overwrite: force, profile: .small, threads: threads, progress: count)
+        case .fast: try .run(from: from, version: version, unproven: unproven, key: key, to: target, encryption: encryption, overwrite: force, profile: .fast, threads: threads, progress: count)
+        case .standard: try .run(from: from, version: version, unproven: unproven, key: key, to: target, encryption: encryption, overwrite: force, profile: .standard, threads: threads, progress: count)
+        case .small: try .run(from: from, version: version, unproven: unproven, key: key, to: target, encryption: encryption, overwrite: force, profile: .small, threads: threads, progress: count)
         }
     }
 
     private func print(_ recovery: Recovery, _ target: String) throws(FirnError) {
         for remark in recovery.remarks { session.remark(remark) }
-        for loss in recovery.losses.prefix(RecoverCommand.listed) { try session.out.write("lost: \(DisplayWidth.visible(loss.description))\n") }
+        if recovery.withheldRows > 0 { session.remark("\(Quantity.count(recovery.withheldRows, "row")) that no hash proves were left out: --unproven writes them, each reported as unproven") }
+        for loss in recovery.losses.prefix(RecoverCommand.listed) { try session.out.write("\(loss.isUnproven ? "unproven" : "lost"): \(DisplayWidth.visible(loss.description))\n") }
         if recovery.losses.count > RecoverCommand.listed { try session.out.write("lost: and \(Quantity.count(recovery.losses.count - RecoverCommand.listed)) more\n") }
         guard !session.isQuiet else { return }
         let rows = recovery.saved.reduce(0) { $0 + $1.rows }, style = session.outStyle
-        let count = recovery.losses.count, end = count == 0 ? style.green("nothing lost") : style.red(count == 1 ? "1 loss" : "\(Quantity.count(count)) losses")
-        try session.out.write("\(DisplayWidth.visible(target)): \(Quantity.count(rows, "row")) of version \(recovery.version), \(end)\n")
+        let unproven = recovery.losses.count { $0.isUnproven }, count = recovery.losses.count - unproven
+        var ends = count == 0 ? [] : [style.red(count == 1 ? "1 loss" : "\(Quantity.count(count)) losses")]
+        if unproven > 0 { ends.append(style.red("\(unproven == 1 ? "1 range" : "\(Quantity.count(unproven)) ranges") unproven")) }
+        let version = recovery.version > 0 ? "version \(recovery.version)" : "a version whose number is not known"
+        try session.out.write("\(DisplayWidth.visible(target)): \(Quantity.count(rows, "row")) of \(version), \(ends.isEmpty ? style.green("nothing lost") : ends.joined(separator: ", "))\n")
     }
 
     private func json(_ recovery: Recovery, _ source: String, _ target: String) -> JSONLine {
         var line = JSONLine()
-        line.add("v", 1)
+        line.addHead()
         line.add("file", source)
         line.add("target", target)
-        line.add("version", Int(clamping: recovery.version))
+        line.add("version", recovery.version > 0 ? Int(clamping: recovery.version) : nil)
         line.add("complete", recovery.losses.isEmpty)
         line.add("saved", recovery.saved.map { saved in
             var inner = JSONLine()
@@ -86,10 +90,12 @@ struct RecoverCommand {
             }
             if let count = loss.count { inner.add("rows", count) }
             if let version = loss.takenFrom { inner.add("takenFromVersion", Int(clamping: version)) }
+            if loss.isUnproven { inner.add("unproven", true) }
             inner.add("what", loss.damage.what)
             inner.add("byte", Int(clamping: loss.damage.offset))
             return inner
         })
+        line.add("withheldRows", recovery.withheldRows)
         line.add("remarks", recovery.remarks)
         return line
     }

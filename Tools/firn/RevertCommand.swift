@@ -13,7 +13,7 @@ struct RevertCommand {
         if address.version != nil || address.type != nil {
             throw FirnError(.usage, "the file goes back as a whole, from its newest version", at: .init(file: operand), advice: "firn revert \(address.path) \(address.version ?? "VERSION")")
         }
-        let keys = try KeyRing(arguments), file = try OpenedFile(stored: operand, keys: keys), path = file.address.path
+        let keys = try KeyRing(arguments), file = try OpenedFile(stored: operand, keys: keys, restores: true), path = file.address.path
         let database = try keys.open(path: path, writable: true)
         let wanted: DatabaseSnapshot
         do throws(FirnError) { wanted = try database.snapshot(at: arguments.operands[1]) } catch { throw error.pointing(toLogOf: path) }
@@ -43,7 +43,7 @@ struct RevertCommand {
         }
         if arguments.has("json") {
             var line = JSONLine()
-            line.add("v", 1)
+            line.addHead()
             line.add("file", path)
             line.add("from", Int(clamping: newest.version))
             line.add("to", Int(clamping: wanted.version))

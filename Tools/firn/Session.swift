@@ -31,6 +31,7 @@ final class Session {
             case .help(let command, let isLong): return try say(Program.firn.help(command, isLong: isLong))
             case .run(let arguments):
                 if arguments.has("no-mmap") { FileReading.standard = .copied }
+                FallbackNotices.isStrict = arguments.has("strict")
                 let session = Session(arguments)
                 let code = try session.perform()
                 if Mapping.faults.pointee > 0 {

@@ -91,7 +91,7 @@ struct ShrinkCommand {
 
     private func json(_ report: ShrinkReport, _ source: String) -> JSONLine {
         var line = JSONLine()
-        line.add("v", 1)
+        line.addHead()
         line.add("file", source)
         line.add("bytesBefore", Int(clamping: report.bytesBefore))
         line.add("bytesAfter", Int(clamping: report.bytesAfter))

@@ -8,7 +8,7 @@ struct TagCommand {
     private var arguments: Arguments { session.arguments }
 
     func run() throws(FirnError) -> ExitCode {
-        let names = Array(arguments.operands.dropFirst()), keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys)
+        let names = Array(arguments.operands.dropFirst()), keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys, restores: !names.isEmpty)
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         if names.isEmpty {
             if arguments.has("delete") { throw FirnError(.usage, "name the tags to delete", advice: "'firn tag FILE' lists the tags that there are") }
@@ -55,7 +55,7 @@ struct TagCommand {
         if arguments.has("json") {
             for name in names {
                 var line = JSONLine()
-                line.add("v", 1)
+                line.addHead()
                 line.add("tag", name)
                 line.add("deleted", !missing.contains(name))
                 try session.out.write(line.object + "\n")
@@ -68,7 +68,7 @@ struct TagCommand {
         if arguments.has("json") {
             for tag in tags {
                 var line = JSONLine()
-                line.add("v", 1)
+                line.addHead()
                 line.add("tag", tag.name)
                 line.add("version", Int(clamping: tag.version))
                 line.add("time", InfoCommand.date(tag.time))

@@ -48,22 +48,26 @@ struct VerifyCommand {
         let rows = snapshot.tables.reduce(0) { $0 + $1.rowCount }
         let summary = defects.isEmpty ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
             : "\(Quantity.count(defects.count, "defect")) found"
-        try report(operand, summary, defects: defects, isIntact: defects.isEmpty, seconds: Machine.seconds - started)
+        // A damaged root without which nothing is missing is no defect of the data.
+        let notice = try database.rootNotice().map { "\($0.what) (byte \($0.offset))" }
+        if let notice, !session.arguments.has("json") { Session.complain("firn: \(DisplayWidth.visible("\(operand): notice: \(notice)"))\n") }
+        try report(operand, summary, defects: defects, notice: notice, isIntact: defects.isEmpty, seconds: Machine.seconds - started)
         return defects.isEmpty
     }
 
     private func worse(_ a: ExitCode, _ b: ExitCode) -> ExitCode { a.rawValue >= b.rawValue ? a : b }
 
     /// `isAnswer`: the summary is all there is to say, and printed even if summaries are not wanted.
-    private func report(_ name: String, _ summary: String, defects: [Defect], isIntact: Bool, isAnswer: Bool = false, seconds: Double) throws(FirnError) {
+    private func report(_ name: String, _ summary: String, defects: [Defect], notice: String? = nil, isIntact: Bool, isAnswer: Bool = false, seconds: Double) throws(FirnError) {
         if session.arguments.has("json") {
             var line = JSONLine()
-            line.add("v", 1)
+            line.addHead()
             line.add("file", name)
             line.add("intact", isIntact)
             line.add("full", isFull)
             line.add("seconds", seconds)
             line.add("summary", summary)
+            if let notice { line.add("notices", [notice]) }
             line.add("defects", defects.map { defect in
                 var inner = JSONLine()
                 inner.add("subject", defect.subject)

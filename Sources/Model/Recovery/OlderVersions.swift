@@ -8,10 +8,10 @@ final class OlderVersions {
     private var leads: [Salvage.Lead]
     private var cores: [(version: UInt64, core: SnapshotCore)] = []
 
-    /// `leads`: newest first.
+    /// `leads`: newest first; those without a number are left out.
     init(_ salvage: Salvage, _ leads: [Salvage.Lead]) {
         self.salvage = salvage
-        self.leads = leads.sorted { $0.version > $1.version }.reversed()
+        self.leads = leads.filter { $0.version > 0 }.sorted { $0.version > $1.version }.reversed()
     }
 
     deinit { for (_, core) in cores { core.close() } }
@@ -19,7 +19,7 @@ final class OlderVersions {
     /// Those in which a type has other segments or another delta than in those given, newest first.
     func types(_ id: UInt32, but first: Catalogue.TypeState) -> [OlderType] {
         while let lead = leads.popLast() {
-            if let core = try? SalvagedVersion.core(salvage, lead, believing: false) { cores.append((lead.version, core)) }
+            if let core = try? SalvagedVersion.core(salvage, lead, provenOnly: true) { cores.append((lead.version, core)) }
         }
         var found: [OlderType] = [], seen: Set<[ExtentRef]> = [[first.directory, first.delta]]
         for (version, core) in cores {

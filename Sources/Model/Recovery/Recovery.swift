@@ -9,7 +9,7 @@ package struct Recovery: Sendable {
         package var type: String
         package var rows: Int
     }
-    /// The version that was read.
+    /// The version that was read; 0 if its number is not known.
     package var version: UInt64
     /// Wall time of its commit, nanoseconds since 1970 UTC; 0 if that is not known.
     package var time: Int64
@@ -17,18 +17,26 @@ package struct Recovery: Sendable {
     package var losses: [Loss] = []
     /// What was wrong and did no harm, or was mended.
     package var remarks: [String] = []
+    /// Rows that no hash proves, and that were left out for that.
+    package var withheldRows = 0
 
     /// Writes all of a file that hashes right into a new one, row ids kept; reads the newest version of which that can be said. Values that are
     /// lost in rows of which others are left become those of an older version, or null, their columns optional. Throws `.damaged` if nothing is left, and writes
-    /// nothing then. `wanted`: another version, by number or tag. `key`: of an encrypted file; what is written is encrypted as `encryption` says.
-    package static func run(from path: String, version wanted: String? = nil, key: EncryptionKey? = nil, to target: String, encryption: CopyEncryption = .same, overwrite: Bool = false,
+    /// nothing then. `unproven`: what is found without a hash that proves it is written too, and reported as such in `losses`. `wanted`: another version, by number or tag. `key`: of an encrypted file; what is written is encrypted as `encryption` says.
+    package static func run(from path: String, version wanted: String? = nil, unproven: Bool = false, key: EncryptionKey? = nil, to target: String, encryption: CopyEncryption = .same, overwrite: Bool = false,
                             profile: Profile = .standard, threads: Int = Machine.cores, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) -> Recovery {
         let salvage = try Salvage(path: path, key: key)
-        let version = try SalvagedVersion(salvage, wanted: wanted)
+        let version: SalvagedVersion
+        do throws(FirnError) { version = try SalvagedVersion(salvage, wanted: wanted, unproven: unproven) } catch {
+            throw unproven ? error : advising(error, salvage, wanted)
+        }
         defer { version.core.close() }
         var recovery = Recovery(version: version.version, time: version.time, losses: version.losses, remarks: version.remarks)
-        let types = version.core.schema.types.indices.map { SalvagedType(version, salvage, type: $0, progress: progress) }
-        for type in types { recovery.losses += type.losses }
+        let types = version.core.schema.types.indices.map { SalvagedType(version, salvage, type: $0, unproven: unproven, progress: progress) }
+        for type in types {
+            recovery.losses += type.losses
+            recovery.withheldRows += type.withheldRows
+        }
         recovery.remarks += Recovery.indexRemarks(version.core)
 
         var schema = version.core.schema
@@ -39,7 +47,8 @@ package struct Recovery: Sendable {
         }
         guard recovery.losses.isEmpty || types.contains(where: { !$0.parts.isEmpty }) else {
             let first = recovery.losses[0]
-            throw FirnError(.damaged, "nothing can be recovered: no row is left (\(first))", at: .init(file: path, byte: first.damage.offset))
+            let error = FirnError(.damaged, "nothing can be recovered: no row is left (\(first))", at: .init(file: path, byte: first.damage.offset))
+            throw unproven ? error : advising(error, salvage, wanted)
         }
 
         let database = try Database.create(path: target, overwrite: overwrite, atFirstCommit: true, key: encryption.key(of: key), sources: SourceModes([path]))
@@ -61,6 +70,18 @@ package struct Recovery: Sendable {
         }
         try transaction.commit()
         return recovery
+    }
+
+    /// The error, with the advice to ask for unproven rows where that would give some.
+    private static func advising(_ error: FirnError, _ salvage: Salvage, _ wanted: String?) -> FirnError {
+        guard error.code == .damaged, let version = try? SalvagedVersion(salvage, wanted: wanted, unproven: true) else { return error }
+        defer { version.core.close() }
+        let types = version.core.schema.types.indices.map { SalvagedType(version, salvage, type: $0, unproven: true, progress: { _ in }) }
+        let rows = types.reduce(0) { $0 + $1.parts.reduce(0) { $0 + ($1.tail?.rowIDs.count ?? $1.entry.map { $0.rowCount - $0.deletedCount } ?? 0) } }
+        guard rows > 0 else { return error }
+        var advised = error
+        advised.advice = "\(rows) rows are found that no hash proves: use --unproven to write them, each reported as unproven"
+        return advised
     }
 
     /// Columns with values that are gone can be null from now on; a key that has such a column tells nothing apart.

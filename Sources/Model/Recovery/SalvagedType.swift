@@ -22,7 +22,15 @@ final class SalvagedType {
     private(set) var core: SnapshotCore
     let salvage: Salvage
     private(set) var type: Int
-    let isVouchedFor: Bool
+    let isProven: Bool
+    /// The offset of the catalogue.
+    private let foundAt: UInt64
+    /// Rows without proof are taken, and reported as such.
+    let takesUnproven: Bool
+    /// Rows that were not taken because no hash proves them.
+    private(set) var withheldRows = 0
+    /// Of the segment that is being looked at.
+    private var withheld = 0
     /// Versions before this one, newest first.
     let older: [OlderType]
     private(set) var parts: [Part] = []
@@ -31,12 +39,16 @@ final class SalvagedType {
     var state: Catalogue.TypeState { core.catalogue.types[type] }
     private var records: [(rowID: Int64, record: DeltaRecord)] = []
     private var directory: UnsafeRawBufferPointer?
+    private var isDirectoryProven = true
+    private var unprovenHeaders: Set<UInt64> = []
 
-    init(_ version: SalvagedVersion, _ salvage: Salvage, type: Int, progress: (Int) -> Void) {
+    init(_ version: SalvagedVersion, _ salvage: Salvage, type: Int, unproven: Bool = false, progress: (Int) -> Void) {
         core = version.core
         self.salvage = salvage
         self.type = type
-        isVouchedFor = version.isVouchedFor
+        isProven = version.isProven
+        foundAt = version.catalogueOffset
+        takesUnproven = unproven
         older = version.older.types(core.schema.types[type].id, but: core.catalogue.types[type])
         readDirectory()
         readDelta()
@@ -54,6 +66,13 @@ final class SalvagedType {
             progress(entry.rowCount)
         }
         readTail(after: last)
+        if !isProven { for part in parts { markUnproven(part) } }
+    }
+
+    private func markUnproven(_ part: Part) {
+        let rows = part.tail.map { $0.rowIDs.first!...$0.rowIDs.last! } ?? part.entry.map { $0.firstRowID...$0.lastRowID }
+        losses.append(Loss(type: schema.name, rows: rows, count: part.tail?.rowIDs.count ?? part.entry.map { $0.rowCount - $0.deletedCount }, isUnproven: true,
+                           Damage("no hash proves that these rows are as they were written", inFileAt: foundAt)))
     }
 
     private func lose(_ column: Int?, _ rows: ClosedRange<Int64>?, _ count: Int?, from version: UInt64? = nil, _ damage: Damage) {
@@ -62,15 +81,17 @@ final class SalvagedType {
 
     // MARK: Directory
 
-    /// What a damaged directory says of each segment has a hash of its own: the header's.
+    /// A damaged directory leads to headers that have hashes of their own; nothing else that it says is taken.
     private func readDirectory() {
         guard state.segmentCount > 0, state.inner == nil else { return }
         do throws(Damage) { directory = try salvage.read(state.directory) } catch {
             directory = try? salvage.readBeginning(state.directory)
+            isDirectoryProven = false
             if directory == nil, let other = older.first(where: { $0.schema == schema && $0.hasDirectory }) {
                 lose(nil, nil, nil, from: other.version, Damage("the directory is damaged (\(error.what)): the rows are those of version \(other.version)", at: Int(clamping: error.offset)))
                 (core, type) = (other.core, other.type)
                 directory = try? salvage.read(state.directory)
+                isDirectoryProven = true
                 return
             }
             let rest = directory.map { ": segments whose headers are whole are taken, of \(min(state.segmentCount, $0.count / DirectoryEntry.size)) of \(state.segmentCount)" }
@@ -82,13 +103,23 @@ final class SalvagedType {
         if let inner = state.inner { return inner.entry }
         let place = Int(clamping: state.directory.offset) &+ index &* DirectoryEntry.size
         do throws(Damage) {
-            let entry = try DirectoryEntry(directory!, index)
-            guard entry.lastRowID < state.nextRowID || !isVouchedFor else { throw Damage("a segment holds row ids that were never given") }
+            var entry = try DirectoryEntry(directory!, index)
+            if !isDirectoryProven { entry = try proven(entry) }
+            guard entry.lastRowID < state.nextRowID || !isProven else { throw Damage("a segment holds row ids that were never given") }
             return entry
         } catch {
             lose(nil, nil, nil, Damage("segment \(index): \(error.what)", at: place))
             return nil
         }
+    }
+
+    /// What the header itself says of its rows, in place of an entry of a damaged directory.
+    private func proven(_ entry: DirectoryEntry) throws(Damage) -> DirectoryEntry {
+        let header: SegmentHeader
+        do throws(Damage) { header = try SegmentHeader(try salvage.read(entry.header)) } catch { throw error.shifted(by: entry.header.offset) }
+        let (last, overflow) = header.firstRowID.addingReportingOverflow(try header.decodeRowIDs()?.last ?? Int64(header.rowCount - 1))
+        guard !overflow, last >= header.firstRowID else { throw Damage("row ids out of range", inFileAt: entry.header.offset) }
+        return DirectoryEntry(firstRowID: header.firstRowID, lastRowID: last, rowCount: header.rowCount, deletedCount: try header.decodeDeletes()?.ones ?? 0, header: entry.header)
     }
 
     // MARK: Segments
@@ -97,6 +128,7 @@ final class SalvagedType {
     private func part(_ entry: DirectoryEntry, _ index: Int) -> Part? {
         let rows = entry.firstRowID...entry.lastRowID
         var part = Part(entry: entry, index: index)
+        withheld = 0
         do throws(Damage) {
             let segment = try open(entry)
             for column in schema.columns.indices {
@@ -119,6 +151,7 @@ final class SalvagedType {
                 lose(nil, rows, entry.rowCount - entry.deletedCount, from: version.version, Damage("\(error.what); the rows are those of version \(version.version)", at: Int(clamping: error.offset)))
                 return part
             }
+            withheldRows += withheld
             lose(nil, rows, entry.rowCount - entry.deletedCount, error)
             return nil
         }
@@ -129,7 +162,7 @@ final class SalvagedType {
         let stored = segment.entry(column)
         do throws(Damage) {
             let all = try segment.allRows(column)
-            if !isVouchedFor, segment.overlay[column] == nil, stored?.patch == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
+            if !isProven, segment.overlay[column] == nil, stored?.patch == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
                 throw Damage("values do not have the hash that was taken when they were written")
             }
             return all
@@ -147,15 +180,24 @@ final class SalvagedType {
         return try StoredSegment.open(core, schema: schema, entry: entry, header: header, bytes: bytes, owner: owner, changes: ofSegment)
     }
 
-    /// A header that is damaged still names chunks, and these have hashes of their own. What it says itself must agree with the directory.
+    /// A header that is damaged still names chunks, and these have hashes of their own. But which rows it has, and which of them are deleted, it says itself: its rows are unproven,
+    /// even if that agrees with the directory.
     private func header(_ entry: DirectoryEntry) throws(Damage) -> (UnsafeRawBufferPointer, any AnyObject & Sendable) {
         if let inner = state.inner { return (inner.header.bytes, inner.header) }
         do throws(Damage) { return (try salvage.read(entry.header), salvage) } catch {
-            guard let bytes = try? salvage.readUnverified(entry.header), let header = try? SegmentHeader(bytes), header.entries.allSatisfy({ $0.packed == nil }),
+            guard isDirectoryProven, let bytes = try? salvage.readUnverified(entry.header), let header = try? SegmentHeader(bytes), header.entries.allSatisfy({ $0.packed == nil }),
                   header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID, (try? header.decodeDeletes())?.ones ?? 0 == entry.deletedCount,
                   (try? header.decodeRowIDs())?.last ?? Int64(entry.rowCount - 1) == entry.lastRowID - entry.firstRowID,
                   !header.entries.contains(where: { entry in entry.chunk.map { (try? salvage.read($0)) == nil } ?? true }), hasOwnColumns(header) else { throw error }
-            lose(nil, entry.firstRowID...entry.lastRowID, nil, Damage("the header is damaged: rows are taken, perhaps as they were before the last changes", at: Int(clamping: entry.header.offset)))
+            let rows = entry.rowCount - entry.deletedCount
+            guard takesUnproven else {
+                withheld = rows
+                throw error
+            }
+            if unprovenHeaders.insert(entry.header.offset).inserted {
+                losses.append(Loss(type: schema.name, rows: entry.firstRowID...entry.lastRowID, count: rows, isUnproven: true,
+                                   Damage("the header is damaged: no hash proves its rows, which may be as they were before the last changes", inFileAt: entry.header.offset)))
+            }
             return (bytes, salvage)
         }
     }
@@ -171,6 +213,7 @@ final class SalvagedType {
     private func readDelta() {
         guard !state.delta.isNone else { return }
         var taken: [(rowID: Int64, record: DeltaRecord)] = []
+        var isDeltaWhole = true
         TreeReader(root: state.delta, source: salvage).salvage(salvage) { from, before, damage in
             let low = Int64(clamping: Self.number(from) ?? 0), high = Int64(clamping: Self.number(before).map { $0 == 0 ? 0 : $0 - 1 } ?? UInt64(max(state.nextRowID - 1, 0)))
             var what = "what they replaced is back", source: UInt64?
@@ -179,12 +222,18 @@ final class SalvagedType {
                 source = version
                 what = "those of version \(version) are taken"
             }
+            isDeltaWhole = false
             lose(nil, low...max(low, high), nil, from: source, Damage("changes and new rows are lost, \(what) (\(damage.what))", at: Int(clamping: damage.offset)))
         } _: { key, value in
             guard let rowID = Self.number(key), let id = Int64(exactly: rowID), let record = try? DeltaRecord(value) else {
                 return lose(nil, Self.number(key).flatMap { Int64(exactly: $0) }.map { $0...$0 }, 1, Damage("a delta record cannot be read"))
             }
             records.append((id, record))
+        }
+        // Children that a damaged inner node no longer names are missed by their count.
+        let changes = records.count { $0.record.kind != .row }
+        if isDeltaWhole, changes < state.deltaChanges {
+            lose(nil, nil, state.deltaChanges - changes, Damage("\(state.deltaChanges - changes) of \(state.deltaChanges) changes of the delta are missing", at: Int(clamping: state.delta.offset)))
         }
         guard !taken.isEmpty else { return }
         let known = Set(records.map(\.rowID))

@@ -1,0 +1,139 @@
+import FirnBytes
+import FirnDisk
+
+/// Says whether all that the catalogue of a version leads to is whole: the layer above knows what refers to what.
+package typealias VersionCheck = @Sendable (_ source: any ExtentSource & Sendable, _ catalogue: ExtentRef) -> Bool
+
+/// Looks for the version after `base` whose root is damaged: its commit record may still be in the file. See docs/format/store.md, "A root that is damaged".
+struct LostVersion {
+    let salvage: Salvage
+    /// The newest version that has a whole root.
+    let base: Root
+    let isWhole: VersionCheck?
+    /// Complete checks of what has no list are long.
+    private static let maximumChecks = 4
+    /// A hostile file may be full of what looks like a record.
+    private static let maximumCandidates = 256
+    private static let maximumRecord: UInt64 = 64 << 20
+
+    private var slotOffset: UInt64 { base.offset(of: base.version &+ 1) }
+
+    /// The root of that version, as it was or as good; nil: no version after `base` is whole.
+    func find() throws(FirnError) -> Root? {
+        guard !base.isEncrypted, base.version < ExtentRef.maximumVersion else { return nil }
+        let slot = Array(salvage.bytes(at: slotOffset, atMost: UInt64(Root.slotBytes)))
+        // What is taken away on purpose is not looked for, and no record follows an older root.
+        if slot == Root.vacantSlot { return nil }
+        let torn = slot.withUnsafeBytes { Root(torn: $0, at: slotOffset) }
+        var candidates: [(offset: UInt64, version: UInt64, time: Int64)] = []
+        if let torn, let record = try? salvage.read(torn.record), let found = try? CommitRecord(record) {
+            if found.version <= base.version { return nil }
+            candidates.append((torn.record.offset, found.version, .max))
+        }
+        if candidates.isEmpty {
+            salvage.scanRecords { offset, record in
+                if record.version == base.version + 1, !base.isAlone, record.previous != base.record { return }
+                if record.version > base.version, (record.version - base.version) & 1 == 1, record.version - base.version < 1 << 20 { candidates.append((offset, record.version, record.time)) }
+            }
+        }
+        // Of two commits with one number the later one was acknowledged last.
+        candidates.sort { ($0.version, $0.time) > ($1.version, $1.time) }
+        var checks = 0
+        for candidate in candidates.prefix(LostVersion.maximumCandidates) {
+            guard let (record, ref) = record(at: candidate.offset, named: torn?.record), follows(record) else { continue }
+            var root = Root(version: record.version, end: record.end, oldestKept: record.oldestKept, time: record.time, listsExtents: !record.listed.isEmpty,
+                            identity: base.identity, record: ref, catalogue: record.catalogue)
+            root.secondSlot = base.secondSlot
+            guard holds(root, record) else { continue }
+            let isNamed = torn?.record == ref
+            // Of a group only the last version has a root: the others were never durable by themselves.
+            if !isNamed, record.isWithoutRoot { continue }
+            // The root that names a record was written after all that it leads to, if the record lists nothing.
+            if !isNamed, record.listed.isEmpty {
+                checks += 1
+                guard checks <= LostVersion.maximumChecks, let isWhole, isWhole(salvage, record.catalogue) else { continue }
+            }
+            return completed(root, record, slot)
+        }
+        do throws(Damage) { try salvage.checkIntact() } catch { throw FirnError(error, in: salvage.path) }
+        return nil
+    }
+
+    /// The record and a reference to it: that of the root, if it holds, or one that is made from the bytes at that offset.
+    private func record(at offset: UInt64, named: ExtentRef?) -> (CommitRecord, ExtentRef)? {
+        if let named, named.offset == offset, let bytes = try? salvage.read(named), let record = try? CommitRecord(bytes) { return (record, named) }
+        var reader = ByteReader(salvage.bytes(at: offset, atMost: LostVersion.maximumRecord))
+        guard var record = try? CommitRecord(from: &reader) else { return nil }
+        if !record.history.isNone, (try? salvage.read(record.history)) == nil {
+            // Records that name no history may be followed by anything.
+            record.history = .none
+        }
+        // It took its own units, to the next extent of the commit at most. The rest was reserved for its lists, and is zero.
+        let first = offset / 64
+        // Space past the end of the version before is not listed as taken.
+        let grown = first >= base.end && first < record.end ? UnitRange(start: base.end, end: record.end) : nil
+        guard let own = grown ?? record.taken.first(where: { $0.start <= first && first < $0.end }) else { return nil }
+        let next = record.listed.map { $0.offset / 64 }.filter { $0 > first }.min() ?? .max
+        // Where all that the commit wrote is listed, the rest of the range is the record's.
+        let room = record.listed.isEmpty ? (offset + UInt64(reader.position) + 80 + 63) / 64 : .max
+        let end = min(own.end, next, room, salvage.length / 64)
+        let bytes = salvage.bytes(at: offset, atMost: end * 64 - min(offset, end * 64))
+        guard let again = try? CommitRecord(bytes), again.history == record.history else { return nil }
+        return (record, ExtentRef(offset: offset, length: UInt64(bytes.count), birth: record.version, hash: Hash128(of: bytes)))
+    }
+
+    /// Whether the records lead from this one back to the base, each by the hash in the one after it.
+    private func follows(_ record: CommitRecord) -> Bool {
+        var last = record, left = salvage.length
+        while last.version > base.version + 1 {
+            guard last.previous.length <= left, let bytes = try? salvage.read(last.previous), let previous = try? CommitRecord(bytes), previous.version + 1 == last.version else { return false }
+            left -= last.previous.length
+            last = previous
+        }
+        if base.version == 0 { return last.previous.isNone }
+        guard base.isAlone else { return last.previous == base.record }
+        guard let bytes = try? salvage.read(last.previous), let first = try? CommitRecord(bytes) else { return false }
+        return first.version == 1 && first.catalogue == base.catalogue
+    }
+
+    /// Whether the file has all that the root of a newest version must lead to.
+    private func holds(_ root: Root, _ record: CommitRecord) -> Bool {
+        guard root.end >= root.secondOffset / 64 + 8, salvage.length >= root.end * 64, root.oldestKept <= root.version, (try? record.checkListed(within: salvage.length)) != nil else { return false }
+        return ([root.catalogue, record.checkpoint, record.history].filter { !$0.isNone } + record.listed).allSatisfy { (try? salvage.read($0)) != nil }
+    }
+
+    /// With the features that it had, if the hash of the damaged root still proves them; else with all that it may have had.
+    private func completed(_ root: Root, _ record: CommitRecord, _ slot: [UInt8]) -> Root {
+        let readers = Store.knownReaderFeatures & ~ReaderFeature.encryption.bit, writers = Store.knownWriterFeatures
+        let needed = base.writerFeatures | (record.history.isNone ? 0 : WriterFeature.history.bit)
+        let hash = Array(slot.dropFirst(Root.length - 16).prefix(16))
+        if hash.contains(where: { $0 != 0 }) {
+            // A record that was found by scan may be shorter than the room that it has.
+            for length in stride(from: root.record.length, through: max(root.record.length, 296) - 144, by: -1) {
+                var exact = root
+                exact.record.length = length
+                exact.record.hash = Hash128(of: salvage.bytes(at: root.record.offset, atMost: length))
+                if let exact = withFeatures(exact, needed, hash) { return exact }
+            }
+        }
+        var safe = root
+        safe.readerFeatures = base.readerFeatures | readers
+        safe.writerFeatures = needed | writers
+        return safe
+    }
+
+    /// The root with those features with which it has the hash; nil if there are none.
+    private func withFeatures(_ root: Root, _ needed: UInt64, _ hash: [UInt8]) -> Root? {
+        let readers = Store.knownReaderFeatures & ~ReaderFeature.encryption.bit, writers = Store.knownWriterFeatures
+        for reader in 0...readers where reader & ~readers == 0 && base.readerFeatures & ~reader == 0 {
+            for writer in 0...writers where writer & ~writers == 0 && needed & ~writer == 0 {
+                for lists in [root.listsExtents, true] {
+                    var exact = root
+                    (exact.readerFeatures, exact.writerFeatures, exact.listsExtents) = (reader, writer, lists)
+                    if Array(exact.encoded()[(Root.length - 16)..<Root.length]) == hash { return exact }
+                }
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,40 @@
+import FirnBytes
+import FirnDisk
+
+/// A newest root that is damaged is written once more before anything else is: the commit that follows would go over the version that it led to, which was acknowledged.
+/// See docs/format/store.md, "A root that is damaged".
+extension Store {
+    /// Restores the newest root of a file that is being opened for writing. Nil if another program writes: it does that itself, or has.
+    static func restore(_ found: RootSearch.Found, _ file: File, _ path: String, _ key: EncryptionKey?, _ check: VersionCheck?) throws(FirnError) -> (RootSearch.Found, Damage?)? {
+        guard (try? file.lock(.exclusive, at: writerLock)) ?? false else { return nil }
+        defer { file.unlock(at: writerLock) }
+        // A writer that had the lock before may have restored it.
+        let now = try RootSearch(file: file, path: path, key: key).run()
+        guard now.needsRestoring, let root = try rootToRestore(now, file, path, check) else { return (now, nil) }
+        try write(root, file, now.cipher)
+        return (try RootSearch(file: file, path: path, key: key).run(), now.why ?? Damage("one bit of the root was wrong", inFileAt: root.offset(of: root.version)))
+    }
+
+    /// The same for a file that was open for writing before, or that another program wrote while it was opened. The writer's lock is held.
+    func restoreNewest() throws(FirnError) {
+        guard standIn != nil || fellBack != nil, refused == nil, !hasLookedForLost, pending == nil else { return }
+        let now = try RootSearch(file: file, path: path, key: nil, known: cipher).run()
+        if now.needsRestoring, let root = try Store.rootToRestore(now, file, path, check) { try Store.write(root, file, cipher) }
+        hasLookedForLost = true
+    }
+
+    private static func rootToRestore(_ found: RootSearch.Found, _ file: File, _ path: String, _ check: VersionCheck?) throws(FirnError) -> Root? {
+        if found.isCorrected { return found.root }
+        return found.root.isEncrypted ? nil : try LostVersion(salvage: Salvage(file, path: path), base: found.root, isWhole: check).find()
+    }
+
+    private static func write(_ root: Root, _ file: File, _ cipher: ExtentCipher?) throws(FirnError) {
+        try file.write(try root.encoded(sealing: cipher), at: root.offset(of: root.version))
+        try file.sync()
+    }
+}
+
+extension RootSearch.Found {
+    /// The newest version may have a root that is not whole. What was refused has one: its commit never became durable.
+    var needsRestoring: Bool { isCorrected || (why != nil && refused == nil) }
+}

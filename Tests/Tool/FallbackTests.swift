@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// Files whose newest version is not read: every command reports it, `--strict` refuses them, and a writer restores what can be restored.
+@Suite struct FallbackTests {
+    /// Two versions; the second one small, so that it lists what it wrote. The first has too many bytes to be one extent.
+    private func sample() throws -> (Scratch, Data) {
+        func text(_ row: Int) -> String { String(UInt64(row + 1) &* 0x9E37_79B9_7F4A_7C15, radix: 36) + String(UInt64(row + 1) &* 0x5851_F42D_4C95_7F2D, radix: 36) }
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,name\n" + (0..<9000).map { "\($0),\(text($0))\n" }.joined())
+        try scratch.write("b.csv", "id,name\n" + (0..<9000).map { "\($0),\($0 == 5 ? "text 5000" : text($0))\n" }.joined())
+        for name in ["a", "b"] { #expect(try scratch.firn("convert", "\(name).csv", "\(name).firn", "--key", "id", "--type", "a", "-q").code == 0) }
+        #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
+        #expect(try scratch.firn("patch", "a.firn", "c.firn", "-q").code == 0)
+        return (scratch, try Data(contentsOf: scratch.file("a.firn")))
+    }
+
+    /// The newest root of zeros: version 2 is in slot 0.
+    private func damaged(_ scratch: Scratch, _ whole: Data) throws {
+        var bytes = whole
+        bytes.replaceSubrange(0..<512, with: Data(count: 512))
+        try bytes.write(to: scratch.file("bad.firn"))
+    }
+
+    @Test func `a fallback is a member of what reports print as JSON, and an error with --strict`() throws {
+        let (scratch, whole) = try sample()
+        try damaged(scratch, whole)
+        for words in [["info", "bad.firn"], ["hash", "bad.firn"], ["convert", "bad.firn", "out.csv", "--force"], ["log", "bad.firn"], ["compact", "bad.firn", "out.firn", "--force"]] {
+            let run = try FirnRun(words + ["--json"], in: scratch.folder)
+            #expect(run.code == 0 && run.out.contains("\"notices\":[\"bad.firn: a commit was interrupted, or is damaged"), "\(words): \(run.code) \(run.out)\(run.errors)")
+            #expect(try !FirnRun(words.map { $0 == "bad.firn" ? "a.firn" : $0 } + ["--json"], in: scratch.folder).out.contains("notices"), "\(words)")
+            let strict = try FirnRun(words + ["--strict"], in: scratch.folder)
+            #expect(strict.code == 4 && strict.errors.contains("only version 1 can be read"), "\(words): \(strict.code) \(strict.errors)")
+        }
+        for words in [["query", "bad.firn", "id == 5"], ["sql", "bad.firn", "SELECT count(*) FROM a"], ["diff", "bad.firn", "a.firn", "-q"]] {
+            let run = try FirnRun(words, in: scratch.folder), strict = try FirnRun(words + ["--strict"], in: scratch.folder)
+            #expect([0, 1].contains(run.code) && run.errors.contains("version 1 is read"), "\(words): \(run.code) \(run.errors)")
+            #expect(strict.code == 4, "\(words): \(strict.code) \(strict.errors)")
+        }
+    }
+
+    @Test func `one flipped bit of the newest root is read as if it were not there, and verify prints a notice`() throws {
+        let (scratch, whole) = try sample()
+        var bytes = whole
+        bytes[50] ^= 4
+        try bytes.write(to: scratch.file("bad.firn"))
+        let query = try scratch.firn("query", "bad.firn", "id == 5", "--strict"), verify = try scratch.firn("verify", "bad.firn"), json = try scratch.firn("verify", "--json", "bad.firn")
+        #expect(query.code == 0 && query.out.contains("text 5000") && query.errors.isEmpty, "\(query.out)\(query.errors)")
+        #expect(verify.code == 0 && verify.errors.contains("notice") && verify.errors.contains("root at 0"), "\(verify.code) \(verify.out)\(verify.errors)")
+        #expect(json.code == 0 && json.out.contains("\"intact\":true") && json.out.contains("\"notices\":["), "\(json.out)")
+    }
+
+    @Test func `a command that writes restores the newest root, and goes on from its version`() throws {
+        let (scratch, whole) = try sample()
+        try damaged(scratch, whole)
+        #expect(try scratch.firn("verify", "bad.firn").out.contains("version 2 is not read"))
+        let tag = try scratch.firn("tag", "bad.firn", "mine")
+        #expect(tag.code == 0 && tag.errors.contains("is restored"), "\(tag.code) \(tag.out)\(tag.errors)")
+        #expect(try scratch.firn("diff", "a.firn", "bad.firn").code == 0)
+        #expect(try scratch.firn("verify", "--full", "bad.firn").code == 0)
+        #expect(try scratch.firn("query", "bad.firn@mine", "id == 5").out.contains("text 5000"))
+    }
+
+    @Test func `recover writes no value of a small file whose hash does not hold, and unproven rows on request alone`() throws {
+        let scratch = try Scratch()
+        try scratch.write("a.csv", "id,city\n" + (0..<40).map { "\($0),Sacramento \($0)\n" }.joined())
+        #expect(try scratch.firn("convert", "a.csv", "a.firn", "-q").code == 0)
+        let whole = try Data(contentsOf: scratch.file("a.firn"))
+        for place in stride(from: 192, to: whole.count, by: max(1, whole.count / 40)) {
+            var bytes = whole
+            bytes[place] ^= 4
+            try bytes.write(to: scratch.file("bad.firn"))
+            for words in [["recover"], ["recover", "--unproven"]] {
+                let run = try FirnRun(words + ["bad.firn", "b.firn"], in: scratch.folder)
+                #expect(run.code == 4 && !FileManager.default.fileExists(atPath: scratch.file("b.firn").path), "byte \(place): \(run.code) \(run.out)\(run.errors)")
+            }
+        }
+        var bytes = whole
+        bytes.replaceSubrange(0..<176, with: Data(count: 176))
+        try bytes.write(to: scratch.file("bad.firn"))
+        let none = try scratch.firn("recover", "bad.firn", "b.firn")
+        #expect(none.code == 4 && none.errors.contains("--unproven"), "\(none.code) \(none.errors)")
+        let run = try scratch.firn("recover", "--unproven", "--json", "bad.firn", "b.firn")
+        #expect(run.code == 1 && run.out.contains("\"firstRow\":0,\"lastRow\":39,\"rows\":40,\"unproven\":true"), "\(run.out)\(run.errors)")
+        let text = try scratch.firn("recover", "--unproven", "--force", "bad.firn", "b.firn")
+        #expect(text.code == 1 && text.out.contains("unproven: a, rows 0 to 39"), "\(text.out)")
+        #expect(try scratch.firn("diff", "a.firn", "b.firn", "--key", "id").code == 0)
+    }
+}
