@@ -51,6 +51,17 @@ final class SQLCursor {
     private var index: EqualityIndex?
     private var indexKey: [Int] = []
     private var candidates: EqualityIndex.Matches?
+    private var repeated: RepeatedLookup?
+    /// Counted here, and added to the table's work when the cursor ends.
+    private var given = 0, repeats = 0
+
+    /// A look-up by one value in an index: what the next one of the same plan need not decide again.
+    private struct RepeatedLookup {
+        var plan: Int
+        var argument: Int
+        var form: SQLForm
+        unowned(unsafe) let index: EqualityIndex
+    }
 
     init(_ table: SQLTable, _ rows: UnsafeMutablePointer<firn_sql_rows>) throws(FirnError) {
         try table.begin()
@@ -68,6 +79,8 @@ final class SQLCursor {
     }
 
     deinit {
+        endRepeats()
+        table.work.rowsGiven += given
         columns.deallocate()
         chosen.deallocate()
         table.file.end()
@@ -75,13 +88,24 @@ final class SQLCursor {
 
     // MARK: Beginning
 
-    func begin(_ plan: SQLPlan, _ number: Int, _ values: UnsafeMutablePointer<OpaquePointer?>?, count: Int) throws(FirnError) {
+    func begin(_ number: Int, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws(FirnError) {
+        if let repeated, repeated.plan == number, let value = values?[repeated.argument], case .hash(let hash, orOdd: false) = EqualityKey.probe(value, repeated.form) {
+            repeats &+= 1
+            begin(candidates: repeated.index.matches(hash))
+            rows.pointee.kept = nil
+            return try advance()
+        }
+        endRepeats()
+        let plan = table.plans[number]
         note(plan, number)
         stamp += 1
         rows.pointee.ended = false
         rows.pointee.is_last = false
         rows.pointee.kept = nil
-        if !plan.lookup.isEmpty, try find(plan, values) { return try advance() }
+        if !plan.lookup.isEmpty, try find(plan, values) {
+            noteRepeated(plan, number)
+            return try advance()
+        }
         guard let filter = predicate(plan, values) else {
             source = .none
             rows.pointee.ended = true
@@ -108,6 +132,20 @@ final class SQLCursor {
             isPartial = wanted != nil
         }
         try advance()
+    }
+
+    private func noteRepeated(_ plan: SQLPlan, _ number: Int) {
+        guard case .candidates = source, plan.lookup.count == 1, let index else { return }
+        let term = plan.terms[plan.lookup[0]]
+        repeated = RepeatedLookup(plan: number, argument: term.argument, form: table.columns[term.column].form, index: index)
+    }
+
+    private func endRepeats() {
+        guard let repeated else { return }
+        table.work.plans[repeated.plan].runs += repeats
+        table.work.lookups += repeats
+        repeats = 0
+        self.repeated = nil
     }
 
     /// Finds all rows in order, or the first of them.
@@ -202,6 +240,7 @@ final class SQLCursor {
         guard let index = try index(of: key) else { return false }
         if lookups > 32 {
             try keepVectors()
+            table.work.lookups += 1
             begin(candidates: index.matches(hash))
             return true
         }
@@ -278,7 +317,6 @@ final class SQLCursor {
     }
 
     private func begin(candidates matches: EqualityIndex.Matches) {
-        table.work.lookups += 1
         candidates = matches
         source = .candidates
         isFound = false
@@ -319,7 +357,7 @@ final class SQLCursor {
         case .candidates: hasMore = nextCandidates()
         }
         rows.pointee.ended = !hasMore
-        if hasMore { table.work.rowsGiven += Int(rows.pointee.count) }
+        if hasMore { given &+= Int(rows.pointee.count) }
     }
 
     private func nextChunk() throws(FirnError) -> Bool {

@@ -102,7 +102,7 @@ func cursorClose(_ cursor: UnsafeMutableRawPointer?) { release(cursor, SQLCursor
 func cursorFilter(_ cursor: UnsafeMutableRawPointer, _ plan: Int32, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?,
                   _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
     let cursor: SQLCursor = object(cursor)
-    return cursor.answer(error) { () throws(FirnError) in try cursor.begin(cursor.table.plans[Int(plan)], Int(plan), values, count: Int(count)) }
+    return cursor.answer(error) { () throws(FirnError) in try cursor.begin(Int(plan), values) }
 }
 
 @_cdecl("firn_sql_advance")
