@@ -11,6 +11,9 @@ package final class BulkWriter {
     private static let groupSize = 64
     /// A group that holds more than this in memory ends early.
     private static let groupBytes = 96 << 20
+    /// A group whose chunks are longer than this ends early. They are held until it ends, so that each segment is written as a whole, its header after its chunks: of a file that lost its
+    /// end, the segments before it are there.
+    private static let heldBytes = 32 << 20
 
     private unowned let transaction: DatabaseTransaction
     private let type: Int
@@ -23,6 +26,8 @@ package final class BulkWriter {
     private var bufferedIDs: [Range<Int64>] = []
     private var encoders: [ColumnEncoder] = []
     private var group: [SegmentDraft] = []
+    /// Bytes of the group's finished chunks.
+    private var held = 0
     private(set) var entries: [DirectoryEntry] = []
     /// Rows appended so far.
     package private(set) var rowCount = 0
@@ -210,32 +215,35 @@ package final class BulkWriter {
             encoders.value[column].add(columns[column].column, presence: presence[column])
             return encoders.value[column].takeReady()
         }
-        for (column, chunks) in ready.enumerated() { try take(chunks, column) }
+        for (column, chunks) in ready.enumerated() { take(chunks, column) }
         if entersIndexes { try transaction.enter(count: columns.count, type, { columns[$0].column }) { rowIDs[$0] } }
-        if group.count == BulkWriter.groupSize || encoders.value.reduce(0, { $0 + $1.bufferedBytes }) > BulkWriter.groupBytes { try endGroup() }
+        if group.count == BulkWriter.groupSize || held > BulkWriter.heldBytes || encoders.value.reduce(0, { $0 + $1.bufferedBytes }) > BulkWriter.groupBytes { try endGroup() }
     }
 
-    /// Writes finished chunks; while a group has one segment they are held, since a small table packs them into one extent.
-    private func take(_ chunks: [ColumnEncoder.Ready], _ column: Int) throws(FirnError) {
-        for ready in chunks { group[ready.segment].chunks[column] = .held(ready.chunk, ready.summary) }
-        if group.count > 1 { try writeHeld(column) }
+    private func take(_ chunks: [ColumnEncoder.Ready], _ column: Int) {
+        for ready in chunks {
+            group[ready.segment].chunks[column] = .held(ready.chunk, ready.summary)
+            held += ready.chunk.streams.reduce(0) { $0 + $1.bytes.count }
+        }
     }
 
-    private func writeHeld(_ column: Int) throws(FirnError) {
-        for segment in group.indices {
+    private func writeChunks(_ segment: Int) throws(FirnError) {
+        for column in group[segment].chunks.indices {
             guard case .held(let chunk, let summary) = group[segment].chunks[column] else { continue }
             group[segment].chunks[column] = .written(try transaction.write(chunk.encoded), summary)
         }
     }
 
+    /// Writes what the group's segments share, then one segment after the other.
     private func endGroup() throws(FirnError) {
         guard !group.isEmpty else { return }
+        try transaction.writeSchemaEarly()
         let encoders = Unshared(self.encoders)
         let ends = transaction.inParallel(self.encoders.count) { column in encoders.value[column].finish() }
         self.encoders = []
         var shared: [SegmentHeader.Shared] = []
         for (column, end) in ends.enumerated() {
-            try take(end.ready, column)
+            take(end.ready, column)
             for (stream, blobs) in [(StreamKind.text, end.text), (.keys, end.keys)] {
                 for blob in blobs {
                     shared.append(.init(column: column, stream: stream, kind: blob.kind, ref: try transaction.write(blob.bytes)))
@@ -243,9 +251,12 @@ package final class BulkWriter {
             }
         }
         let packed = shared.isEmpty && group.count == 1 ? packedChunks(group[0]) : nil
-        if packed == nil { for column in ends.indices { try writeHeld(column) } }
-        for draft in group { try writeHeader(draft, shared: shared, packed: packed) }
+        for segment in group.indices {
+            if packed == nil { try writeChunks(segment) }
+            try writeHeader(group[segment], shared: shared, packed: packed)
+        }
         group = []
+        held = 0
     }
 
     private func packedChunks(_ draft: SegmentDraft) -> [[UInt8]]? {
@@ -276,7 +287,7 @@ package final class BulkWriter {
         }
         header.shared = shared
         header.packedChunks = packed
-        entries.append(DirectoryEntry(firstRowID: first, lastRowID: draft.rowIDs.last, rowCount: draft.rowCount, deletedCount: 0, header: try transaction.write(header.encoded)))
+        entries.append(DirectoryEntry(firstRowID: first, lastRowID: draft.rowIDs.last, rowCount: draft.rowCount, deletedCount: 0, header: try transaction.write(header, ofType: schema.id)))
     }
 
     /// Seals what is left and hands the new segments to the transaction; rows that come after begin a new group. Committing does it too.

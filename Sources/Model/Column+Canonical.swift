@@ -72,6 +72,8 @@ extension Column {
                 high = value > high ? value : high
             }
             if ordered { zone.bounds = .reals(low, high) }
+        } else if type.kind == .string || type.kind == .data, let bounds = TextBounds(text, present: present, count: count) {
+            zone.bounds = .text(bounds)
         }
         return zone
     }

@@ -57,7 +57,7 @@ final class ColumnEncoder {
         encodePayload(of: payload, into: &streams)
         // Kinds ascend; what is like another column's comes last.
         streams.sort { $0.kind.rawValue < $1.kind.rawValue }
-        let summary = Summary(zone: column.zone, logicalHash: column.logicalHash)
+        let summary = Summary(zone: column.zone.shortened, logicalHash: column.logicalHash)
         waiting[segments] = (Chunk(streams: streams), summary, (text == nil ? 0 : 1) + (keys == nil ? 0 : 1))
         segments += 1
     }

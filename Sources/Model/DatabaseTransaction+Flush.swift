@@ -133,10 +133,9 @@ extension DatabaseTransaction {
                 header.deletes = BitsEncoder.encode(Bits(words: live.words.map { ~$0 }, count: live.count), profile: profile)
             }
             store.free(entries[index].header)
-            let bytes = header.encoded
-            entries[index].header = try write(bytes)
+            entries[index].header = try write(header, ofType: schema.types[type].id)
             entries[index].deletedCount = entry.rowCount - rows.liveCount
-            written += bytes.count
+            written += Int(entries[index].header.length)
         }
         states[type].untouch(index, removed: states[type].segmentCount < count)
         return written
@@ -212,7 +211,7 @@ extension DatabaseTransaction {
         if last - first != Int64(rowIDs.count - 1) {
             header.rowIDs = rowIDs.map { $0 - first }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
         }
-        return DirectoryEntry(firstRowID: first, lastRowID: last, rowCount: rowIDs.count, deletedCount: 0, header: try write(header.encoded))
+        return DirectoryEntry(firstRowID: first, lastRowID: last, rowCount: rowIDs.count, deletedCount: 0, header: try write(header, ofType: schema.types[type].id))
     }
 
     /// Frees a segment's extents, and of the dictionaries that it shares those that no other segment refers to.

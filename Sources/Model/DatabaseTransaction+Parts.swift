@@ -1,10 +1,12 @@
 import FirnBytes
+import FirnStore
 
 /// What was kept of a transaction so far.
 struct KeptPart {
     var schema: Schema
     var states: [Catalogue.TypeState]
     var schemaIsNew: Bool
+    var earlySchema: (schema: Schema, ref: ExtentRef)?
     var entering: [Int: [IndexEntries]]
     /// What is known of keys: row ids that are given up are given again, to rows that nothing is known of, and types to others.
     var keys: [Int: TransactionKeys]
@@ -19,7 +21,7 @@ extension DatabaseTransaction {
         try finishBulk()
         for table in tables.values { table.begin() }
         store.setMark()
-        kept = KeptPart(schema: schema, states: states, schemaIsNew: schemaIsNew, entering: entering, keys: keys)
+        kept = KeptPart(schema: schema, states: states, schemaIsNew: schemaIsNew, earlySchema: earlySchema, entering: entering, keys: keys)
     }
 
     /// Gives up what was changed since `keepPart`.
@@ -29,6 +31,7 @@ extension DatabaseTransaction {
         schema = kept.schema
         states = kept.states
         schemaIsNew = kept.schemaIsNew
+        earlySchema = kept.earlySchema
         entering = kept.entering
         keys = kept.keys
         bulkWriters = [:]

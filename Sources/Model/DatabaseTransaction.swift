@@ -29,6 +29,8 @@ package final class DatabaseTransaction {
     /// Whether a small file may begin as its catalogue alone.
     var mayStandAlone = true
     var schemaIsNew = false
+    /// The schema as it was written before the rows: `SegmentProof`.
+    var earlySchema: (schema: Schema, ref: ExtentRef)?
     var tables: [Int: WorkingTable] = [:]
     var bulkWriters: [Int: BulkWriter] = [:]
     private var readable: SnapshotCore?
@@ -278,7 +280,8 @@ package final class DatabaseTransaction {
             var schemaRef = base.catalogue.schemaRef
             if schemaIsNew {
                 if schemaRef != .none { store.free(schemaRef) }
-                schemaRef = try write(schema.encoded)
+                try writeSchemaEarly(always: true)
+                schemaRef = earlySchema!.ref
             }
             if store.base.catalogue != .none { store.free(store.base.catalogue) }
             let catalogue = Catalogue(schemaRef: schemaRef, types: states)

@@ -46,12 +46,14 @@ extension Segment {
 /// What is known of a run of values without decoding it. Bounds are inclusive, over the values that are present.
 package struct Zone: Sendable, Equatable {
     package enum Bounds: Sendable, Equatable {
-        /// Nothing is known (strings without a zone, any, collections), or no value is present.
+        /// Nothing is known (any, decimals, collections, what older versions wrote of text), or no value is present.
         case none
         /// bool, int, link, date (seconds), uuid and objectID (first word).
         case words(Int64, Int64)
         /// float, double; never NaN, and absent if a value is.
         case reals(Double, Double)
+        /// string, data.
+        case text(TextBounds)
     }
     package var mayHaveNulls: Bool
     package var allNull: Bool

@@ -16,6 +16,7 @@ struct SegmentHeader {
     static let magic: [UInt8] = [0x73, 0x67]
     static let version: UInt8 = 1
     static let entrySize = 112
+    static let sharedSize = 37
     /// A segment whose chunks come to no more than this many bytes is packed into its header: one extent, one hash.
     static let packedLimit = 64 * 1024
     /// In place of a logical hash that the writer does not know.
@@ -91,6 +92,7 @@ struct SegmentHeader {
                 }
             }
             for chunk in packedChunks { out.append(contentsOf: chunk) }
+            encodeTextBounds(into: &out)
             return out.bytes
         }
         for entry in entries {
@@ -112,6 +114,7 @@ struct SegmentHeader {
             out.append(blob.stream.rawValue << 4 | blob.kind.rawValue)
             blob.ref.encode(to: &out)
         }
+        encodeTextBounds(into: &out)
         return out.bytes
     }
 
@@ -137,6 +140,7 @@ struct SegmentHeader {
         guard columnCount <= reader.remaining else { throw Damage("more columns than bytes", at: 8) }
         list = []
         list = flags & 1 != 0 ? try SegmentHeader.readPacked(columnCount, &reader) : try readWide(columnCount, &reader)
+        try readParts(&reader)
     }
 
     private static func readPacked(_ columnCount: Int, _ reader: inout ByteReader) throws(Damage) -> [Entry] {
@@ -190,7 +194,7 @@ extension Zone {
 
     var encodedBounds: (kind: UInt8, low: UInt64, high: UInt64) {
         switch bounds {
-        case .none: (0, 0, 0)
+        case .none, .text: (0, 0, 0)
         case .words(let low, let high): (1, UInt64(bitPattern: low), UInt64(bitPattern: high))
         case .reals(let low, let high): (2, low.bitPattern, high.bitPattern)
         }
@@ -207,15 +211,30 @@ extension Zone {
         self.init(mayHaveNulls: flags & 1 != 0, allNull: flags & 2 != 0, bounds: bounds)
     }
 
-    /// What holds of the rows of both.
+    /// As it is stored: long bounds of text are cut.
+    var shortened: Zone {
+        guard case .text(let bounds) = bounds else { return self }
+        return Zone(mayHaveNulls: mayHaveNulls, allNull: allNull, bounds: .text(bounds.shortened))
+    }
+
+    /// What holds of the rows of both, where values of the one take the place of some of the other's.
     func union(_ other: Zone) -> Zone {
         let bounds: Bounds = switch (self.bounds, other.bounds) {
         case (.words(let a, let b), .words(let c, let d)): .words(min(a, c), max(b, d))
         case (.reals(let a, let b), .reals(let c, let d)): .reals(min(a, c), max(b, d))
-        case (let mine, .none) where other.allNull: mine
-        case (.none, let theirs) where allNull: theirs
+        case (.text(let mine), .text(let theirs)): .text(mine.union(theirs).shortened)
+        case (let mine, .none) where other.allNull: mine.withoutOrder
+        case (.none, let theirs) where allNull: theirs.withoutOrder
         default: .none
         }
         return Zone(mayHaveNulls: mayHaveNulls || other.mayHaveNulls, allNull: allNull && other.allNull, bounds: bounds)
+    }
+}
+
+extension Zone.Bounds {
+    fileprivate var withoutOrder: Zone.Bounds {
+        guard case .text(var bounds) = self else { return self }
+        bounds.ascends = false
+        return .text(bounds.shortened)
     }
 }

@@ -104,7 +104,7 @@ extension DatabaseTransaction {
         header.deletes = deleted.noneSet ? nil : BitsEncoder.encode(deleted, profile: profile)
         var entry = derived.entry
         entry.deletedCount = deleted.ones
-        entry.header = try write(header.encoded)
+        entry.header = try write(header, ofType: schema.types[type].id)
         return entry
     }
 

@@ -2,6 +2,7 @@ import FirnBytes
 import FirnCodecs
 import FirnDisk
 import FirnStore
+import Synchronization
 
 /// New values for some rows of a segment's column: from the patches of its chunk, then from the delta.
 struct Patch: Sendable {
@@ -185,6 +186,8 @@ extension Column {
 /// Reads a stored column whose values are no embedded objects.
 final class StoredColumn: ColumnReader {
     private let raw: RawColumn
+    /// Of text that ascends: the first values of vectors, as far as they were asked for.
+    private let firstValues: Mutex<[Int: [UInt8]]> = Mutex([:])
 
     init(_ raw: RawColumn) { self.raw = raw }
 
@@ -203,8 +206,25 @@ final class StoredColumn: ColumnReader {
         var zone = Zone(mayHaveNulls: ones != count, allNull: ones == 0, bounds: .none)
         if type.kind == .any || type.kind == .decimal { return zone }
         if let bounds = chunk.words?.bounds(ofVector: vector) { zone.bounds = .words(bounds.0, bounds.1) }
+        if let bounds = textBounds(ofVector: vector, chunk) { zone.bounds = .text(bounds) }
         if let bounds = chunk.reals?.bounds(ofVector: vector) { zone.bounds = .reals(bounds.0, bounds.1) }
         return zone
+    }
+
+    /// Where values ascend, the first value of a vector and that of the next one are its bounds. Only first values are read: one for each vector that is asked about.
+    private func textBounds(ofVector vector: Int, _ chunk: ChunkReader) -> TextBounds? {
+        guard raw.patch == nil, case .text(let whole)? = raw.zone?.bounds, whole.ascends, let text = chunk.text, chunk.present == nil else { return nil }
+        guard let low = firstValue(vector, text) else { return nil }
+        let isLast = (vector + 1) * vectorSize >= rowCount
+        let bounds = isLast ? TextBounds(low: low, high: whole.high, isCut: whole.isCut) : firstValue(vector + 1, text).map { TextBounds(low: low, high: $0) }
+        return bounds.flatMap { $0.mayHold(low) ? $0 : nil }
+    }
+
+    private func firstValue(_ vector: Int, _ text: TextReader) -> [UInt8]? {
+        if let known = firstValues.withLock({ $0[vector] }) { return known }
+        guard let value = try? text.withValue(at: vector * vectorSize, { Array($0) }), (try? raw.checkIntact()) != nil else { return nil }
+        firstValues.withLock { $0[vector] = value }
+        return value
     }
 
     func read(vector: Int, into column: inout Column) throws(Damage) { try raw.read(vector: vector, into: &column) }

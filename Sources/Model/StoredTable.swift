@@ -86,6 +86,8 @@ extension Zone {
         case (.words(let low, let high), .objectID(let x)): return low <= Column.pair(objectID: x).0 && Column.pair(objectID: x).0 <= high
         case (.reals(let low, let high), .double(let x)): return low <= x && x <= high
         case (.reals(let low, let high), .float(let x)): return low <= Double(x) && Double(x) <= high
+        case (.text(let bounds), .string(let x)): return bounds.mayHold(Array(x.utf8))
+        case (.text(let bounds), .data(let x)): return bounds.mayHold(x)
         default: return true
         }
     }

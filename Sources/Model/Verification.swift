@@ -130,7 +130,7 @@ private final class Verifier {
         if segment.live == nil, segment.overlay[column] == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
             note(place, column, Damage("values do not have the hash that was taken when they were written", at: Int(clamping: base)))
         }
-        if raw.patch == nil, let zone = raw.zone, !zone.covers(all.zone) {
+        if let zone = raw.zone, raw.patch == nil || zone.isOfText, !zone.covers(all.zone) {
             note(place, column, Damage("values outside their zone", at: Int(clamping: segment.headerRef.offset)))
         }
     }
@@ -173,12 +173,17 @@ extension Int64 {
 }
 
 extension Zone {
+    fileprivate var isOfText: Bool {
+        if case .text = bounds { true } else { false }
+    }
+
     fileprivate func covers(_ other: Zone) -> Bool {
         if other.mayHaveNulls && !mayHaveNulls { return false }
         if allNull && !other.allNull { return false }
         switch (bounds, other.bounds) {
         case (.words(let a, let b), .words(let c, let d)): return a <= c && d <= b
         case (.reals(let a, let b), .reals(let c, let d)): return a <= c && d <= b
+        case (.text(let mine), .text(let theirs)): return mine.covers(theirs)
         default: return true
         }
     }

@@ -115,6 +115,7 @@ struct ElementTest: Sendable {
             verdict = Verdict(inside: low.word < least && greatest < high.word, outside: high.word < least || greatest < low.word, inverted: inverted)
         case (.wordSet(let set, let inverted), .words(let least, let greatest)):
             verdict = Verdict(inside: least == greatest && set.contains(least), outside: !set.contains { $0 >= least && $0 <= greatest }, inverted: inverted)
+        case (.text(let test, let inverted), .text(let bounds)): verdict = test.verdict(bounds, inverted: inverted)
         default: break
         }
         guard zone.mayHaveNulls else { return verdict }

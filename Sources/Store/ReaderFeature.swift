@@ -15,6 +15,8 @@ package enum WriterFeature: UInt64, CaseIterable, Sendable {
     case indexes = 0
     /// Versions that have names are kept, and commit records say what else is.
     case history = 1
+    /// Indexes of text have entries of kinds 3 and 4.
+    case shortIndexEntries = 2
 
     var bit: UInt64 { 1 << rawValue }
 }

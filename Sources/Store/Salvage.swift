@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnDisk
+import Synchronization
 
 /// A file of which nothing is believed but what hashes right: for getting out what damage has left. Needs no root, no record, no length that holds;
 /// never writes, takes no locks.
@@ -13,6 +14,8 @@ package final class Salvage: ExtentSource, Sendable {
             case record(isReached: Bool)
             /// Where a file of one commit has its catalogue: no hash is known of it.
             case place
+            /// No catalogue: segments were found by a search through the file.
+            case search
         }
         /// 0 if the number is not known: it is taken from roots and records alone whose hash holds.
         package var version: UInt64
@@ -24,12 +27,14 @@ package final class Salvage: ExtentSource, Sendable {
     package let path: String
     /// Bytes that the file has.
     package let length: UInt64
-    private let file: File
-    private let mapping: Mapping
+    let file: File
+    let mapping: Mapping
     private let verified: VerifiedExtents
     /// Of an encrypted file: its cipher, and what was opened with it.
-    private let cipher: ExtentCipher?
+    let cipher: ExtentCipher?
     private let held: HeldExtents?
+    /// Extents that the file does not have: `Salvage+Scan`.
+    let added: Mutex<[ExtentRef: AddedExtent]> = Mutex([:])
 
     /// Errors `.encrypted`, `.wrongKey` and `.notEncrypted` as when a store is opened.
     package convenience init(path: String, key: EncryptionKey? = nil) throws(FirnError) {
@@ -71,6 +76,7 @@ package final class Salvage: ExtentSource, Sendable {
 
     /// The bytes, if they hash right.
     package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
+        if let added = added.withLock({ $0[ref] }) { return added.bytes }
         var bytes = try place(ref)
         if let held {
             bytes = try held.read(ref, bytes)
@@ -104,7 +110,7 @@ package final class Salvage: ExtentSource, Sendable {
     // MARK: Leads
 
     /// A place where a root may be.
-    private struct Slot {
+    struct Slot {
         /// Its hash holds: as it is, or after one bit of it was corrected.
         var whole: Root?
         var isCorrected = false
@@ -112,7 +118,7 @@ package final class Salvage: ExtentSource, Sendable {
         var torn: Root?
     }
 
-    private static func slots(_ mapping: Mapping, _ length: UInt64) -> [Slot] {
+    static func slots(_ mapping: Mapping, _ length: UInt64) -> [Slot] {
         ([UInt64(0)] + (1...Root.mostSecondSlot).map { $0 * 4096 }).filter { $0 + UInt64(Root.length) <= length }.map { offset in
             let bytes = mapping.bytes(at: Int(offset), count: Int(min(UInt64(Root.slotBytes), length - offset)))
             if let whole = try? Root(slot: bytes, at: offset) { return Slot(whole: whole) }

@@ -86,6 +86,11 @@ struct SpaceState: Sendable {
         if let last, let taken = free.take(size, at: last) { return taken }
         if expected > size, let taken = free.take(size, within: expected) { return taken }
         if let taken = free.take(size) { return taken }
+        return extend(by: size)
+    }
+
+    /// Units after all that are in use.
+    mutating func extend(by size: UInt64) -> UnitRange {
         let range = UnitRange(start: end, end: end + size)
         end = range.end
         return range
@@ -95,9 +100,7 @@ struct SpaceState: Sendable {
     mutating func allocateLowest(_ size: UInt64, avoiding barred: [UnitRange]) -> UnitRange {
         let found = barred.isEmpty ? free.map.lowest(fitting: size, among: .max) : free.map.tightest(fitting: size, below: .max, avoiding: barred)
         if let found { return take(UnitRange(start: found.start, end: found.start + size)) }
-        let range = UnitRange(start: end, end: end + size)
-        end = range.end
-        return range
+        return extend(by: size)
     }
 
     /// Takes units that are free.

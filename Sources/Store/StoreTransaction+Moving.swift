@@ -7,6 +7,8 @@ enum Placing {
     case lowest(avoiding: [UnitRange])
     /// The next extent goes there: units that are free.
     case at(UnitRange)
+    /// After everything else in the file, free ranges or not.
+    case last
 }
 
 /// What lies where as a transaction finds it, in bytes of the file.
@@ -59,6 +61,10 @@ extension StoreTransaction {
             let range = store.space!.allocate(size, behind: lastEnd, expected: expectedUnits)
             lastEnd = range.end
             expectedUnits -= min(expectedUnits, range.count)
+            return range
+        case .last:
+            let range = store.space!.extend(by: size)
+            lastEnd = range.end
             return range
         case .lowest(let barred): return store.space!.allocateLowest(size, avoiding: barred)
         case .at(let range):

@@ -48,6 +48,8 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     var tagged: [StoreSnapshot] = []
     /// Names for the version that it will become.
     var ownTags: [String] = []
+    /// Extents that prove themselves to a search through the file (`writeFindable`), by their first unit.
+    var findable: Set<UInt64> = []
     /// Where extents are put: see `StoreTransaction+Moving`.
     var placing = Placing.usual
     /// The list of tags is written anew even if nothing of it changes.
@@ -200,6 +202,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     /// Gives back an extent of the transaction's own.
     func drop(_ ref: ExtentRef) {
+        if findable.remove(ref.offset / 64) != nil { wipe(ref) }
         if let entry = written.removeValue(forKey: ref.offset / 64), let buffer = entry.buffer {
             retire(entry)
             bufferedBytes -= buffer.count

@@ -28,6 +28,8 @@ struct GoldenFile: Sendable {
         GoldenFile(name: "indexes.firn", hash: "126cf0240d1c188ac29888167cb7125c", readerFeatures: 0, writerFeatures: 1, write: GoldenRows.writeIndexes, rows: ["Row": GoldenRows.many(3000)]),
         GoldenFile(name: "tags.firn", hash: "987536d36d894770f95560d5a362c158", readerFeatures: 0, writerFeatures: 2, write: GoldenRows.writeTags,
                    rows: ["Row": GoldenRows.many(150), "@first/Row": GoldenRows.many(100), "@second/Row": GoldenRows.secondTagged]),
+        GoldenFile(name: "proofs.firn", hash: "d9316d93d179dd9d4a1c2dbb4331574e", readerFeatures: 0, writerFeatures: 5, write: GoldenRows.writeProofs,
+                   rows: ["Row": GoldenRows.many(60), "Name": GoldenRows.names]),
     ]
 }
 
@@ -115,6 +117,19 @@ enum GoldenRows {
         }
         try database.retain(Retention(versions: 2, seconds: 60))
         for i in 0..<12 { try commit { try $0.update("Row", rowID: 100 + Int64(i), column: "flag", plain(i)[3]) } }
+    }
+
+    static let name = TypeSchema("Name", columns: [ColumnSchema("name", ColumnType(.string)), ColumnSchema("code", ColumnType(.string))], key: [0])
+    static var names: [[Value]] { (0..<2500).map { [.string("a shared beginning \(10_000 + $0)"), .string(String(mix($0), radix: 36) + String(mix($0 + 9999), radix: 36))] } }
+
+    /// A file's first commit: headers with proofs, packed and wide, bounds of text, and an index that keeps short text.
+    static func writeProofs(_ path: String) throws {
+        let transaction = try Database.create(path: path, atFirstCommit: true).begin()
+        try transaction.extendSchema([row, name])
+        try transaction.bulkWriter("Row").append(RandomBatches.batch(many(60), of: row))
+        try transaction.bulkWriter("Name").append(RandomBatches.batch(names, of: name))
+        try transaction.addIndex("Row", "name", .values)
+        try transaction.commit()
     }
 
     static let owner = TypeSchema("Owner", columns: [ColumnSchema("name", ColumnType(.string)), ColumnSchema("things", ColumnType(.link, collection: .list, target: "Thing")),

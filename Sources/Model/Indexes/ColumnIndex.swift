@@ -20,10 +20,19 @@ package final class ColumnIndex: Sendable {
 
     package var kind: IndexKind { state.kind }
 
+    /// The probe as the runs answer it.
+    private func asked(_ probe: IndexProbe) -> IndexProbe {
+        switch core.schema.types[type].columns[column].type.kind {
+        case .string, .data, .any: state.keepsShort ? probe : probe.hashed
+        default: probe
+        }
+    }
+
     /// About how many rows of sealed segments the probe gives: as many as it has entries, and those that a transaction may have changed. Reads a few
     /// words of each run.
     package func estimate(_ probe: IndexProbe) throws(Damage) -> Int {
         var sum = (probe.includesNulls ? state.runs.reduce(0) { $0 + $1.nullCount } : 0) + (working?.editCount(column) ?? 0)
+        let probe = asked(probe)
         for ref in state.runs {
             var run: IndexRun?
             for range in probe.ranges where ref.mayHold(range) {
@@ -36,6 +45,7 @@ package final class ColumnIndex: Sendable {
 
     /// The row ids that the runs give for the probe, in no order, some perhaps more than once.
     func forEachRow(_ probe: IndexProbe, _ body: (Int64) throws(Damage) -> Void) throws(Damage) {
+        let probe = asked(probe)
         for ref in state.runs {
             var run: IndexRun?
             for range in probe.ranges where ref.mayHold(range) {

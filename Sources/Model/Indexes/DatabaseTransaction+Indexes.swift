@@ -17,7 +17,7 @@ extension DatabaseTransaction {
         }
         for type in tables.keys.sorted() { try writeEdits(type) }
         try finishBulk()
-        try make(IndexState(column: column.id, kind), type, progress)
+        try make(IndexState(column, kind), type, progress)
         try directoryChange(type) { _ in }
         for table in tables.values { table.begin() }
     }
@@ -136,10 +136,11 @@ extension DatabaseTransaction {
             if isChanged || states[type].directory.isNone && !states[type].indexes.isEmpty { try directoryChange(type) { _ in } }
         }
         if states.contains(where: { !$0.indexes.isEmpty }) { store.require(WriterFeature.indexes) }
+        if states.contains(where: { $0.indexes.contains(where: \.keepsShort) }) { store.require(WriterFeature.shortIndexEntries) }
     }
 
     private func prepareEntering(_ type: Int) {
-        if entering[type] == nil { entering[type] = states[type].indexes.map { IndexEntries($0.kind) } }
+        if entering[type] == nil { entering[type] = states[type].indexes.map { IndexEntries($0) } }
     }
 
     private func place(of index: Int, _ type: Int) -> Int? {
@@ -149,7 +150,7 @@ extension DatabaseTransaction {
 
     private func writeRuns(_ type: Int, _ index: Int) throws(FirnError) {
         guard var waiting = entering[type]?[index] else { return }
-        entering[type]![index] = IndexEntries(waiting.kind)
+        entering[type]![index] = IndexEntries(states[type].indexes[index])
         waiting.sort()
         for start in stride(from: 0, to: max(waiting.entries.count, waiting.nulls.count), by: IndexRun.most) {
             let entries = waiting.entries.dropFirst(start).prefix(IndexRun.most), nulls = waiting.nulls.dropFirst(start).prefix(IndexRun.most)
@@ -170,7 +171,7 @@ extension DatabaseTransaction {
             all += part.entries
             nulls += part.nulls
         }
-        var merged = IndexEntries(states[type].indexes[index].kind, all, nulls: nulls)
+        var merged = IndexEntries(states[type].indexes[index], all, nulls: nulls)
         merged.sort()
         let run = try write(merged.entries, nulls: merged.nulls)
         for ref in refs { store.free(ref.ref) }
@@ -181,7 +182,7 @@ extension DatabaseTransaction {
     private func make(_ state: IndexState, _ type: Int, _ progress: (Int) -> Void = { _ in }) throws(FirnError) {
         prepareEntering(type)
         states[type].indexes.append(state)
-        entering[type]!.append(IndexEntries(state.kind))
+        entering[type]!.append(IndexEntries(state))
         schema.types[type].noteIndexes(states[type].indexes)
         try fill(type, states[type].indexes.count - 1, progress)
     }
@@ -192,7 +193,7 @@ extension DatabaseTransaction {
         states[type].indexes[index].runs = []
         states[type].indexes[index].staleRows = 0
         prepareEntering(type)
-        entering[type]![index] = IndexEntries(states[type].indexes[index].kind)
+        entering[type]![index] = IndexEntries(states[type].indexes[index])
         try fill(type, index)
     }
 
@@ -232,7 +233,7 @@ extension DatabaseTransaction {
         }
         let ascends = try reading { () throws(Damage) in try zonesAscend(type, column.id, from: max(0, (old?.segmentCount ?? 0) - 1)) }
         if ascends { return false }
-        try make(IndexState(column: column.id, .values, isForKey: true), type)
+        try make(IndexState(column, .values, isForKey: true), type)
         return true
     }
 
@@ -246,6 +247,7 @@ extension DatabaseTransaction {
             case (_, .none): return false
             case (.words(_, let high)?, .words(let low, _)) where high >= low: return false
             case (.reals(_, let high)?, .reals(let low, _)) where high >= low: return false
+            case (.text(let before)?, .text(let bounds)) where !before.isBelow(bounds.low): return false
             default: last = zone.bounds
             }
         }
@@ -258,7 +260,7 @@ extension IndexState {
     static func marked(_ type: TypeSchema, like known: [IndexState] = []) -> [IndexState] {
         type.columns.flatMap { column in
             IndexKind.allCases.filter { column.indexes.contains($0) && column.type.refusal(of: $0) == nil }.map { kind in
-                IndexState(column: column.id, kind, isForKey: known.first { $0.column == column.id && $0.kind == kind }?.isForKey ?? false)
+                IndexState(column, kind, isForKey: known.first { $0.column == column.id && $0.kind == kind }?.isForKey ?? false)
             }
         }
     }

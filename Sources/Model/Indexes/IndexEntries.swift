@@ -24,14 +24,22 @@ struct IndexEntry: Hashable, Comparable {
 /// Rows that go into a run of an index.
 struct IndexEntries {
     let kind: IndexKind
+    /// Text of up to eight bytes is entered as it is, with its length; else with a hash.
+    let keepsShort: Bool
     private(set) var entries: [IndexEntry] = []
     /// Rows without a value.
     private(set) var nulls: [Int64] = []
 
-    init(_ kind: IndexKind) { self.kind = kind }
-
-    init(_ kind: IndexKind, _ entries: [IndexEntry], nulls: [Int64]) {
+    init(_ kind: IndexKind, keepsShort: Bool = false) {
         self.kind = kind
+        self.keepsShort = keepsShort
+    }
+
+    /// For an index, without rows.
+    init(_ index: IndexState) { self.init(index.kind, keepsShort: index.keepsShort) }
+
+    init(_ index: IndexState, _ entries: [IndexEntry], nulls: [Int64]) {
+        self.init(index)
         self.entries = entries
         self.nulls = nulls
     }
@@ -52,10 +60,14 @@ struct IndexEntries {
         case .string, .data:
             column.text.bytes.withUnsafeBytes { bytes in
                 column.text.offsets.withUnsafeBufferPointer { offsets in
-                    add(column, live, rowID) { IndexKey(bytes: UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]])) }
+                    if keepsShort {
+                        add(column, live, rowID) { IndexKey(bytes: UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]])) }
+                    } else {
+                        add(column, live, rowID) { IndexKey(hashing: UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]])) }
+                    }
                 }
             }
-        case .decimal, .any: add(column, live, rowID) { IndexKey(column.value(at: $0), column.type.kind) }
+        case .decimal, .any: add(column, live, rowID) { IndexKey(column.value(at: $0), column.type.kind, hashesAll: true) }
         case .embedded: preconditionFailure("objects have no index: ask ColumnType.refusal first")
         }
     }
@@ -69,12 +81,13 @@ struct IndexEntries {
 
     private mutating func addWords(_ column: Column, _ live: Bits?, _ rowID: (Int) -> Int64) {
         var cutter = WordCutter(), found: [IndexEntry] = []
+        let keepsShort = keepsShort
         for i in 0..<column.count where (live?[i] ?? true) && column.isPresent(i) {
             let row = rowID(i)
             found.removeAll(keepingCapacity: true)
             column.text.withBytes(i) { text in
                 cutter.forEachWord(of: text) { word in
-                    found.append(IndexEntry(IndexKey(bytes: word), row))
+                    found.append(IndexEntry(keepsShort ? IndexKey(bytes: word) : IndexKey(hashing: word), row))
                     return true
                 }
             }

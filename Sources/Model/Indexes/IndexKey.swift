@@ -17,12 +17,25 @@ package struct IndexKey: Hashable, Comparable, Sendable {
 
     init(_ x: Double) { self.init(IndexKey.ordered(x), 0) }
 
-    init(bytes: UnsafeRawBufferPointer) { self.init(IndexKey.word(bytes), UInt32(truncatingIfNeeded: hash64(bytes))) }
+    /// Of text as runs with whole short values have it: up to eight bytes need no hash.
+    init(bytes: UnsafeRawBufferPointer) {
+        if bytes.count <= 8 { self.init(IndexKey.word(bytes), UInt32(bytes.count)) } else { self.init(hashing: bytes) }
+    }
+
+    /// Of text as all other runs have it.
+    init(hashing bytes: UnsafeRawBufferPointer) { self.init(IndexKey.word(bytes), UInt32(truncatingIfNeeded: hash64(bytes))) }
+
+    /// What a run that hashes all text has for the text that this key stands for, if it is short.
+    var hashed: IndexKey? {
+        guard extra <= 8 else { return nil }
+        var bytes = (UInt64(bitPattern: word) ^ 1 << 63).bigEndian
+        return withUnsafeBytes(of: &bytes) { IndexKey(hashing: UnsafeRawBufferPointer(rebasing: $0[..<Int(extra)])) }
+    }
 
     init(pair: (Int64, Int64)) { self.init(pair.0, UInt32(truncatingIfNeeded: pair.1)) }
 
     /// Of a value as a column of this kind holds it; nil for null.
-    init?(_ value: Value, _ kind: ScalarKind) {
+    init?(_ value: Value, _ kind: ScalarKind, hashesAll: Bool = false) {
         switch value {
         case .null: return nil
         case .bool(let x): self.init(x ? 1 : 0, 0)
@@ -36,8 +49,8 @@ package struct IndexKey: Hashable, Comparable, Sendable {
         case .objectID(let x): self.init(pair: Column.pair(objectID: x))
         case .string(let x):
             var text = x
-            self = text.withUTF8 { IndexKey(bytes: UnsafeRawBufferPointer($0)) }
-        case .data(let x): self = x.withUnsafeBytes { IndexKey(bytes: $0) }
+            self = text.withUTF8 { hashesAll ? IndexKey(hashing: UnsafeRawBufferPointer($0)) : IndexKey(bytes: UnsafeRawBufferPointer($0)) }
+        case .data(let x): self = x.withUnsafeBytes { hashesAll ? IndexKey(hashing: $0) : IndexKey(bytes: $0) }
         case .list, .set, .map, .object: self.init(0, 0)
         }
     }
@@ -109,6 +122,15 @@ package struct IndexProbe: Sendable, Equatable {
     package static func bytes(prefix: [UInt8]) -> IndexProbe {
         let low = prefix.prefix(8), high = low + Array(repeating: 0xFF, count: 8 - low.count)
         return words(Array(low).withUnsafeBytes(IndexKey.word), Array(high).withUnsafeBytes(IndexKey.word))
+    }
+
+    /// The same for runs that hash all text; more than that, where a key may stand for something else.
+    var hashed: IndexProbe {
+        var probe = self
+        for range in ranges where range.lowerBound == range.upperBound {
+            if let key = range.lowerBound.hashed { probe.ranges.append(key...key) }
+        }
+        return probe
     }
 
     /// What both find.

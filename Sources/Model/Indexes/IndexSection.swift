@@ -17,6 +17,8 @@ struct RunRef: Hashable, Sendable {
 struct IndexState: Hashable, Sendable {
     var column: UInt32
     var kind: IndexKind
+    /// Text of up to eight bytes is entered as it is (kinds 3 and 4 in the file).
+    var keepsShort = false
     /// Made because the type's key needs it.
     var isForKey = false
     /// About how many rows were changed or deleted since all was entered.
@@ -28,6 +30,16 @@ struct IndexState: Hashable, Sendable {
         self.kind = kind
         self.isForKey = isForKey
     }
+
+    /// As indexes of a column are made now.
+    init(_ column: ColumnSchema, _ kind: IndexKind, isForKey: Bool = false) {
+        self.init(column: column.id, kind, isForKey: isForKey)
+        keepsShort = column.type.kind == .string || column.type.kind == .data
+    }
+
+    /// The kind in the file.
+    fileprivate var storedKind: UInt8 { kind.rawValue + (keepsShort ? IndexState.short : 0) }
+    fileprivate static let short: UInt8 = 2
 
     var entryCount: Int { runs.reduce(0) { $0 + $1.size } }
     var bytes: Int { runs.reduce(0) { $0 + Int(clamping: $1.ref.length) } }
@@ -44,9 +56,9 @@ enum IndexSection {
         out.append(version)
         out.append(0 as UInt8)
         out.appendVarint(indexes.count)
-        for index in indexes.sorted(by: { ($0.column, $0.kind.rawValue) < ($1.column, $1.kind.rawValue) }) {
+        for index in indexes.sorted(by: { ($0.column, $0.storedKind) < ($1.column, $1.storedKind) }) {
             out.appendVarint(Int(index.column))
-            out.append(index.kind.rawValue)
+            out.append(index.storedKind)
             out.append(index.isForKey ? 1 : 0 as UInt8)
             out.appendVarint(index.staleRows)
             out.appendVarint(index.runs.count)
@@ -73,13 +85,15 @@ enum IndexSection {
             let column = UInt32(try reader.readCount(limit: Int(UInt32.max))), raw = try reader.read(UInt8.self), flags = try reader.read(UInt8.self)
             if let last, last >= (column, raw) { throw Damage("indexes are out of order", at: place) }
             last = (column, raw)
-            var index = IndexState(column: column, IndexKind(rawValue: raw) ?? .values, isForKey: flags & 1 != 0)
+            let keepsShort = raw > IndexState.short, kind = IndexKind(rawValue: keepsShort ? raw - IndexState.short : raw)
+            var index = IndexState(column: column, kind ?? .values, isForKey: flags & 1 != 0)
+            index.keepsShort = keepsShort
             index.staleRows = try reader.readCount()
             for _ in 0..<(try reader.readCount(limit: reader.remaining)) { index.runs.append(try RunRef(from: &reader)) }
-            guard IndexKind(rawValue: raw) != nil else { continue }
-            guard let known = type.index(ofID: column), type.columns[known].type.refusal(of: index.kind) == nil else {
-                throw Damage("an index of a column that has none", at: place)
-            }
+            guard kind != nil else { continue }
+            guard let known = type.index(ofID: column), case let own = type.columns[known].type, own.refusal(of: index.kind) == nil,
+                  !keepsShort || own.kind == .string || own.kind == .data else { throw Damage("an index of a column that has none", at: place) }
+            guard !indexes.contains(where: { $0.column == column && $0.kind == index.kind }) else { throw Damage("two indexes of one kind", at: place) }
             indexes.append(index)
         }
         guard reader.isAtEnd else { throw Damage("bytes after the indexes", at: reader.position) }

@@ -28,7 +28,7 @@ extension SnapshotCore {
         // A text has many words.
         let step = index.kind == .words ? 1 : SnapshotCore.segmentsAtATime
         for start in stride(from: 0, to: count, by: step) {
-            var wanted = IndexEntries(index.kind)
+            var wanted = IndexEntries(index)
             for number in start..<min(start + step, count) {
                 let segment = try self.segment(type: type, index: number)
                 try segment.forEachSealed(column) { (values, first) throws(Damage) in

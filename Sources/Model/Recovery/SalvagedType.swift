@@ -50,7 +50,7 @@ final class SalvagedType {
         foundAt = version.catalogueOffset
         takesUnproven = unproven
         older = version.older.types(core.schema.types[type].id, but: core.catalogue.types[type])
-        readDirectory()
+        readDirectory(ofVersion: version.version)
         readDelta()
         var last: Int64 = -1
         for index in 0..<(state.inner != nil || directory != nil ? state.segmentCount : 0) {
@@ -75,6 +75,8 @@ final class SalvagedType {
                            Damage("no hash proves that these rows are as they were written", inFileAt: foundAt)))
     }
 
+    deinit { core.close() }
+
     private func lose(_ column: Int?, _ rows: ClosedRange<Int64>?, _ count: Int?, from version: UInt64? = nil, _ damage: Damage) {
         losses.append(Loss(type: schema.name, column: column.map { schema.columns[$0].name }, rows: rows, count: count, takenFrom: version, damage))
     }
@@ -82,9 +84,15 @@ final class SalvagedType {
     // MARK: Directory
 
     /// A damaged directory leads to headers that have hashes of their own; nothing else that it says is taken.
-    private func readDirectory() {
+    private func readDirectory(ofVersion version: UInt64) {
         guard state.segmentCount > 0, state.inner == nil else { return }
         do throws(Damage) { directory = try salvage.read(state.directory) } catch {
+            if version == 1, let found = GatheredSegments.withDirectory(core, type: type, salvage), found.catalogue.types[type].segmentCount <= state.segmentCount {
+                lose(nil, nil, nil, Damage("the directory is damaged (\(error.what)): \(found.catalogue.types[type].segmentCount) of \(state.segmentCount) segments prove themselves", at: Int(clamping: error.offset)))
+                core = found
+                directory = try? salvage.read(state.directory)
+                return
+            }
             directory = try? salvage.readBeginning(state.directory)
             isDirectoryProven = false
             if directory == nil, let other = older.first(where: { $0.schema == schema && $0.hasDirectory }) {

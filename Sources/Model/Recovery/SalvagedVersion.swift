@@ -31,7 +31,7 @@ struct SalvagedVersion {
             }
             return nil
         }
-        var found = choose(leads, provenOnly: true), isProven = true
+        var found = choose(leads, provenOnly: true), isProven = true, gatheredLosses: [Loss] = []
         let needsSearch = wanted == nil && (!leads.contains { $0.origin == .root(isWhole: true) } || found == nil || found!.0.version < newest || SalvagedVersion.lacksRoot(leads))
         if needsSearch {
             // A root that is gone may have been the newest: its record is still there, and its catalogue has a hash.
@@ -39,6 +39,10 @@ struct SalvagedVersion {
             all += strays.filter { $0.origin != .place }
             let known = found?.0.version ?? 0
             if let better = choose(strays.filter { $0.origin != .place && (found == nil || $0.version > known) }, provenOnly: true) { found = better }
+            if found == nil, let gathered = GatheredSegments(salvage) {
+                found = (.bySearch(time: leads.first { $0.version == 1 }?.time ?? 0), gathered.core)
+                gatheredLosses = gathered.losses
+            }
             // A whole root has the hash of the catalogue: where that does not hold, nothing is known to lie at its position.
             let places = strays.filter { $0.origin == .place && !leads.contains { $0.origin == .root(isWhole: true) } }
             if found == nil, unproven, let best = choose(leads.filter { $0.origin != .root(isWhole: false) } + strays.filter { $0.origin != .place } + places + leads, provenOnly: false) {
@@ -55,6 +59,7 @@ struct SalvagedVersion {
         self.isProven = isProven
         catalogueOffset = lead.catalogue.offset
         older = OlderVersions(salvage, all.filter { $0.version < lead.version && isProven })
+        losses += gatheredLosses
         if !isProven { losses.append(Loss(isUnproven: true, wrong ?? Damage("no hash proves the version that was found"))) }
         if lead.version < newest {
             losses.append(Loss(Damage("version \(newest) cannot be read (\(wrong?.what ?? "damaged")): version \(lead.version) is", at: Int(clamping: wrong?.offset ?? 0))))
@@ -64,6 +69,7 @@ struct SalvagedVersion {
         case .root(isWhole: false): remarks.append("a root is damaged; what it led to is whole")
         case .record where wanted != nil: break
         case .record: remarks.append("\(lead.version > 0 ? "version \(lead.version)" : "a version whose number is not known") was found by its commit record: no root leads to it")
+        case .search: break
         case .place: remarks.append("the root is damaged: no hash proves what was found")
         }
     }

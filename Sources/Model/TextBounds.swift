@@ -1,0 +1,136 @@
+import FirnBytes
+
+/// Bounds of the strings or byte strings of a run of values, in the order of their bytes (`docs/format/model.md`, "Bounds of text").
+package struct TextBounds: Sendable, Equatable {
+    /// No value is less. It may be cut: what it begins with.
+    package var low: [UInt8]
+    /// No value is greater; if `isCut`, no value is greater than all that begin with it.
+    package var high: [UInt8]
+    package var isCut: Bool
+    /// Every row has a value, and none is less than the one before.
+    package var ascends: Bool
+
+    /// Bounds are stored up to so many bytes beyond those that both begin with, and never more than `most` in all.
+    static let beyond = 24, most = 96
+
+    package init(low: [UInt8], high: [UInt8], isCut: Bool = false, ascends: Bool = false) {
+        self.low = low
+        self.high = high
+        self.isCut = isCut
+        self.ascends = ascends
+    }
+
+    /// The same with long ends cut.
+    var shortened: TextBounds {
+        var shared = 0
+        while shared < low.count, shared < high.count, low[shared] == high[shared] { shared += 1 }
+        let limit = min(shared + TextBounds.beyond, TextBounds.most)
+        var short = self
+        if low.count > limit { short.low = Array(low[..<limit]) }
+        if high.count > limit { (short.high, short.isCut) = (Array(high[..<limit]), true) }
+        return short
+    }
+
+    /// Whether all values that the upper bound allows are less than a string, and than all longer ones that begin with it.
+    package func isBelow(_ value: [UInt8]) -> Bool { isCut ? high.isBelow(value) && !value.starts(with: high) : high.isBelow(value) }
+
+    /// Whether all values are less or equal.
+    package func isAtMost(_ value: [UInt8]) -> Bool { isBelow(value) || !isCut && high == value }
+
+    package func mayHold(_ value: [UInt8]) -> Bool { !value.isBelow(low) && !isBelow(value) }
+
+    /// Whether some value may begin so.
+    package func mayHold(prefix: [UInt8]) -> Bool { !(prefix.isBelow(low) && !low.starts(with: prefix)) && !isBelow(prefix) }
+
+    /// Whether every value begins so.
+    package func allBegin(with prefix: [UInt8]) -> Bool { low.starts(with: prefix) && high.starts(with: prefix) }
+
+    func union(_ other: TextBounds) -> TextBounds {
+        let upper: (bytes: [UInt8], isCut: Bool)
+        if high == other.high { upper = (high, isCut || other.isCut) }
+        else if isCut, other.high.starts(with: high) { upper = (high, true) }
+        else if other.isCut, high.starts(with: other.high) { upper = (other.high, true) }
+        else { upper = high.isBelow(other.high) ? (other.high, other.isCut) : (high, isCut) }
+        return TextBounds(low: low.isBelow(other.low) ? low : other.low, high: upper.bytes, isCut: upper.isCut)
+    }
+
+    /// Whether these bounds allow all that others, which are exact, may hold.
+    func covers(_ exact: TextBounds) -> Bool { mayHold(exact.low) && mayHold(exact.high) && (!ascends || exact.ascends) }
+
+    /// Of the values of a column that are present; nil if there are none.
+    init?(_ text: Text, present: Bits?, count: Int) {
+        var low = -1, high = -1, last = -1, lowWord: UInt64 = 0, highWord: UInt64 = 0, lastWord: UInt64 = 0, ascends = present.map { $0.ones == count } ?? true
+        text.bytes.withUnsafeBytes { bytes in
+            func value(_ row: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[text.range(row)]) }
+            func look(_ row: Int) {
+                let own = value(row), word = UInt64(bitPattern: IndexKey.word(own)) ^ 1 << 63
+                if low < 0 {
+                    (low, high, lowWord, highWord) = (row, row, word, word)
+                } else {
+                    // The first eight bytes tell most values apart.
+                    if ascends, word < lastWord || word == lastWord && TextBounds.isBelow(own, value(last)) { ascends = false }
+                    if word < lowWord || word == lowWord && TextBounds.isBelow(own, value(low)) { (low, lowWord) = (row, word) }
+                    if word > highWord || word == highWord && TextBounds.isBelow(value(high), own) { (high, highWord) = (row, word) }
+                }
+                (last, lastWord) = (row, word)
+            }
+            if let present { present.forEachSet(look) } else { for row in 0..<count { look(row) } }
+        }
+        guard low >= 0 else { return nil }
+        self.init(low: Array(text.bytes[text.range(low)]), high: Array(text.bytes[text.range(high)]), ascends: ascends)
+    }
+
+    @inline(__always)
+    private static func isBelow(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
+        for i in 0..<min(a.count, b.count) where a[i] != b[i] { return a[i] < b[i] }
+        return a.count < b.count
+    }
+}
+
+extension [UInt8] {
+    fileprivate func isBelow(_ other: [UInt8]) -> Bool { lexicographicallyPrecedes(other) }
+}
+
+/// How the bounds of a header's text columns are stored: a part after the header.
+///
+///     "tzb1" · length u32 · for each column that has them: position varint · flags u8 (1 high is cut, 2 values ascend) · low: length varint, bytes · high: likewise
+extension SegmentHeader {
+    private static let boundsTag: [UInt8] = [0x74, 0x7A, 0x62, 0x31]
+
+    func encodeTextBounds(into out: inout ByteWriter) {
+        var part = ByteWriter()
+        for (position, entry) in entries.enumerated() {
+            guard case .text(let bounds) = entry.zone.bounds else { continue }
+            part.appendVarint(position)
+            part.append((bounds.isCut ? 1 : 0) | (bounds.ascends ? 2 : 0) as UInt8)
+            part.append(lengthPrefixed: bounds.low)
+            part.append(lengthPrefixed: bounds.high)
+        }
+        guard part.count > 0 else { return }
+        out.append(contentsOf: SegmentHeader.boundsTag)
+        out.append(UInt32(part.count))
+        out.append(contentsOf: part.bytes)
+    }
+
+    /// Reads the parts after the header; passes over those of unknown tags.
+    mutating func readParts(_ reader: inout ByteReader) throws(Damage) {
+        while reader.remaining >= 8 {
+            let tag = try reader.read(count: 4), length = Int(try reader.read(UInt32.self))
+            let start = reader.position, bytes = try reader.read(count: length)
+            guard tag.elementsEqual(SegmentHeader.boundsTag) else { continue }
+            do throws(Damage) { try readTextBounds(bytes) } catch { throw error.shifted(by: UInt64(start)) }
+        }
+    }
+
+    private mutating func readTextBounds(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
+        var reader = ByteReader(bytes), next = 0
+        while !reader.isAtEnd {
+            let place = reader.position, position = try reader.readCount(limit: entries.count), flags = try reader.read(UInt8.self)
+            let low = Array(try reader.readLengthPrefixed()), high = Array(try reader.readLengthPrefixed())
+            guard position >= next, position < entries.count, flags < 4, low.count <= TextBounds.most, high.count <= TextBounds.most, !high.isBelow(low),
+                  entries[position].zone.bounds == .none, !entries[position].zone.allNull else { throw Damage("bounds of text contradict themselves", at: place) }
+            entries[position].zone.bounds = .text(TextBounds(low: low, high: high, isCut: flags & 1 != 0, ascends: flags & 2 != 0))
+            next = position + 1
+        }
+    }
+}
