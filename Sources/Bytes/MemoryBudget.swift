@@ -34,6 +34,8 @@ package final class MemoryBudget: Sendable {
 
     /// Bytes charged now.
     package var used: Int { held.load(ordering: .relaxed) }
+    /// Caches release what they can make again.
+    package var isHalfUsed: Bool { used > limit / 2 }
     /// The maximum of `used` since the beginning, or since `resetPeak`.
     package var peak: Int { highest.load(ordering: .relaxed) }
     package func resetPeak() { highest.store(used, ordering: .relaxed) }
@@ -65,6 +67,9 @@ package final class MemoryBudget: Sendable {
         unmeasured.store(0, ordering: .relaxed)
         return hasRoom(bytes, limit)
     }
+
+    /// Notes that `bytes` were allocated which nothing charges; false where the process holds too much by now.
+    package func note(_ bytes: Int) -> Bool { isThereRoom(bytes) }
 
     package func release(_ bytes: Int) {
         if bytes > 0 { held.wrappingSubtract(bytes, ordering: .relaxed) }
@@ -113,6 +118,7 @@ package final class MemoryBudget: Sendable {
 }
 
 /// A charge that ends with the object that holds it. Grows and shrinks with a buffer; for one thread at a time.
+@usableFromInline
 package final class MemoryCharge: @unchecked Sendable {
     package let budget: MemoryBudget
     package private(set) var bytes: Int
@@ -157,5 +163,43 @@ extension FirnError {
     /// `bytes` more for `what` (the subject of a sentence) were refused by `budget`.
     package static func beyondMemory(_ what: String, _ bytes: Int, _ budget: MemoryBudget, at place: Place? = nil) -> FirnError {
         FirnError(.outOfMemory, budget.sentence(bytes, what), at: place, advice: memoryAdvice)
+    }
+}
+
+/// A budget, and the column that its errors name: what a reader of one column charges.
+package struct MemoryScope: Sendable {
+    package let budget: MemoryBudget
+    private let type: String, column: String
+
+    package init(_ budget: MemoryBudget, type: String = "", column: String = "") {
+        self.budget = budget
+        self.type = type
+        self.column = column
+    }
+
+    package static let unlimited = MemoryScope(.unlimited)
+
+    /// `column "people.name"`
+    package var name: String { column.isEmpty ? "the file" : "column \"\(type.isEmpty ? "" : type + ".")\(column)\"" }
+
+    package func charge(_ bytes: Int) throws(Damage) { try budget.charge(bytes, for: name) }
+    package func release(_ bytes: Int) { budget.release(bytes) }
+    package func holding(_ bytes: Int) throws(Damage) -> MemoryCharge { try budget.holding(bytes, for: name) }
+    package func scoped<R>(_ bytes: Int, _ body: () throws(Damage) -> R) throws(Damage) -> R { try budget.scoped(bytes, for: name, body) }
+
+    /// Notes that `bytes` were allocated which nothing charges, because many small values hold them: where the process holds too much, it throws.
+    package func note(_ bytes: Int) throws(Damage) {
+        if !budget.note(bytes) { throw budget.exceeded(bytes, name) }
+    }
+}
+
+extension MemoryCharge {
+    /// The charge that `held` is, or a new one where there is none or a copy shares it, grown to `total` bytes.
+    package static func grow(_ held: inout MemoryCharge?, to total: Int, _ scope: MemoryScope) throws(Damage) {
+        if held != nil, isKnownUniquelyReferenced(&held!) {
+            if total > held!.bytes { try held!.set(total, for: scope.name) }
+        } else {
+            held = try scope.holding(total)
+        }
     }
 }

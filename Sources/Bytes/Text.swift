@@ -4,6 +4,20 @@
 package struct Text: Hashable, Sendable {
     @usableFromInline package var offsets: [Int]
     @usableFromInline package var bytes: [UInt8]
+    /// What the memory is charged to, where a file decides how much it is; shared by copies, as the bytes are.
+    @usableFromInline package var charge: MemoryCharge?
+
+    @usableFromInline package static func == (a: Text, b: Text) -> Bool { a.offsets == b.offsets && a.bytes == b.bytes }
+
+    @usableFromInline package func hash(into hasher: inout Hasher) {
+        hasher.combine(offsets)
+        hasher.combine(bytes)
+    }
+
+    /// Charges `total` bytes before so many are decoded into this text. Less than 16 KiB is not worth it.
+    package mutating func reserve(_ total: Int, _ scope: MemoryScope) throws(Damage) {
+        if total >= 16 << 10 { try MemoryCharge.grow(&charge, to: total, scope) }
+    }
 
     @inlinable
     package init() {

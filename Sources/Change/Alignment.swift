@@ -12,10 +12,10 @@ struct Alignment {
     private var keptNew: [Int32] = []
 
     init(_ old: [Int64], _ new: [Int64]) {
-        precondition(max(old.count, new.count) < Int(Int32.max), "a collection of more than 2^31 elements cannot be observed")
         oldCount = old.count
         newCount = new.count
-        let least = min(old.count, new.count)
+        // Positions are kept in 32 bits: of longer sequences all elements count as replaced.
+        let least = max(old.count, new.count) < Int(Int32.max) ? min(old.count, new.count) : 0
         var prefix = 0
         while prefix < least, old[prefix] == new[prefix] { prefix += 1 }
         var suffix = 0
@@ -23,7 +23,7 @@ struct Alignment {
         self.prefix = prefix
         self.suffix = suffix
         let left = old[prefix..<(old.count - suffix)], right = new[prefix..<(new.count - suffix)]
-        guard !left.isEmpty, !right.isEmpty else { return }
+        guard least > 0, !left.isEmpty, !right.isEmpty else { return }
         if left.ascends, right.ascends {
             merge(left, right)
         } else {

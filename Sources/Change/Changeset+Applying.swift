@@ -142,7 +142,7 @@ struct Patch {
     func damaged(_ what: String) -> FirnError { FirnError(.damaged, what, at: .init(file: changes.name), advice: "make the changes anew with 'firn diff OLD NEW --changes FILE'") }
 
     func reading<T>(_ body: () throws(Damage) -> T) throws(FirnError) -> T {
-        do throws(Damage) { return try body() } catch { throw .damaged(changes.name, what: error.what, byte: error.offset) }
+        do throws(Damage) { return try body() } catch { throw FirnError(error, in: changes.name) }
     }
 
     /// Where rows were exactly what the changes were made from, they are now exactly what they lead to.

@@ -36,7 +36,7 @@ private struct ChangesetReader {
             var rows: [[Value]] = []
             for id in try table.liveRowIDs() { rows.append(try table.row(id) ?? []) }
             return rows
-        } catch { throw .damaged(name, what: error.what, byte: error.offset) }
+        } catch { throw FirnError(error, in: name) }
     }
 
     private func words(_ value: Value) -> [String]? {
@@ -134,6 +134,6 @@ private struct ChangesetReader {
         do throws(Damage) {
             // Rows are named by their places.
             for table in tables { for index in 0..<table.segmentCount where try table.segment(index).live != nil { throw Damage("deleted rows in a file of changes") } }
-        } catch { throw .damaged(name, what: error.what, byte: error.offset) }
+        } catch { throw FirnError(error, in: name) }
     }
 }

@@ -64,7 +64,7 @@ package struct ContentHash: Sendable {
                 live += found.live
                 for (i, column) in found.columns.enumerated() { columnSums[i] &+= column }
             }
-        } catch { throw .damaged(options.name, what: error.what, byte: error.offset) }
+        } catch { throw FirnError(error, in: options.name) }
         guard live == rows else { throw .damaged(options.name, what: "\(live) rows of type '\(name)' in place of \(rows)", byte: 0) }
 
         var whole = ByteWriter()

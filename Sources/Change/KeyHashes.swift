@@ -9,6 +9,8 @@ final class KeyHashes: @unchecked Sendable {
     private(set) var hashes: UnsafeMutableBufferPointer<UInt64>
     /// The rows that count, by segment; nil: all.
     var chosen: [Bits?]
+    /// For hashes, and for the table that is made of them.
+    private let charge: MemoryCharge
 
     var count: Int { starts[starts.count - 1] }
 
@@ -25,6 +27,9 @@ final class KeyHashes: @unchecked Sendable {
         }
         try KeyHashes.check(rows: starts[segments], segments, side, options)
         self.starts = starts
+        do throws(Damage) { charge = try table.memory.holding(starts[segments] * KeyHashes.rowBytes, for: "comparing the rows of type \"\(table.type.name)\"") } catch {
+            throw FirnError(error, in: options.name(side))
+        }
         hashes = .allocate(capacity: max(starts[segments], 1))
         chosen = []
         let out = Hashes(start: hashes.baseAddress!), offsets = starts
@@ -36,6 +41,9 @@ final class KeyHashes: @unchecked Sendable {
             return chosen
         }
     }
+
+    /// A row's hash, its slots in a table at a load of two thirds, and what is kept of its pair.
+    private static let rowBytes = 24
 
     /// Rows are known by 32 bits: their segment and their place in it.
     static func check(rows: Int, _ segments: Int, _ side: DifferenceSide, _ options: DifferenceOptions) throws(FirnError) {

@@ -15,6 +15,7 @@ final class RowSums {
         sums.initialize(repeating: 0)
         cells = .allocate(capacity: vectorSize)
         cells.initialize(repeating: 0, count: vectorSize)
+        let charge = MemoryCharge(table.memory)
         for column in columns {
             let schema = table.type.columns[column], reader = try segment.column(column)
             let codes = try Codes(reader, schema, most: rows)
@@ -28,6 +29,9 @@ final class RowSums {
                 } else {
                     try reader.read(vector: vector, into: &values)
                     guard values.count == place.count else { throw Damage("a vector of \(values.count) rows in place of \(place.count)") }
+                    if values.type.isCollection || values.type.kind == .embedded {
+                        try charge.grow(to: values.elementCount * RowSums.elementBytes, for: MemoryScope(table.memory, type: table.type.name, column: schema.name).name)
+                    }
                     try hasher.hashes(of: values, schema, in: table.schema, into: cells)
                 }
                 for i in 0..<place.count { sums[place.lowerBound &+ i] &+= cells[i] }
@@ -35,6 +39,9 @@ final class RowSums {
             }
         }
     }
+
+    /// Bytes for each element and field while their hashes are made.
+    private static let elementBytes = 48
 
     deinit {
         sums.deallocate()
@@ -69,4 +76,9 @@ final class RowSums {
             }
         }
     }
+}
+
+extension Column {
+    /// Rows, with the elements and fields of all of them.
+    fileprivate var elementCount: Int { children.reduce(count) { $0 + $1.elementCount } }
 }

@@ -12,11 +12,13 @@ final class DictionaryReader: Sendable {
     /// Bytes of the stream and of what it shares.
     private let stored: Int
     private let source: SharedText
+    private let memory: MemoryScope
     private let remap: WordsReader?
     private let localCache = Mutex<DictionaryText?>(nil)
 
     /// `reader` stands behind the encoding's id.
-    init(_ reader: inout ByteReader, count: Int, shared: [SharedText]) throws(Damage) {
+    init(_ reader: inout ByteReader, count: Int, shared: [SharedText], memory: MemoryScope) throws(Damage) {
+        self.memory = memory
         let flags = try reader.read(UInt8.self)
         guard flags < 4 else { throw Damage("unknown flags of a dictionary", at: reader.position) }
         if flags & 1 != 0 {
@@ -38,29 +40,34 @@ final class DictionaryReader: Sendable {
 
     /// The values that codes count.
     func values() throws(Damage) -> DictionaryText {
-        let all = try source.values()
+        let all = try source.values(memory)
         guard let remap else { return all }
         if let found = localCache.withLock({ $0 }) { return found }
         guard remap.count <= all.text.count else { throw Damage("a segment has more values than its dictionary") }
-        let made = DictionaryText(try Self.subset(of: all.text, by: remap))
+        let made = DictionaryText(try Self.subset(of: all.text, by: remap, memory))
         localCache.withLock { $0 = made }
         return made
     }
 
-    private static func subset(of all: Text, by remap: WordsReader) throws(Damage) -> Text {
+    private static func subset(of all: Text, by remap: WordsReader, _ memory: MemoryScope) throws(Damage) -> Text {
         var codes = [Int64](repeating: 0, count: 1024)
         var local = Text()
+        try local.reserve((remap.count + 1) * 8, memory)
         local.offsets.reserveCapacity(remap.count + 1)
         var vector = 0, row = 0
         var before: Int64 = -1
         while row < remap.count {
             try codes.withUnsafeMutableBufferPointer { (room) throws(Damage) in try remap.decode(vector: vector, into: room.baseAddress!) }
-            for i in 0..<min(1024, remap.count &- row) {
+            let n = min(1024, remap.count &- row)
+            var total = local.bytes.count
+            for i in 0..<n {
                 let code = codes[i]
                 guard code > before, code < all.count else { throw Damage("a segment refers to values that its dictionary does not have") }
                 before = code
-                all.withBytes(Int(code)) { local.append($0) }
+                total &+= all.length(Int(code))
             }
+            try local.reserve(total &+ (remap.count &+ 1) &* 8, memory)
+            for i in 0..<n { all.withBytes(Int(codes[i])) { local.append($0) } }
             row &+= 1024
             vector &+= 1
         }
@@ -78,7 +85,7 @@ final class DictionaryReader: Sendable {
     }
 
     func withValue<R>(at row: Int, _ body: (UnsafeRawBufferPointer) -> R) throws(Damage) -> R {
-        let all = try source.values().text
+        let all = try source.values(memory).text
         var code = try codes.value(at: row)
         if let remap {
             guard code >= 0, code < remap.count else { throw Damage("a code has no value in the dictionary") }
@@ -99,6 +106,7 @@ final class DictionaryReader: Sendable {
             for i in 0..<n { total &+= offsets[Int(truncatingIfNeeded: codes[i]) &+ 1] &- offsets[Int(truncatingIfNeeded: codes[i])] }
         }
         guard total <= Text.largestVector, Text.isBelievable(total, stored: stored) else { throw Damage("a vector of text is too long") }
+        try text.reserve(total, memory)
         values.offsets.withUnsafeBufferPointer { offsets in
             values.bytes.withUnsafeBytes { bytes in
                 text.fill(n) { i in

@@ -44,24 +44,36 @@ enum DictionaryValues {
         return i
     }
 
-    static func decode(_ blob: UnsafeRawBufferPointer) throws(Damage) -> Text {
+    /// `memory` is charged with each part before it is unpacked, and with the values as long as they live.
+    static func decode(_ blob: UnsafeRawBufferPointer, _ memory: MemoryScope = .unlimited) throws(Damage) -> Text {
+        let charge = try memory.holding(0)
         var reader = ByteReader(blob)
         let form = try reader.read(UInt8.self)
         guard form <= 1 else { throw Damage("unknown dictionary form") }
         let count = try reader.readCount(limit: largestBytes * 4)
         let total = try reader.readCount(limit: largestBytes * 4)
-        let shared = form == 1 ? try PageBlock.read(&reader) : []
-        let lengths = try PageBlock.read(&reader)
-        let bytes = try PageBlock.read(&reader)
+        let shared = form == 1 ? try PageBlock.read(&reader, charge, memory) : []
+        let lengths = try PageBlock.read(&reader, charge, memory)
+        let bytes = try PageBlock.read(&reader, charge, memory)
         guard reader.isAtEnd else { throw Damage("dictionary is followed by other bytes", at: reader.position) }
         guard count <= lengths.count, form == 0 || count <= shared.count else { throw Damage("dictionary has too few lengths") }
+        try charge.add((count + 1) * 8, for: memory.name)
         let offsets = try offsets(count: count, lengths: lengths, shared: shared)
         guard offsets[count] == total else { throw Damage("dictionary lengths do not add up") }
         if form == 0 {
             guard bytes.count == total else { throw Damage("dictionary has another size") }
-            return Text(offsets: offsets, bytes: bytes)
+            return try values(offsets, bytes, charge, memory)
         }
-        return Text(offsets: offsets, bytes: try unfold(offsets: offsets, shared: shared, suffixes: bytes))
+        // The values, and how long the prefixes are while they are put together.
+        try charge.add(total + count * 8, for: memory.name)
+        return try values(offsets, try unfold(offsets: offsets, shared: shared, suffixes: bytes), charge, memory)
+    }
+
+    private static func values(_ offsets: [Int], _ bytes: [UInt8], _ charge: MemoryCharge, _ memory: MemoryScope) throws(Damage) -> Text {
+        try charge.set(offsets.count * 8 + bytes.count, for: memory.name)
+        var text = Text(offsets: offsets, bytes: bytes)
+        text.charge = charge
+        return text
     }
 
     private static func varints(_ bytes: [UInt8], count: Int, _ body: (Int, Int) -> Void) throws(Damage) {

@@ -180,13 +180,18 @@ enum PageBlock {
         out.append(lengthPrefixed: bytes)
     }
 
-    /// At most `limit` bytes, or `Damage`.
-    static func read(_ reader: inout ByteReader, limit: Int = 1 << 28) throws(Damage) -> [UInt8] {
+    /// At most `limit` bytes, or `Damage`; added to `charge` before they are unpacked.
+    static func read(_ reader: inout ByteReader, limit: Int = 1 << 28, _ charge: MemoryCharge, _ memory: MemoryScope) throws(Damage) -> [UInt8] {
         switch try reader.read(UInt8.self) {
-        case 0: return Array(try reader.readLengthPrefixed())
+        case 0:
+            let bytes = try reader.readLengthPrefixed()
+            try charge.add(bytes.count, for: memory.name)
+            return Array(bytes)
         case 1:
-            let size = try reader.readCount(limit: limit)
-            return try PageDecompressor.inflate(try reader.readLengthPrefixed(), size: size)
+            let size = try reader.readCount(limit: limit), frame = try reader.readLengthPrefixed()
+            guard size <= PageDecompressor.bound(stored: frame.count) else { throw Damage("compressed text promises too much", at: reader.position) }
+            try charge.add(size, for: memory.name)
+            return try PageDecompressor.inflate(frame, size: size)
         default: throw Damage("unknown block mode", at: reader.position)
         }
     }

@@ -9,6 +9,7 @@ final class PageReader: Sendable {
     private let log2: Int
     private let largest: Int
     private let training: SharedText?
+    private let memory: MemoryScope
     private let offsets: Offsets
     private let payload: FixedBytes
     private let outliers: [Outlier]
@@ -29,8 +30,9 @@ final class PageReader: Sendable {
     }
 
     /// `reader` stands behind the encoding's id.
-    init(_ reader: inout ByteReader, count: Int, shared: [SharedText]) throws(Damage) {
+    init(_ reader: inout ByteReader, count: Int, shared: [SharedText], memory: MemoryScope) throws(Damage) {
         self.count = count
+        self.memory = memory
         let flags = try reader.read(UInt8.self)
         guard flags < 16, flags & 6 != 6 else { throw Damage("unknown flags of text pages", at: reader.position) }
         terminated = flags & 1 != 0
@@ -75,7 +77,7 @@ final class PageReader: Sendable {
 
     private func dictionary() throws(Damage) -> PageDictionary? {
         guard let training else { return nil }
-        guard case .dictionary(let dictionary) = try training.trained().form else { throw Damage("text pages refer to tokens") }
+        guard case .dictionary(let dictionary) = try training.trained(memory).form else { throw Damage("text pages refer to tokens") }
         return dictionary
     }
 
@@ -85,18 +87,33 @@ final class PageReader: Sendable {
 
     private func rows(_ page: Int) -> Range<Int> { page << log2 ..< min(count, (page &+ 1) << log2) }
 
-    /// Unpacks a page into memory that the caller frees.
-    private func unpack(_ page: Int, dictionary: PageDictionary?) throws(Damage) -> UnsafeMutableRawBufferPointer {
+    /// A page in memory until `free`.
+    private struct Unpacked {
+        let room: UnsafeMutableRawBufferPointer, size: Int, charged: Int
+        var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: room[..<size]) }
+    }
+
+    /// Pages of ordinary sizes are not charged.
+    private static let smallPage = 64 << 10
+
+    private func unpack(_ page: Int, dictionary: PageDictionary?) throws(Damage) -> Unpacked {
         let frame = try frame(page)
-        let most = min(largest, PageDecompressor.bound(stored: frame.count))
+        let most = min(largest, PageDecompressor.bound(stored: frame.count)), charged = most > PageReader.smallPage ? most : 0
+        try memory.charge(charged)
         let room = UnsafeMutableRawBufferPointer.allocate(byteCount: most &+ 8, alignment: 8)
         do throws(Damage) {
             let size = try PageDecompressor.inflate(frame, into: UnsafeMutableRawBufferPointer(rebasing: room[..<most]), dictionary: dictionary)
-            return UnsafeMutableRawBufferPointer(start: room.baseAddress, count: size)
+            return Unpacked(room: room, size: size, charged: charged)
         } catch {
             room.deallocate()
+            memory.release(charged)
             throw error
         }
+    }
+
+    private func free(_ page: Unpacked) {
+        page.room.deallocate()
+        memory.release(page.charged)
     }
 
     /// The position of the first zero byte at or after `start`, or nil.
@@ -128,13 +145,14 @@ final class PageReader: Sendable {
             let page = try large(first >> log2)
             text.bytes.removeAll(keepingCapacity: true)
             let base = page.page << log2
+            try text.reserve(page.text.offsets[end &- base] &- page.text.offsets[first &- base], memory)
             text.append(contentsOf: page.text, range: first &- base ..< end &- base)
         } else {
             let dictionary = try dictionary()
             for page in (first >> log2)...((end &- 1) >> log2) {
                 let raw = try unpack(page, dictionary: dictionary)
-                defer { raw.deallocate() }
-                try append(UnsafeRawBufferPointer(raw), values: rows(page).count, to: &text, used: &used)
+                defer { free(raw) }
+                try append(raw.bytes, values: rows(page).count, to: &text, used: &used)
             }
             if text.bytes.count > used { text.bytes.removeLast(text.bytes.count &- used) }
             try placeOutliers(rows: first..<end, in: &text)
@@ -143,6 +161,7 @@ final class PageReader: Sendable {
 
     /// Appends the values of an unpacked page to `text`, whose bytes are good up to `used` and may be longer.
     private func append(_ raw: UnsafeRawBufferPointer, values: Int, to text: inout Text, used: inout Int) throws(Damage) {
+        try text.reserve(used &+ raw.count &+ (log2 > 10 ? values &* 8 : 0), memory)
         if text.bytes.count < used &+ raw.count { text.bytes.append(contentsOf: repeatElement(0, count: used &+ raw.count &- text.bytes.count)) }
         if terminated {
             var at = 0, into = used
@@ -181,7 +200,12 @@ final class PageReader: Sendable {
         guard !outliers.isEmpty else { return }
         let found = lowerBound(rows.lowerBound)
         guard found < outliers.count, outliers[found].row < rows.upperBound else { return }
-        var whole = Text()
+        var whole = Text(), total = text.bytes.count
+        for outlier in outliers[found...] {
+            guard outlier.row < rows.upperBound else { break }
+            total = total.addingReportingOverflow(outlier.size).overflow ? .max : total + outlier.size
+        }
+        try whole.reserve(total, memory)
         for row in rows {
             let i = row &- rows.lowerBound
             let place = lowerBound(row)
@@ -205,15 +229,16 @@ final class PageReader: Sendable {
 
     private func value(_ outlier: Outlier) throws(Damage) -> [UInt8] {
         let frame = UnsafeRawBufferPointer(rebasing: payload.buffer[outlier.start ..< outlier.start &+ outlier.stored])
-        return try PageDecompressor.inflate(frame, size: outlier.size)
+        guard outlier.size <= PageDecompressor.bound(stored: frame.count) else { throw Damage("compressed text promises too much") }
+        return try memory.scoped(outlier.size) { () throws(Damage) in try PageDecompressor.inflate(frame, size: outlier.size) }
     }
 
     private func large(_ page: Int) throws(Damage) -> UnpackedPage {
         if let found = last.withLock({ $0 }), found.page == page { return found }
         let raw = try unpack(page, dictionary: try dictionary())
-        defer { raw.deallocate() }
+        defer { free(raw) }
         var text = Text(), used = 0
-        try append(UnsafeRawBufferPointer(raw), values: rows(page).count, to: &text, used: &used)
+        try append(raw.bytes, values: rows(page).count, to: &text, used: &used)
         if text.bytes.count > used { text.bytes.removeLast(text.bytes.count &- used) }
         try placeOutliers(rows: rows(page), in: &text)
         let made = UnpackedPage(page: page, text: text)
@@ -236,10 +261,9 @@ final class PageReader: Sendable {
             }
         }
         let page = row >> log2
-        let memory = try unpack(page, dictionary: try dictionary())
-        defer { memory.deallocate() }
-        let raw = UnsafeRawBufferPointer(memory)
-        return body(try slice(of: raw, at: row &- page << log2, values: rows(page).count))
+        let raw = try unpack(page, dictionary: try dictionary())
+        defer { free(raw) }
+        return body(try slice(of: raw.bytes, at: row &- page << log2, values: rows(page).count))
     }
 
     private func slice(of raw: UnsafeRawBufferPointer, at index: Int, values: Int) throws(Damage) -> UnsafeRawBufferPointer {

@@ -39,23 +39,24 @@ package final class SharedText: Sendable {
     }
 
     /// The sorted values of a blob of that kind.
-    func values() throws(Damage) -> DictionaryText {
-        if case .values(let values) = try open() { return values }
+    func values(_ memory: MemoryScope) throws(Damage) -> DictionaryText {
+        if case .values(let values) = try open(memory) { return values }
         throw Damage("shared text is not a dictionary")
     }
 
-    func trained() throws(Damage) -> TrainedText {
-        if case .trained(let trained) = try open() { return trained }
+    func trained(_ memory: MemoryScope) throws(Damage) -> TrainedText {
+        if case .trained(let trained) = try open(memory) { return trained }
         throw Damage("shared text is not a trained table")
     }
 
-    private func open() throws(Damage) -> Opened {
+    /// `memory`: of the column that needs it first, which holds it as long as this does.
+    private func open(_ memory: MemoryScope) throws(Damage) -> Opened {
         let result = opened.withLock { (state) -> Result<Opened, Damage> in
             if let found = state { return .success(found) }
             do throws(Damage) {
                 let made: Opened = switch kind {
-                case .values: .values(DictionaryText(try DictionaryValues.decode(bytes.buffer)))
-                case .trained: .trained(try TrainedText(bytes.buffer))
+                case .values: .values(DictionaryText(try DictionaryValues.decode(bytes.buffer, memory)))
+                case .trained: .trained(try TrainedText(bytes.buffer, memory))
                 }
                 state = made
                 return .success(made)
@@ -86,11 +87,15 @@ final class TrainedText: Sendable {
         case tokens(TokenTable)
     }
     let form: Form
+    private let charge: MemoryCharge
 
-    init(_ blob: UnsafeRawBufferPointer) throws(Damage) {
+    init(_ blob: UnsafeRawBufferPointer, _ memory: MemoryScope) throws(Damage) {
+        charge = try memory.holding(0)
         var reader = ByteReader(blob)
         let kind = try reader.read(UInt8.self)
-        let bytes = try PageBlock.read(&reader, limit: 1 << 20)
+        let bytes = try PageBlock.read(&reader, limit: 1 << 20, charge, memory)
+        // What zstd and the table of tokens make of it.
+        try charge.add(max(64 << 10, bytes.count), for: memory.name)
         guard reader.isAtEnd else { throw Damage("trained text is followed by other bytes", at: reader.position) }
         switch kind {
         case 0: form = .dictionary(try bytes.withUnsafeBufferPointer { (b) throws(Damage) in try PageDictionary(UnsafeRawBufferPointer(b)) })

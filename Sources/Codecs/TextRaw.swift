@@ -6,9 +6,11 @@ import FirnBytes
 final class RawTextReader: Sendable {
     private let lengths: LengthsReader
     private let bytes: FixedBytes
+    private let memory: MemoryScope
 
     /// `reader` stands behind the encoding's id.
-    init(_ reader: inout ByteReader, count: Int) throws(Damage) {
+    init(_ reader: inout ByteReader, count: Int, memory: MemoryScope) throws(Damage) {
+        self.memory = memory
         lengths = try LengthsReader(try reader.readLengthPrefixed(), count: count)
         bytes = FixedBytes(try reader.read(count: reader.remaining))
         guard lengths.total == bytes.buffer.count else { throw Damage("raw text has another size") }
@@ -28,6 +30,7 @@ final class RawTextReader: Sendable {
         defer { offsets.deallocate() }
         try lengths.decode(vector: vector, into: offsets)
         try check(offsets, n)
+        try text.reserve(offsets[n] &- offsets[0], memory)
         text.fill(n) { (offsets[$0], offsets[$0 &+ 1]) } from: { bytes.buffer }
     }
 

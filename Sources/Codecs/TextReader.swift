@@ -9,6 +9,7 @@ package final class TextReader: Sendable {
     /// How many strings the stream holds.
     package let count: Int
     private let form: Form
+    private let memory: MemoryScope
 
     private enum Form: Sendable {
         case constant(DictionaryText)
@@ -19,20 +20,25 @@ package final class TextReader: Sendable {
     }
 
     /// `shared` are the group's shared blobs in the order in which `TextGroupEncoder.finish` gave them.
-    package init(_ bytes: UnsafeRawBufferPointer, count: Int, shared: [SharedText]) throws(Damage) {
+    /// `memory` is charged with what is unpacked, and with what is decoded into texts.
+    package init(_ bytes: UnsafeRawBufferPointer, count: Int, shared: [SharedText], memory: MemoryScope = .unlimited) throws(Damage) {
         guard count >= 0, count < 1 << 40 else { throw Damage("too many strings") }
         self.count = count
+        self.memory = memory
         var reader = ByteReader(bytes)
         let id = try reader.read(UInt8.self)
         guard let encoding = TextEncoding(rawValue: id) else { throw Damage("unknown text encoding \(id)") }
         switch encoding {
         case .constant:
             let value = try reader.read(count: reader.remaining)
-            form = .constant(DictionaryText(Text(offsets: [0, value.count], bytes: Array(value))))
-        case .dictionary: form = .dictionary(try DictionaryReader(&reader, count: count, shared: shared))
-        case .pages: form = .pages(try PageReader(&reader, count: count, shared: shared))
-        case .tokens: form = .tokens(try TokenReader(&reader, count: count, shared: shared))
-        case .raw: form = .raw(try RawTextReader(&reader, count: count))
+            var text = Text()
+            try text.reserve(value.count, memory)
+            text.append(value)
+            form = .constant(DictionaryText(text))
+        case .dictionary: form = .dictionary(try DictionaryReader(&reader, count: count, shared: shared, memory: memory))
+        case .pages: form = .pages(try PageReader(&reader, count: count, shared: shared, memory: memory))
+        case .tokens: form = .tokens(try TokenReader(&reader, count: count, shared: shared, memory: memory))
+        case .raw: form = .raw(try RawTextReader(&reader, count: count, memory: memory))
         }
     }
 
@@ -59,6 +65,7 @@ package final class TextReader: Sendable {
         case .constant(let value):
             let length = value.text.bytes.count
             guard length <= Text.largestVector / n, Text.isBelievable(length * n, stored: length) else { throw Damage("a vector of text is too long") }
+            try text.reserve(length * n, memory)
             value.text.bytes.withUnsafeBytes { bytes in text.fill(n) { _ in (0, length) } from: { bytes } }
         case .dictionary(let reader): try reader.decode(vector: vector, into: &text)
         case .pages(let reader): try reader.decode(vector: vector, into: &text)

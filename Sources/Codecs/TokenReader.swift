@@ -9,11 +9,13 @@ final class TokenReader: Sendable {
     private let source: SharedText
     private let lengths: LengthsReader
     private let codes: FixedBytes
+    private let memory: MemoryScope
     /// What the source holds, once it was asked for.
     private let known = Mutex<TrainedText?>(nil)
 
     /// `reader` stands behind the encoding's id.
-    init(_ reader: inout ByteReader, count: Int, shared: [SharedText]) throws(Damage) {
+    init(_ reader: inout ByteReader, count: Int, shared: [SharedText], memory: MemoryScope) throws(Damage) {
+        self.memory = memory
         switch try reader.read(UInt8.self) {
         case 2: source = try SharedText(kind: .trained, bytes: try reader.readLengthPrefixed())
         case 4:
@@ -33,7 +35,7 @@ final class TokenReader: Sendable {
 
     private func trained() throws(Damage) -> TrainedText {
         if let known = known.withLock({ $0 }) { return known }
-        let found = try source.trained()
+        let found = try source.trained(memory)
         known.withLock { $0 = found }
         return found
     }
@@ -91,6 +93,7 @@ final class TokenReader: Sendable {
         guard starts[0] >= 0, starts[n] <= lengths.total, starts[0] <= starts[n] else { throw Damage("a string lies outside the stream") }
         for i in 0..<n where starts[i] > starts[i &+ 1] { throw Damage("a string lies outside the stream") }
         let room = (starts[n] &- starts[0]) &* 16 &+ 16
+        try text.reserve(room, memory)
         if text.bytes.count < room { text.bytes.append(contentsOf: repeatElement(0, count: room &- text.bytes.count)) }
         text.offsets.removeAll(keepingCapacity: true)
         text.offsets.reserveCapacity(n + 1)

@@ -10,8 +10,9 @@ extension MemoryBudget {
     /// What all files share that this process opens without a budget of their own. Half of the machine's memory, or of what the process's group
     /// may use; a third of its address space where `ulimit -v` limits that. `--memory` sets another limit.
     ///
-    /// Beside the bytes that are charged it looks at what the process really holds: bytes that nothing charged, and those that the allocator keeps, count too.
-    package static let process = MemoryBudget(limit: ProcessMemory.standardLimit) { more, limit in ProcessMemory.hasRoom(more, limit) }
+    /// Beside the bytes that are charged it looks at what the process really holds: bytes that nothing charged, and those that the allocator keeps, count too
+    /// (see `ProcessMemory.isOwned`).
+    package static let process = MemoryBudget(limit: ProcessMemory.standardLimit) { more, limit in ProcessMemory.hasRoom(more, ProcessMemory.bound(limit)) }
 }
 
 #if canImport(Glibc)
@@ -21,9 +22,23 @@ extension MemoryBudget {
 
 /// The memory of this process, as the system counts it.
 package enum ProcessMemory {
+    private static let owned = Atomic<Bool>(false)
+
+    /// The process does nothing but read files: all of its memory counts. In other programs, which need memory for themselves, only three quarters of the
+    /// machine's count, beside what is charged.
+    package static var isOwned: Bool {
+        get { owned.load(ordering: .relaxed) }
+        set { owned.store(newValue, ordering: .relaxed) }
+    }
+
+    /// What `hasRoom` compares the memory of the process with, where `limit` bytes may be charged.
+    package static func bound(_ limit: Int) -> Int { isOwned ? limit : max(limit, available / 4 * 3) }
+
+    private static let available = min(Machine.memory, groupLimit ?? .max)
+
     /// Bytes that this process may hold of what files contain, unless it is said otherwise.
     package static let standardLimit: Int = {
-        var limit = min(Machine.memory, groupLimit ?? .max) / 2
+        var limit = available / 2
         if let space = addressSpace { limit = min(limit, space / 3) }
         return max(1 << 20, limit)
     }()

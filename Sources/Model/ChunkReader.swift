@@ -21,12 +21,14 @@ final class ChunkReader: Sendable {
     var storedBytes: Int { streams.reduce(0) { $0 + $1.length } }
     /// Length and encoding of each stream, for `info`.
     let streams: [(kind: StreamKind, length: Int, encoding: String)]
+    private let memory: MemoryScope
 
     /// `presence` opens the bits that a reference leads to; without it (patches) a reference is damage.
-    init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText],
+    init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText], memory: MemoryScope,
          presence: ((PresenceReference) throws(Damage) -> BitsReader)? = nil) throws(Damage) {
         self.type = type
         self.rowCount = rowCount
+        self.memory = memory
         var found: [StreamKind: UnsafeRawBufferPointer] = [:]
         let parts = try Chunk.split(bytes)
         for part in parts { found[part.kind] = part.bytes }
@@ -51,7 +53,7 @@ final class ChunkReader: Sendable {
             lengths = reader
             elementCount = reader.total
             elementPresent = try found[.elementPresent].map { (bytes) throws(Damage) in try BitsReader(bytes, count: reader.total) }
-            keys = type.collection == .map ? try TextReader(try need(.keys), count: reader.total, shared: sharedKeys) : nil
+            keys = type.collection == .map ? try TextReader(try need(.keys), count: reader.total, shared: sharedKeys, memory: memory) : nil
         } else {
             lengths = nil
             elementCount = rowCount
@@ -62,7 +64,7 @@ final class ChunkReader: Sendable {
         extra = try words(.extra, elementCount)
         tags = try words(.tags, elementCount)
         reals = type.payload.contains(.reals) ? try RealsReader(try need(.reals), count: elementCount) : nil
-        text = type.payload.contains(.text) ? try TextReader(try need(.text), count: elementCount, shared: sharedText) : nil
+        text = type.payload.contains(.text) ? try TextReader(try need(.text), count: elementCount, shared: sharedText, memory: memory) : nil
         var streams: [(kind: StreamKind, length: Int, encoding: String)] = []
         for part in parts {
             let encoding: String? = switch part.kind {
@@ -86,7 +88,10 @@ final class ChunkReader: Sendable {
         let first = vector * vectorSize
         let count = min(vectorSize, rowCount - first)
         precondition(first >= 0 && count > 0, "vector outside the segment")
-        guard type.isCollection else { return try readPayload(vector: vector, count: count, presence: present, into: &column) }
+        guard type.isCollection else {
+            try readPayload(vector: vector, count: count, presence: present, into: &column)
+            return try memory.note(count * 8 + column.text.bytes.count)
+        }
         column.removeAll()
         column.count = count
         column.present = try ChunkReader.bits(present, vector: vector, count: count)
@@ -111,22 +116,35 @@ final class ChunkReader: Sendable {
     private func readElements(_ range: Range<Int>, into column: inout Column) throws(Damage) {
         guard !range.isEmpty else { return }
         guard range.count <= ChunkReader.mostElements || range.count / 64 <= storedBytes else { throw Damage("more elements than their bytes can tell") }
-        var scratch = column.children[column.children.count - 1].emptyCopy
+        let last = column.children.count - 1
+        // Numbers by their width before they are there, text as it comes.
+        try column.children[last].text.reserve(range.count * width, memory)
+        if keys != nil { try column.children[0].text.reserve(range.count * 8, memory) }
+        var scratch = column.children[last].emptyCopy
         var names = Text()
         for vector in range.lowerBound / vectorSize...(range.upperBound - 1) / vectorSize {
             let first = vector * vectorSize
             let count = min(vectorSize, elementCount - first)
             let part = max(range.lowerBound, first) - first..<min(range.upperBound, first + count) - first
             try readPayload(vector: vector, count: count, presence: elementPresent, into: &scratch)
-            column.children[column.children.count - 1].append(contentsOf: scratch, range: part)
+            if text != nil {
+                let more = scratch.text.offsets[part.upperBound] - scratch.text.offsets[part.lowerBound]
+                try column.children[last].text.reserve(range.count * width + column.children[last].text.bytes.count + more, memory)
+            }
+            column.children[last].append(contentsOf: scratch, range: part)
             if let keys {
                 try keys.decode(vector: vector, into: &names)
                 guard names.count == count else { throw Damage("a text vector of the wrong length") }
+                let more = names.offsets[part.upperBound] - names.offsets[part.lowerBound]
+                try column.children[0].text.reserve(range.count * 8 + column.children[0].text.bytes.count + more, memory)
                 column.children[0].text.append(contentsOf: names, range: part)
                 column.children[0].count += part.count
             }
         }
     }
+
+    /// Bytes of one element in memory, without its text.
+    private var width: Int { (words == nil ? 0 : 8) + (extra == nil ? 0 : 8) + (reals == nil ? 0 : 8) + (text == nil ? 0 : 8) + (tags == nil ? 0 : 1) }
 
     private func readPayload(vector: Int, count: Int, presence: BitsReader?, into column: inout Column) throws(Damage) {
         column.count = count
@@ -142,6 +160,20 @@ final class ChunkReader: Sendable {
         if let tags {
             let decoded: [Int64] = try Array(count: count) { (out) throws(Damage) in try tags.decode(vector: vector, into: out) }
             column.tags = decoded.map { UInt8(truncatingIfNeeded: $0) }
+            try checkNested(column)
+        }
+    }
+
+    /// What nests in a value takes many times its bytes once it is made: where there is no memory for that, the column is not handed out.
+    private func checkNested(_ column: Column) throws(Damage) {
+        for row in 0..<column.count where column.tags[row] >= AnyTag.list && column.text.length(row) > 1 << 16 {
+            var total = 0, fault: Damage?
+            column.text.withBytes(row) { bytes in
+                var reader = ByteReader(bytes)
+                do throws(Damage) { try Value.measure(&reader, &total) } catch { fault = error }
+            }
+            // A value that cannot be read is found where it is asked for.
+            if fault == nil { try memory.scoped(total) {} }
         }
     }
 
@@ -174,6 +206,7 @@ final class ChunkReader: Sendable {
         let range = try lengths.range(at: row)
         guard range.lowerBound >= 0, range.upperBound <= elementCount else { throw Damage("list bounds outside the elements") }
         if range.count > 64 { return try longCollection(at: row, range) }
+        try memory.note(range.count * ChunkReader.valueBytes)
         if type.collection == .map {
             var entries: [Value.Entry] = []
             for i in range {
@@ -206,8 +239,12 @@ final class ChunkReader: Sendable {
         one.count = 1
         one.offsets = [0, range.count]
         try readElements(range, into: &one)
-        return one.value(at: 0)
+        let bytes = one.footprint + range.count * ChunkReader.valueBytes
+        return try memory.scoped(bytes) { () throws(Damage) in one.value(at: 0) }
     }
+
+    /// A value of a collection, with what text takes beyond its bytes.
+    private static let valueBytes = MemoryLayout<Value.Entry>.stride
 
     /// The type with embedded objects as the links that are stored.
     var rawType: ColumnType {
@@ -240,6 +277,7 @@ final class ChunkReader: Sendable {
                 one.reals = [try reals.value(at: index)]
                 one.text = Text()
                 one.text.append(try text.withValue(at: index) { Array($0) })
+                try checkNested(one)
             }
             return one.value(at: 0)
         }

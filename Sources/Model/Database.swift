@@ -27,6 +27,7 @@ package final class Database: Sendable {
 
     /// The key of an encrypted file.
     package let key: EncryptionKey?
+    package var memory: MemoryBudget { store.memory }
 
     private init(_ store: Store, path: String, keep: Int?, lasting: Retention?, key: EncryptionKey?) {
         self.store = store
@@ -39,9 +40,11 @@ package final class Database: Sendable {
     /// A new file without types. Fails if the file exists, unless `overwrite`. `atFirstCommit`: there is no file until the first transaction is
     /// committed, and if that is damaged later, no empty file is seen in its place; where it holds little, the file is a root and one extent.
     /// `key`: the file is encrypted with it. `sources`: the files that it is made from; the new file has no more permissions than they have.
+    /// `memory` is charged with what is read of the file.
     package static func create(path: String, overwrite: Bool = false, atFirstCommit: Bool = false, keep: Int? = nil, retention: Retention? = nil,
-                               key: EncryptionKey? = nil, sources: SourceModes = .none) throws(FirnError) -> Database {
-        Database(try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit, key: key, sources: sources), path: path, keep: keep, lasting: retention, key: key)
+                               key: EncryptionKey? = nil, sources: SourceModes = .none, memory: MemoryBudget = .process) throws(FirnError) -> Database {
+        let store = try Store.create(path: path, overwrite: overwrite, atFirstCommit: atFirstCommit, key: key, sources: sources, memory: memory)
+        return Database(store, path: path, keep: keep, lasting: retention, key: key)
     }
 
     deinit { try? store.settle() }
@@ -61,8 +64,8 @@ package final class Database: Sendable {
     /// `retention`: what the file says of the versions to keep, from the next commit on.
     /// - Complexity: O(1), whatever the size of the file.
     package static func open(path: String, writable: Bool = false, keep: Int? = nil, retention: Retention? = nil, key: EncryptionKey? = nil,
-                             reading: FileReading = .standard) throws(FirnError) -> Database {
-        Database(try Store.open(path: path, writable: writable, key: key, reading: reading, check: isWhole), path: path, keep: keep, lasting: retention, key: key)
+                             reading: FileReading = .standard, memory: MemoryBudget = .process) throws(FirnError) -> Database {
+        Database(try Store.open(path: path, writable: writable, key: key, reading: reading, memory: memory, check: isWhole), path: path, keep: keep, lasting: retention, key: key)
     }
 
     /// Every hash of a version that is found without its root.

@@ -46,6 +46,20 @@ struct DeltaRecord {
         guard reader.isAtEnd else { throw Damage("bytes after the delta record", at: reader.position) }
     }
 
+    /// About what the record of these bytes takes in memory; of a small one without looking at it.
+    static func footprint(_ bytes: UnsafeRawBufferPointer) throws(Damage) -> Int {
+        if bytes.count < 1 << 12 { return 64 + bytes.count * 2 }
+        var reader = ByteReader(bytes)
+        guard try reader.read(UInt8.self) != Kind.deletion.rawValue else { return 64 }
+        var total = 64
+        for _ in 0..<(try reader.readCount(limit: reader.remaining)) {
+            _ = try reader.readCount(limit: Int(UInt32.max))
+            total += MemoryLayout<(UInt32, Value)>.stride
+            try Value.measure(&reader, &total)
+        }
+        return total
+    }
+
     func value(of column: UInt32) -> Value? { values.first { $0.column == column }?.value }
 
     /// This record with a later update's values over its own.

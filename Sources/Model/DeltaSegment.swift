@@ -15,7 +15,8 @@ final class DeltaSegment: StoredRows {
         var rowIDs: [Int64] = []
         var columns = type.columns.map { Column($0.type.stored) }
         if first < state.nextRowID {
-            for (rowID, record) in try DeltaChanges(core, type: index, rows: first...(state.nextRowID - 1)).records {
+            let changes = try DeltaChanges(core, type: index, rows: first...(state.nextRowID - 1))
+            for (rowID, record) in changes.records {
                 guard record.kind == .row else { throw Damage("a delta change of a row that does not exist") }
                 rowIDs.append(rowID)
                 for (i, column) in type.columns.enumerated() {
@@ -28,12 +29,13 @@ final class DeltaSegment: StoredRows {
                 }
             }
         }
+        for (i, column) in type.columns.enumerated() { try columns[i].hold(MemoryScope(core.source.memory, type: type.name, column: column.name)) }
         guard rowIDs.count == state.deltaRows else { throw Damage("the delta holds another number of rows than the catalogue says") }
         self.rowIDs = rowIDs
         rowCount = rowIDs.count
         self.columns = columns.map { column in
             RawColumn(type: column.type, rowCount: column.count, chunk: nil,
-                      patch: Patch(positions: Array(0..<column.count), values: column), zone: nil, owner: nil)
+                      patch: Patch(positions: Array(0..<column.count), values: column), zone: nil, owner: nil, memory: MemoryScope(core.source.memory, type: type.name))
         }
     }
 

@@ -25,7 +25,10 @@ final class EmbeddedColumn: ColumnReader {
         }
     }
 
-    func value(at row: Int) throws(Damage) -> Value { try raw.value(at: row).replacingLinks(to: target, depth: 0) }
+    func value(at row: Int) throws(Damage) -> Value {
+        var made = ObjectCharge(target)
+        return try raw.value(at: row).replacingLinks(to: target, depth: 0, &made)
+    }
 }
 
 /// Reads one field of embedded objects without the others: `birth.place.name`, or `movements.name` as a list of names.
@@ -136,22 +139,23 @@ extension Column {
 
 extension Value {
     /// This value of links with the objects that they lead to in their place, read one by one. Objects whose rows are not there have no fields' values.
-    fileprivate func replacingLinks(to table: any Table, depth: Int) throws(Damage) -> Value {
+    fileprivate func replacingLinks(to table: any Table, depth: Int, _ made: inout ObjectCharge) throws(Damage) -> Value {
         switch self {
-        case .link(let id): return try Value(objectAt: id, in: table, depth: depth)
+        case .link(let id): return try Value(objectAt: id, in: table, depth: depth, &made)
         case .list(let values), .set(let values):
             var out: [Value] = []
-            for value in values { out.append(try value.replacingLinks(to: table, depth: depth)) }
+            for value in values { out.append(try value.replacingLinks(to: table, depth: depth, &made)) }
             return .list(out)
         case .map(let entries):
             var out: [Value.Entry] = []
-            for entry in entries { out.append(Value.Entry(entry.key, try entry.value.replacingLinks(to: table, depth: depth))) }
+            for entry in entries { out.append(Value.Entry(entry.key, try entry.value.replacingLinks(to: table, depth: depth, &made))) }
             return .map(out)
         default: return self
         }
     }
 
-    private init(objectAt id: Int64, in table: any Table, depth: Int) throws(Damage) {
+    private init(objectAt id: Int64, in table: any Table, depth: Int, _ made: inout ObjectCharge) throws(Damage) {
+        try made.add(table.type.columns.count)
         guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type '\(table.type.name)' nest deeper than \(ObjectRows.maximumDepth) levels") }
         var found: (segment: any Segment, position: Int)?
         if let index = try table.segmentIndex(of: id) {
@@ -170,9 +174,29 @@ extension Value {
                 fields.append(Entry(column.name, value))
                 continue
             }
-            fields.append(Entry(column.name, try value.replacingLinks(to: try table.embedded(column), depth: depth + 1)))
+            fields.append(Entry(column.name, try value.replacingLinks(to: try table.embedded(column), depth: depth + 1, &made)))
         }
         self = .object(fields)
+    }
+}
+
+/// Charges the objects of one value while it is made, in steps of 64 KiB.
+private struct ObjectCharge {
+    private let charge: MemoryCharge
+    private let type: String
+    private var pending = 0
+
+    init(_ table: any Table) {
+        charge = MemoryCharge(table.memory)
+        type = table.type.name
+    }
+
+    /// Another object of so many fields.
+    mutating func add(_ fields: Int) throws(Damage) {
+        pending += 64 + fields * MemoryLayout<Value.Entry>.stride
+        guard pending >= 64 << 10 else { return }
+        try charge.add(pending, for: "objects of type \"\(type)\"")
+        pending = 0
     }
 }
 

@@ -27,6 +27,10 @@ final class KeyIndex: Sendable {
         var built = 0
         /// More rows than an index may hold: every look-up looks through the table.
         var isTooLarge = false
+        /// There was no memory for the entries: the next attempt is due when look-ups have cost as much as building again.
+        var isShortOfMemory = false
+        /// For the entries.
+        var charge: MemoryCharge?
     }
 
     /// Ranges of versions that are remembered.
@@ -34,7 +38,8 @@ final class KeyIndex: Sendable {
     fileprivate static let mostNodes = 1 << 16
     /// An entry takes up to three words, while the table grows even more: an index is at most about a quarter of the machine's memory. A few
     /// bytes of a file can stand for very many rows.
-    fileprivate static let mostEntries = Machine.memory / 4 / 32
+    fileprivate static let mostEntries = Machine.memory / 4 / entryBytes
+    fileprivate static let entryBytes = 32
     /// Stale entries that are always allowed.
     static let spare = 4096
 
@@ -60,8 +65,9 @@ final class KeyIndex: Sendable {
                     state.forget()
                     throw error
                 }
-                if state.isTooLarge {
+                if state.isTooLarge || state.isShortOfMemory {
                     state.forget()
+                    state.isShortOfMemory = false
                     return nil
                 }
             }
@@ -122,6 +128,7 @@ extension KeyIndex.State {
 
     mutating func forget() {
         entries = nil
+        charge = nil
         headers = []
         directories = []
         nodes = []
@@ -143,10 +150,17 @@ extension KeyIndex.State {
         }
         if nodes.count > KeyIndex.mostNodes { nodes = [] }
         try enterSegments(core, type, work)
-        if isTooLarge { return }
+        if isTooLarge || isShortOfMemory { return }
         try enterDelta(core, type, work)
         if isNew { built = entries!.count }
         note(version)
+    }
+
+    /// Charges the table of so many entries, and the smaller one that it is made from.
+    private mutating func hasMemory(for entries: Int, _ memory: MemoryBudget) -> Bool {
+        if charge == nil { charge = MemoryCharge(memory) }
+        let bytes = entries * KeyIndex.entryBytes
+        return bytes <= charge!.bytes || charge!.take(bytes - charge!.bytes)
     }
 
     private mutating func enterSegments(_ core: SnapshotCore, _ type: Int, _ work: KeyWork) throws(Damage) {
@@ -162,6 +176,10 @@ extension KeyIndex.State {
         }
         guard entries!.count + rows <= KeyIndex.mostEntries else {
             isTooLarge = true
+            return
+        }
+        guard hasMemory(for: entries!.count + rows, core.source.memory) else {
+            isShortOfMemory = true
             return
         }
         entries!.reserve(rows, last: state.nextRowID)

@@ -10,6 +10,7 @@ package struct LinkedColumn {
     private let isStored: Bool
     /// Bytes of the pool before it begins anew.
     private let most: Int
+    private let memory: MemoryScope
     private var finder: RowFinder
     /// Row 0 has no value: it stands for links that lead nowhere.
     private var pool: Column
@@ -35,7 +36,8 @@ package struct LinkedColumn {
     /// `path` as for `Segment.column(path:)`; an empty one is for `live` alone. `stored`: one column, as `Segment.storedColumn` gives it.
     package init(_ table: any Table, path: [Int], stored: Bool = false, most: Int = 128 << 20) throws(Damage) {
         self.path = path
-        self.most = most
+        self.most = min(most, table.memory.limit / 8)
+        memory = MemoryScope(table.memory, type: table.type.name, column: path.first.map { table.type.columns[$0].name } ?? "")
         isStored = stored
         finder = RowFinder(table)
         pool = path.isEmpty ? Column(ColumnType(.bool)) : stored ? Column(table.type.columns[path[0]].type.stored) : try Column(shape: path, in: table)
@@ -58,6 +60,7 @@ package struct LinkedColumn {
             start += 1
         }
         var out = pool.emptyCopy
+        try out.hold(memory, adding: pool.footprint(gathering: rows))
         out.appendGathered(pool, rows: rows)
         if out.present?.allSet ?? false { out.present = nil }
         return out
@@ -129,6 +132,7 @@ package struct LinkedColumn {
         let number = vector / LinkedColumn.vectorsOfSegment, index = vector % LinkedColumn.vectorsOfSegment
         try reader(number).read(vector: index, into: &scratch)
         guard scratch.count == finder.segments[number].rows(ofVector: index).count else { throw Damage("vector of another length than its segment says") }
+        try pool.hold(memory, adding: scratch.footprint)
         starts[vector] = pool.count
         pool.append(contentsOf: scratch)
         vectorsDecoded += 1
@@ -139,6 +143,7 @@ package struct LinkedColumn {
         if let known = singles[place] { return known }
         let value = try reader(place / segmentSize).value(at: place % segmentSize)
         guard pool.append(value) else { throw Damage("a value of another type than its column") }
+        try pool.hold(memory)
         valuesRead += 1
         singles[place] = pool.count - 1
         return pool.count - 1
@@ -160,11 +165,3 @@ extension Segment {
     fileprivate func reader(_ path: [Int], stored: Bool) throws(Damage) -> any ColumnReader { stored ? try storedColumn(path[0]) : try column(path: path) }
 }
 
-extension Column {
-    /// Roughly how many bytes the values occupy.
-    var footprint: Int {
-        var bytes = (words.count + extra.count + reals.count + offsets.count + text.offsets.count) * 8 + text.bytes.count + tags.count
-        for child in children { bytes += child.footprint }
-        return bytes
-    }
-}

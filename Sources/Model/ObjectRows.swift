@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDisk
 
 /// Fetches fields of embedded objects by the objects' row ids, for many objects at a time. For one thread.
 ///
@@ -13,6 +14,8 @@ final class ObjectRows: @unchecked Sendable {
     private var columns: [StoredField] = []
     /// For each of `columns` the objects that it leads to.
     private var inner: [ObjectRows?] = []
+    /// For `columns`: objects within objects have readers of their own.
+    private let held: MemoryCharge
 
     /// Objects within objects: more is damage (rows that contain themselves).
     static let maximumDepth = 256
@@ -24,13 +27,16 @@ final class ObjectRows: @unchecked Sendable {
         self.field = field
         self.counts = counts
         finder = RowFinder(table)
+        held = MemoryCharge(table.memory)
     }
 
     /// One column for each field, with a row for each id; rows of absent ids (and of ids that have no row) are null.
     func fetch(_ ids: [Int64], present: Bits?, depth: Int) throws(Damage) -> [Column] {
         guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type '\(table.type.name)' nest deeper than \(ObjectRows.maximumDepth) levels") }
         guard present.map({ !$0.noneSet }) ?? !ids.isEmpty else { return try nulls(ids.count) }
-        if columns.isEmpty || finder.segments.count > ObjectRows.heldSegments { begin() }
+        if columns.isEmpty || finder.segments.count > ObjectRows.heldSegments { try begin() }
+        let found = try table.memory.holding(ids.count * ObjectRows.placeBytes, for: name)
+        defer { withExtendedLifetime(found) {} }
         let places = RowPlaces(try finder.places(of: ids, present: present))
         if !places.hasSome { return try nulls(ids.count) }
         var out: [Column] = []
@@ -42,10 +48,17 @@ final class ObjectRows: @unchecked Sendable {
         return out
     }
 
-    private func begin() {
+    private var name: String { "objects of type \"\(table.type.name)\"" }
+    /// Bytes for each place while it is looked up and put in order.
+    private static let placeBytes = 32
+    /// About what the reader of a field and an empty column of it occupy.
+    private static let fieldBytes = 1024
+
+    private func begin() throws(Damage) {
         finder = RowFinder(table)
         let wanted = field.map { [$0[0]] } ?? Array(table.type.columns.indices)
-        columns = wanted.map { StoredField($0, table.type.columns[$0].type.stored) }
+        try held.grow(to: wanted.count * ObjectRows.fieldBytes, for: name)
+        columns = wanted.map { StoredField($0, table.type.columns[$0], of: table) }
         if inner.isEmpty { inner = Array(repeating: nil, count: wanted.count) }
     }
 
@@ -65,7 +78,10 @@ final class ObjectRows: @unchecked Sendable {
     private func nulls(_ count: Int) throws(Damage) -> [Column] {
         var out: [Column] = []
         if let field { out.append(try Column(shape: field, in: table)) } else { out = table.type.columns.map { Column($0, in: table.schema) } }
-        for i in out.indices { out[i].appendNulls(count) }
+        for i in out.indices {
+            try out[i].hold(MemoryScope(table.memory, type: table.type.name), adding: out[i].footprint(ofNulls: count))
+            out[i].appendNulls(count)
+        }
         return out
     }
 }
@@ -116,6 +132,7 @@ struct RowPlaces {
 struct StoredField {
     let index: Int
     private let type: ColumnType
+    private let memory: MemoryScope
     /// By the finder's number of the segment.
     private var readers: [(any ColumnReader)?] = []
     /// The rows of the vector that was decoded last, and a row without a value after them.
@@ -131,9 +148,10 @@ struct StoredField {
     private static let heldBytes = 4 << 20
     private static let vectorsOfSegment = segmentSize / vectorSize
 
-    init(_ index: Int, _ type: ColumnType) {
+    init(_ index: Int, _ column: ColumnSchema, of table: any Table) {
         self.index = index
-        self.type = type
+        type = column.type.stored
+        memory = MemoryScope(table.memory, type: table.type.name, column: column.name)
         held = Column(type)
     }
 
@@ -145,6 +163,7 @@ struct StoredField {
         guard let order = places.order else { return out.withoutIdlePresence() }
         out.appendNull()
         var ordered = Column(type)
+        try ordered.hold(memory, adding: out.footprint(gathering: order))
         ordered.appendGathered(out, rows: order)
         return ordered.withoutIdlePresence()
     }
@@ -175,10 +194,14 @@ struct StoredField {
         }
         let first = places[places.startIndex]
         if count == places.count, places[places.endIndex - 1] - first == count - 1 {
-            out.append(contentsOf: held, range: first % vectorSize..<first % vectorSize + count)
+            let rows = first % vectorSize..<first % vectorSize + count
+            try out.hold(memory, adding: held.footprint(of: rows))
+            out.append(contentsOf: held, range: rows)
         } else {
             let absent = held.count - 1
-            out.appendGathered(held, rows: places.map { $0 < 0 ? absent : $0 % vectorSize })
+            let rows = places.map { $0 < 0 ? absent : $0 % vectorSize }
+            try out.hold(memory, adding: held.footprint(gathering: rows))
+            out.appendGathered(held, rows: rows)
         }
     }
 
@@ -203,6 +226,7 @@ struct StoredField {
             counts.addObjectValue()
             let value = try reader.value(at: place % segmentSize)
             if value.isNull { out.appendNull() } else if !out.append(value) { throw Damage("a value of another type than its column") }
+            try out.hold(memory)
         }
     }
 

@@ -1,5 +1,6 @@
 import FirnBytes
 import FirnCodecs
+import FirnDisk
 
 /// How many rows (or, in a child stream, elements) a vector holds, and how many rows a full segment.
 package let vectorSize = 1024
@@ -162,9 +163,12 @@ package protocol Table: AnyObject, Sendable {
     func segmentIndex(of rowID: Int64) throws(Damage) -> Int?
     /// The rows of another type (or of this one) at the same version, which links lead to; nil where they are not at hand.
     func related(_ typeName: String) throws(Damage) -> (any Table)?
+    /// What is charged with what is made of the rows.
+    var memory: MemoryBudget { get }
 }
 
 extension Table {
+    package var memory: MemoryBudget { .process }
     package func related(_ typeName: String) throws(Damage) -> (any Table)? { nil }
 }
 

@@ -8,10 +8,12 @@ import Synchronization
 final class SegmentSource: Sendable {
     let store: any ExtentSource & Sendable
     let counts: ReadCounts
+    let memory: MemoryBudget
     private let shared: Mutex<[ExtentRef: SharedText]> = Mutex([:])
 
     init(_ store: any ExtentSource & Sendable, counts: ReadCounts) {
         self.store = store
+        memory = store.memory
         self.counts = counts
     }
 
@@ -23,6 +25,8 @@ final class SegmentSource: Sendable {
         let text = try SharedText(kind: blob.kind, bytes: try store.read(blob.ref))
         return shared.withLock { shared in
             if let first = shared[blob.ref] { return first }
+            // Readers that are open keep those they use.
+            if memory.isHalfUsed { shared = [:] }
             shared[blob.ref] = text
             return text
         }

@@ -29,6 +29,7 @@ package final class SelectedRows: Table {
     }
 
     package var type: TypeSchema { base.type }
+    package var memory: MemoryBudget { base.memory }
     package var schema: Schema { base.schema }
     package var segmentCount: Int { damage == nil ? segments.count : max(1, segments.count) }
 

@@ -23,6 +23,8 @@ final class SnapshotCore: TableHome {
 
     /// Open segments kept at a time: enough for a vector-wise pass on several threads, little enough for any file.
     static let most = 64
+    /// The same where the memory budget is half used.
+    private static let mostInNeed = 4
     private let caches: Mutex<Caches>
 
     var store: any ExtentSource & Sendable { source.store }
@@ -81,7 +83,12 @@ final class SnapshotCore: TableHome {
         // Field by field: a copy of a type's state counts references for each of its arrays.
         guard index < catalogue.types[type].segmentCount else { throw Damage("segment outside the directory") }
         if catalogue.types[type].inner != nil { return catalogue.types[type].inner!.entry }
-        let entry = try DirectoryEntry(try store.read(catalogue.types[type].directory), index)
+        let bytes = try store.read(catalogue.types[type].directory)
+        let entry = try DirectoryEntry(bytes, index)
+        // Segments that overlap would repeat rows: each is held to the one before it, whoever asks for it.
+        if index > 0, try DirectoryEntry(bytes, index - 1).lastRowID >= entry.firstRowID {
+            throw Damage("row ids do not ascend from the segment before", at: index * DirectoryEntry.size)
+        }
         guard entry.lastRowID < catalogue.types[type].nextRowID else { throw Damage("a segment holds row ids that were never given") }
         return entry
     }
@@ -114,7 +121,8 @@ final class SnapshotCore: TableHome {
         let segment = try StoredSegment.open(self, type: type, segment: index, entry: try directoryEntry(type: type, index: index))
         caches.withLock { caches in
             guard caches.rows[key] == nil else { return }
-            if caches.order.count >= SnapshotCore.most {
+            let most = source.memory.isHalfUsed ? SnapshotCore.mostInNeed : SnapshotCore.most
+            while caches.order.count >= most {
                 let oldest = caches.order.removeFirst()
                 caches.rows[oldest] = nil
                 caches.segments[oldest] = nil
@@ -195,6 +203,7 @@ final class SnapshotCore: TableHome {
 /// The delta's records about a range of rows, ascending.
 struct DeltaChanges {
     var records: [(rowID: Int64, record: DeltaRecord)] = []
+    private var charge: MemoryCharge?
 
     init() {}
 
@@ -203,9 +212,13 @@ struct DeltaChanges {
         guard !root.isNone else { return }
         defer { core.source.counts.addDeltaRecords(records.count) }
         var cursor = try TreeReader(root: root, source: core.store).cursor(from: UInt64(rows.lowerBound))
+        let charge = MemoryCharge(core.source.memory)
+        self.charge = charge
         while try cursor.next() {
             let key = try cursor.keyNumber()
             guard key <= UInt64(rows.upperBound) else { return }
+            // Many records may name one extent.
+            try charge.add(try DeltaRecord.footprint(try cursor.value()), for: "the delta of type \"\(core.schema.types[type].name)\"")
             records.append((Int64(key), try DeltaRecord(try cursor.value())))
         }
     }

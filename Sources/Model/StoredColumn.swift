@@ -12,9 +12,10 @@ struct Patch: Sendable {
     var values: Column
 
     /// This patch with a later one laid over it.
-    func overlaid(by later: Patch) -> Patch {
+    func overlaid(by later: Patch, _ memory: MemoryScope) throws(Damage) -> Patch {
         var positions: [Int] = []
         var values = self.values.emptyCopy
+        try values.hold(memory, adding: self.values.footprint + later.values.footprint)
         var i = 0, j = 0
         while i < self.positions.count || j < later.positions.count {
             if j < later.positions.count, i == self.positions.count || later.positions[j] <= self.positions[i] {
@@ -59,11 +60,13 @@ final class RawColumn: Sendable {
     let zone: Zone?
     /// Keeps the mapped bytes alive.
     private let owner: (any AnyObject & Sendable)?
+    let memory: MemoryScope
     /// Grows when some file was cut short while it was read, and zeros were read in place of what it had; and in a forked child.
     private nonisolated(unsafe) let faults = Mapping.faults
     private let faultsBefore = Mapping.faults.pointee
 
-    init(type: ColumnType, rowCount: Int, chunk: ChunkReader?, patch: Patch?, zone: Zone?, owner: (any AnyObject & Sendable)?) {
+    init(type: ColumnType, rowCount: Int, chunk: ChunkReader?, patch: Patch?, zone: Zone?, owner: (any AnyObject & Sendable)?, memory: MemoryScope) {
+        self.memory = memory
         var raw = type
         if raw.kind == .embedded { raw.kind = .link }
         self.type = raw
@@ -97,6 +100,7 @@ final class RawColumn: Sendable {
         let count = min(vectorSize, rowCount - first)
         if let patch, patch.positions.count == rowCount {
             column.removeAll()
+            try column.hold(memory, adding: patch.values.footprint(of: first..<(first + count)))
             return column.append(contentsOf: patch.values, range: first..<(first + count))
         }
         if let chunk {
@@ -109,6 +113,7 @@ final class RawColumn: Sendable {
         let low = patch.lowerBound(first), high = patch.lowerBound(first + count)
         guard low < high else { return }
         var spliced = column.emptyCopy
+        try spliced.hold(memory, adding: column.footprint + patch.values.footprint(of: low..<high))
         var next = 0
         for i in low..<high {
             let row = patch.positions[i] - first

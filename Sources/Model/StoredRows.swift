@@ -1,4 +1,5 @@
 import FirnBytes
+import FirnDisk
 
 /// A run of rows of one type as they are stored: embedded objects are row ids. What a segment of a table shows, without the version it belongs to,
 /// so that versions which have it in common share one. Usable from any thread, as long as nobody writes it.
@@ -38,6 +39,9 @@ extension StoredRows {
     /// The rows of a vector.
     func rows(ofVector vector: Int) -> Range<Int> { vector * vectorSize..<min((vector + 1) * vectorSize, rowCount) }
     var liveCount: Int { live?.ones ?? rowCount }
+
+    /// What is charged for a column.
+    func memory(_ index: Int) -> MemoryScope { sealedBase?.scope(index) ?? MemoryScope(.process) }
     func isLive(_ position: Int) -> Bool { live?[position] ?? true }
 
     /// Every row of a column, in canonical form.
@@ -46,6 +50,7 @@ extension StoredRows {
         var all = Column(reader.type), scratch = Column(reader.type)
         for vector in 0..<vectorCount {
             try reader.read(vector: vector, into: &scratch)
+            try all.hold(memory(index), adding: scratch.footprint)
             all.append(contentsOf: scratch)
             // A few bytes can claim any number of equal values.
             guard all.bytesInMemory <= StoredSegment.mostInMemory || all.bytesInMemory >> 12 <= reader.storedBytes else { throw Damage("more values than their bytes can tell") }
@@ -65,7 +70,14 @@ extension StoredRows {
         var columns: [Column] = []
         for index in 0..<count {
             let all = try allRows(index)
-            columns.append(rows.map { all.gather($0) } ?? all)
+            guard let rows else {
+                columns.append(all)
+                continue
+            }
+            var live = all.emptyCopy
+            try live.hold(memory(index), adding: all.footprint)
+            live.appendGathered(all, rows: rows)
+            columns.append(live)
         }
         var rowIDs: [Int64] = []
         rowIDs.reserveCapacity(rows?.count ?? rowCount)

@@ -20,6 +20,8 @@ final class StoredSegment: StoredRows {
     private let raws: Mutex<[RawColumn?]>
     /// By column, where in the header its shared blobs are listed.
     let sharedPlaces: [Int: [Int]]
+    /// For the readers of its columns; grown while `raws` is locked.
+    private let held: MemoryCharge
 
     private init(_ source: SegmentSource, _ headerRef: ExtentRef, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer, headerOwner: any AnyObject & Sendable,
                  rowIDs: [Int64]?, overlay: [Int: Patch], live: Bits?) {
@@ -34,6 +36,7 @@ final class StoredSegment: StoredRows {
         self.live = live
         rowCount = header.rowCount
         sharedPlaces = Dictionary(grouping: header.shared.indices) { header.shared[$0].column }
+        held = MemoryCharge(source.memory)
         raws = Mutex(Array(repeating: nil, count: type.columns.count))
     }
 
@@ -72,6 +75,7 @@ final class StoredSegment: StoredRows {
             case .row: throw Damage("a delta row within a sealed segment")
             }
         }
+        for column in Array(overlay.keys) { try overlay[column]!.values.hold(MemoryScope(core.source.memory, type: type.name, column: type.columns[column].name)) }
         let live = deleted.map { bits in Bits(words: bits.words.map { ~$0 }, count: bits.count) }
         core.source.counts.addOpenedSegment()
         return StoredSegment(core.source, entry.header, type: type, header: header, headerBytes: bytes, headerOwner: owner, rowIDs: rowIDs, overlay: overlay, live: live)
@@ -103,9 +107,23 @@ final class StoredSegment: StoredRows {
     func rawColumn(_ index: Int) throws(Damage) -> RawColumn {
         if let raw = raws.withLock({ $0[index] }) { return raw }
         let raw = try openRaw(index, overlay[index])
-        raws.withLock { $0[index] = raw }
+        // Dictionaries of numbers, which readers hold, are not charged by themselves.
+        try raw.memory.note(rowCount * 8)
+        let isCharged = raws.withLock { raws in
+            guard raws[index] == nil else { return true }
+            guard held.take(StoredSegment.readerBytes) else { return false }
+            raws[index] = raw
+            return true
+        }
+        guard isCharged else { throw source.memory.exceeded(StoredSegment.readerBytes, scope(index).name) }
         return raw
     }
+
+    /// About what the readers of a column take.
+    private static let readerBytes = 1024
+
+    /// What is charged for a column.
+    func scope(_ index: Int) -> MemoryScope { MemoryScope(source.memory, type: type.name, column: type.columns[index].name) }
 
     /// The column without what the delta says of it: what the segment's header alone vouches for.
     func sealedColumn(_ index: Int) throws(Damage) -> RawColumn { try overlay[index] == nil ? rawColumn(index) : openRaw(index, nil) }
@@ -118,17 +136,18 @@ final class StoredSegment: StoredRows {
     private func openRaw(_ index: Int, _ delta: Patch?, patched: Bool = true) throws(Damage) -> RawColumn {
         let column = type.columns[index]
         guard let place = header.place(of: column.id, near: index) else {
-            return RawColumn(type: column.type, rowCount: rowCount, chunk: nil, patch: delta, zone: nil, owner: source.store)
+            return RawColumn(type: column.type, rowCount: rowCount, chunk: nil, patch: delta, zone: nil, owner: source.store, memory: scope(index))
         }
         let entry = header.entries[place]
+        let memory = scope(index)
         let chunk = try ChunkReader(try chunkBytes(place), type: column.type, rowCount: rowCount,
-                                    sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys)) { (reference) throws(Damage) in
+                                    sharedText: try shared(place, .text), sharedKeys: try shared(place, .keys), memory: memory) { (reference) throws(Damage) in
             try self.presence(reference, of: place)
         }
-        var patch = try (patched ? entry.patch : nil).map { (ref) throws(Damage) in try Patch(try source.store.read(ref), type: column.type, rowCount: rowCount) }
-        if let delta { patch = patch?.overlaid(by: delta) ?? delta }
+        var patch = try (patched ? entry.patch : nil).map { (ref) throws(Damage) in try Patch(try source.store.read(ref), type: column.type, rowCount: rowCount, memory: memory) }
+        if let delta { patch = try patch?.overlaid(by: delta, memory) ?? delta }
         return RawColumn(type: column.type, rowCount: rowCount, chunk: chunk, patch: patch, zone: delta == nil ? entry.zone : nil,
-                         owner: entry.packed != nil ? headerOwner : source.store)
+                         owner: entry.packed != nil ? headerOwner : source.store, memory: memory)
     }
 
     /// The chunk of an entry of the header.
@@ -203,13 +222,13 @@ extension Patch {
         return out.bytes
     }
 
-    init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int) throws(Damage) {
+    init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, memory: MemoryScope) throws(Damage) {
         var reader = ByteReader(bytes)
         let count = try reader.readCount(limit: rowCount)
         guard count > 0 else { throw Damage("patches without rows") }
         let stream = try WordsReader(try reader.readLengthPrefixed(), count: count)
         positions = []
-        let chunk = try ChunkReader(try reader.read(count: reader.remaining), type: type.stored, rowCount: count, sharedText: [], sharedKeys: [])
+        let chunk = try ChunkReader(try reader.read(count: reader.remaining), type: type.stored, rowCount: count, sharedText: [], sharedKeys: [], memory: memory)
         values = Column(type.stored)
         var scratch = Column(type.stored)
         for vector in 0..<(count + vectorSize - 1) / vectorSize {
@@ -219,6 +238,7 @@ extension Patch {
                 positions.append(Int(position))
             }
             try chunk.read(vector: vector, into: &scratch)
+            try values.hold(memory, adding: scratch.footprint)
             values.append(contentsOf: scratch)
         }
     }

@@ -34,6 +34,7 @@ package final class StoredTable: Table {
     var path: String { keeper?.path ?? "" }
     func rows(_ segment: Int) throws(Damage) -> any StoredRows { try core.rows(type: index, index: segment) }
     package var schema: Schema { core.schema }
+    package var memory: MemoryBudget { core.source.memory }
     package var rowCount: Int { core.catalogue.types[index].liveRows }
     package var segmentCount: Int { core.catalogue.types[index].segmentCount + (core.catalogue.types[index].deltaRows > 0 ? 1 : 0) }
 

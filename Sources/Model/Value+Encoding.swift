@@ -76,6 +76,38 @@ extension Value {
         guard reader.isAtEnd else { throw Damage("bytes after the value", at: reader.position) }
     }
 
+    /// Passes a value without making it, and adds what it would take beside its own place: elements, texts.
+    static func measure(_ reader: inout ByteReader, _ total: inout Int, depth: Int = 0) throws(Damage) {
+        guard depth < Value.deepest else { throw Damage("values nest too deep", at: reader.position) }
+        let place = reader.position, tag = try reader.read(UInt8.self)
+        func text() throws(Damage) { total &+= 32 &+ (try reader.readLengthPrefixed().count) }
+        switch tag {
+        case AnyTag.null: break
+        case ScalarKind.bool.rawValue: _ = try reader.read(UInt8.self)
+        case ScalarKind.int.rawValue, ScalarKind.link.rawValue: _ = try reader.readSignedVarint()
+        case ScalarKind.float.rawValue: _ = try reader.read(UInt32.self)
+        case ScalarKind.double.rawValue: _ = try reader.readDouble()
+        case ScalarKind.string.rawValue, ScalarKind.data.rawValue: try text()
+        case ScalarKind.date.rawValue:
+            _ = try reader.readSignedVarint()
+            _ = try reader.readVarint()
+        case ScalarKind.decimal.rawValue, ScalarKind.uuid.rawValue: _ = try reader.read(count: 16)
+        case ScalarKind.objectID.rawValue: _ = try reader.read(count: 12)
+        case AnyTag.list, AnyTag.set:
+            let count = try reader.readCount(limit: reader.remaining)
+            total &+= 32 &+ count &* MemoryLayout<Value>.stride
+            for _ in 0..<count { try measure(&reader, &total, depth: depth + 1) }
+        case AnyTag.map, Value.objectTag:
+            let count = try reader.readCount(limit: reader.remaining)
+            total &+= 32 &+ count &* MemoryLayout<Entry>.stride
+            for _ in 0..<count {
+                try text()
+                try measure(&reader, &total, depth: depth + 1)
+            }
+        default: throw Damage("unknown value tag \(tag)", at: place)
+        }
+    }
+
     package init(from reader: inout ByteReader, depth: Int = 0) throws(Damage) {
         guard depth < Value.deepest else { throw Damage("values nest too deep", at: reader.position) }
         let place = reader.position

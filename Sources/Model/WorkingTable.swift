@@ -17,6 +17,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     let index: Int
     package private(set) var type: TypeSchema
     var isKeyed: Bool { !type.key.isEmpty }
+    package var memory: MemoryBudget { core.source.memory }
     /// Where segments that nobody changed are read.
     @exclusivity(unchecked) private(set) var core: SnapshotCore { didSet { sealedCount = core.catalogue.types[index].segmentCount } }
     @exclusivity(unchecked) private(set) var sealedCount: Int

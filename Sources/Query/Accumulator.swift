@@ -20,6 +20,23 @@ struct Accumulator {
     private let samples = Samples()
     private var quantiles: [Double?] = []
     private var distinct: DistinctValues
+    /// Text of `values`.
+    private var textBytes = 0
+
+    /// Memory held.
+    var bytes: Int {
+        let numbers = counts.count &+ absent.count &+ reals.count &+ words.count &+ quantiles.count &* 2
+        let wide = sums.count &* MemoryLayout<Sum>.stride &+ values.count &* MemoryLayout<Value>.stride
+        return numbers &* 8 &+ known.count &+ wide &+ textBytes &+ samples.bytes &+ (form == .distinct ? distinct.bytes : 0) &+ wholes.bytes
+    }
+
+    private static func textBytes(_ value: Value) -> Int {
+        switch value {
+        case .string(let text): text.utf8.count
+        case .data(let bytes): bytes.count
+        default: 0
+        }
+    }
 
     init(_ measure: GroupPlan.Measure) {
         self.measure = measure
@@ -236,11 +253,13 @@ struct Accumulator {
     private mutating func keep(_ value: Value, _ group: Int, _ isMinimum: Bool) {
         if value.isNull || value.isNotNumber { return }
         if !values[group].isNull, Value.order(value, values[group]) * (isMinimum ? 1 : -1) >= 0 { return }
+        textBytes &+= Accumulator.textBytes(value) &- Accumulator.textBytes(values[group])
         values[group] = value
     }
 
     private mutating func keep(first value: Value, _ group: Int) {
         if value.isNull { return }
+        textBytes &+= Accumulator.textBytes(value) &- Accumulator.textBytes(values[group])
         values[group] = value
         known[group] = true
     }
@@ -333,6 +352,8 @@ struct WholeSums {
     private var totals: [Int128] = []
     /// Vectors added to `partial`, each within ±2^56.
     private var pending = 0
+    /// Memory held.
+    var bytes: Int { totals.count &* 24 }
 
     mutating func resize(_ count: Int) {
         guard totals.count < count else { return }

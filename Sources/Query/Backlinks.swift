@@ -15,6 +15,7 @@ final class Backlinks: Sendable {
         var sources: [Int64] = []
         /// Where the ids that are linked to lie close together: for each from the first on, where its pairs begin; then the end.
         var starts: [Int32] = []
+        var charge: MemoryCharge?
 
         /// The pairs of a target.
         @inline(__always)
@@ -49,6 +50,9 @@ final class Backlinks: Sendable {
         let pairs = try pairs()
         var out = Column(ColumnType(.link, collection: .list, target: table.type.name))
         out.count = links.count
+        var count = 0
+        for row in 0..<links.count where links.isPresent(row) { count += pairs.range(links.words[row]).count }
+        try out.hold(memory, adding: count * 8)
         out.offsets.reserveCapacity(links.count + 1)
         for row in 0..<links.count {
             if links.isPresent(row) { out.children[0].words.append(contentsOf: pairs.sources[pairs.range(links.words[row])]) }
@@ -57,6 +61,15 @@ final class Backlinks: Sendable {
         out.children[0].count = out.children[0].words.count
         return out
     }
+
+    private var memory: MemoryScope { Backlinks.memory(table, column) }
+
+    private static func memory(_ table: any Table, _ column: Int) -> MemoryScope {
+        MemoryScope(table.memory, type: table.type.name, column: table.type.columns[column].name)
+    }
+
+    /// Bytes for each pair, with the index of the targets and room to grow.
+    private static let pairBytes = 40
 
     /// Adds to `counts` how many links lead to each of the rows.
     func count(_ links: Column, into counts: inout [Int64]) throws(Damage) {
@@ -88,6 +101,7 @@ final class Backlinks: Sendable {
         var type = table.type.columns[index].type
         type.kind = .link
         var scratch = Column(type)
+        let charge = MemoryCharge(table.memory), memory = memory(table, index)
         for number in 0..<table.segmentCount {
             let segment = try table.segment(number), reader = try segment.storedColumn(index)
             guard reader.type.kind == .link else { throw Damage("column of type \(reader.type.name) where the schema has links") }
@@ -97,6 +111,7 @@ final class Backlinks: Sendable {
                 let rows = segment.rows(ofVector: vector)
                 guard scratch.count == rows.count else { throw Damage("vector of another length than its segment says") }
                 let links = scratch.type.isCollection ? scratch.children[scratch.children.count - 1] : scratch
+                try charge.grow(to: (sources.count + links.count) * pairBytes, for: memory.name)
                 for row in rows where segment.live?[row] ?? true {
                     let elements = scratch.type.isCollection ? scratch.offsets[row - rows.lowerBound]..<scratch.offsets[row - rows.lowerBound + 1]
                         : row - rows.lowerBound..<row - rows.lowerBound + 1
@@ -113,6 +128,7 @@ final class Backlinks: Sendable {
         Ordering.sort(&order, by: targets, ascending: true)
         var pairs = Pairs(targets: order.map { targets.words[Int($0)] }, sources: order.map { sources[Int($0)] })
         pairs.index()
+        pairs.charge = charge
         return pairs
     }
 }

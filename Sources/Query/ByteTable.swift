@@ -9,6 +9,9 @@ struct ByteTable: Sendable {
     /// As of `WordTable`.
     private(set) var isKeyed = false
 
+    /// Memory held.
+    var bytes: Int { slots.count &* 8 &+ keys.offsets.count &* 8 &+ keys.bytes.count }
+
     /// Eight bytes at a time, the last ones once more where need be: how many steps it takes depends little on the length.
     @inline(__always)
     private static func isSame(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {

@@ -16,6 +16,7 @@ final class ChosenRows: Table {
 
     var type: TypeSchema { base.type }
     var schema: Schema { base.schema }
+    var memory: MemoryBudget { base.memory }
     /// At most.
     var rowCount: Int { base.rowCount }
     var segmentCount: Int { places.count }

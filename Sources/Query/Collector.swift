@@ -10,6 +10,8 @@ struct Collector {
     var order: [Int32] = []
     /// After pruning: what tells rows apart that come too late.
     private(set) var cut: SortCut?
+    /// For the positions and what sorting makes of them; of collectors that were appended too, with their keys.
+    private var charges: [MemoryCharge] = []
 
     init(_ plan: Plan) { keys = plan.keys.map { Column($0.type) } }
 
@@ -28,7 +30,19 @@ struct Collector {
         }
     }
 
+    /// Charges what was collected so far, and what ordering it takes.
+    mutating func hold(_ plan: Plan, _ scanner: Scanner) throws(FirnError) {
+        guard positions.count < Int(Int32.max) else { throw FirnError(.unsupported, "SORT and DISTINCT take at most 2,147,483,646 rows", advice: "filter them first") }
+        do throws(Damage) {
+            for i in keys.indices { try keys[i].hold(scanner.memory(plan.name(ofKey: i))) }
+            if charges.isEmpty { charges = [MemoryCharge(scanner.table.memory)] }
+            // A position, two orders, and two words and their room for sorting.
+            try charges[0].grow(to: positions.count * (keys.isEmpty ? 12 : 48), for: keys.isEmpty ? "the result" : scanner.memory(plan.name(ofKey: 0)).name)
+        } catch { throw scanner.source.error(error) }
+    }
+
     mutating func append(contentsOf other: Collector) {
+        charges += other.charges + other.keys.compactMap(\.text.charge)
         positions += other.positions
         for i in keys.indices { keys[i].append(contentsOf: other.keys[i]) }
     }

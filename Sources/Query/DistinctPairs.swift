@@ -6,6 +6,8 @@ struct DistinctPairs {
     private var masks: [UInt64] = []
     /// Of other groups, (group, value).
     private var pairs = WordTable()
+    /// Memory held.
+    var bytes: Int { masks.count &* 8 &+ pairs.bytes }
 
     /// Counts the pairs that are new. Values are below `bound`, and 0 is none; no groups: it is the first one.
     mutating func meet(_ values: UnsafeBufferPointer<UInt32>, below bound: Int, _ groups: UnsafePointer<UInt32>?, _ counts: inout [Int]) {

@@ -9,6 +9,8 @@ struct DistinctValues {
     /// Of the segment at hand: the number of each word of its dictionary, the greatest where none was asked for yet.
     private var numbers: [UInt32] = []
     private var segment = -1
+    /// Memory held.
+    var bytes: Int { counts.count &* 8 &+ table.bytes &+ pairs.bytes &+ numbers.count &* 4 }
 
     init(_ type: ColumnType) { table = KeyTable(type) }
 

@@ -5,6 +5,9 @@ import FirnModel
 /// result does not depend on which thread ran first. For one thread at a time.
 final class Grouper: @unchecked Sendable {
     let plan: GroupPlan
+    /// What is charged for the groups, under the name of the first key.
+    private let memory: MemoryScope
+    private var charges: [MemoryCharge]
     var tables: [KeyTable]
     /// One for every key.
     var chains: [KeyChain]
@@ -28,8 +31,10 @@ final class Grouper: @unchecked Sendable {
     var denseKeys: [DenseKey]?
     var denseSegment = -1
 
-    init(_ plan: GroupPlan) {
+    init(_ plan: GroupPlan, _ table: any Table) {
         self.plan = plan
+        memory = MemoryScope(table.memory, type: table.type.name, column: plan.columns.first?.name ?? "")
+        charges = [MemoryCharge(table.memory)]
         tables = plan.keys.map { KeyTable($0.type) }
         chains = plan.keys.indices.map { KeyChain(isFirst: $0 == 0) }
         measures = plan.measures.map { Accumulator($0) }
@@ -59,6 +64,11 @@ final class Grouper: @unchecked Sendable {
 
     /// Adds the rows of a vector of `count` rows that `mask` has a bit for: `hits` of them.
     func add(_ segment: Int, _ vector: Int, _ count: Int, _ mask: UnsafePointer<UInt64>, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
+        try addRows(segment, vector, count, mask, hits, scan)
+        try hold(scan)
+    }
+
+    private func addRows(_ segment: Int, _ vector: Int, _ count: Int, _ mask: UnsafePointer<UInt64>, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
         if needsRows { Scanner.rows(mask, into: rows) }
         // Where few rows are chosen, numbers are fetched for those alone.
         let isSparse = hits &* 2 < count
@@ -132,6 +142,20 @@ final class Grouper: @unchecked Sendable {
         measures[i].add(column, RowChoice(mask: mask, count: chosen.hits, hits: chosen.hits, rows: ascending, groups: chosen.groups))
     }
 
+    /// Charges what the groups take so far.
+    private func hold(_ scan: SegmentScan) throws(FirnError) {
+        guard rowCounts.count < 1 << 31 else { throw FirnError(.unsupported, "more than 2,147,483,648 groups", advice: "filter the rows first") }
+        do throws(Damage) { try charges[0].grow(to: bytes, for: memory.name) } catch { throw scan.damaged(error) }
+    }
+
+    private var bytes: Int {
+        var total = rowCounts.count &* 8 &+ dense.count &* 4
+        for table in tables { total &+= table.bytes }
+        for chain in chains { total &+= chain.bytes }
+        for (i, measure) in measures.enumerated() where filled[i] == i { total &+= measure.bytes }
+        return total
+    }
+
     // MARK: Merging and the result
 
     /// Of each key, the number that each group has of it.
@@ -146,6 +170,8 @@ final class Grouper: @unchecked Sendable {
     }
 
     func merge(_ other: Grouper) {
+        // What both had together is at least what is left.
+        charges += other.charges
         var groupOf: [Int] = []
         if plan.keys.isEmpty { groupOf = [0] } else {
             let numbers = tables.indices.map { tables[$0].numbers(of: other.tables[$0]) }
@@ -166,7 +192,11 @@ final class Grouper: @unchecked Sendable {
 
     /// One row a group, in the order the groups were first met.
     func result(threads: Int, _ parallel: ParallelLoop) throws(FirnError) -> Batch {
+        // The result beside what it is made of.
+        let result: MemoryCharge
+        do throws(Damage) { result = try memory.holding(bytes) } catch { throw FirnError(error, in: "") }
         var columns = keyNumbers().enumerated().map { tables[$0.offset].values.gather($0.element) }
+        for i in columns.indices { columns[i].text.charge = result }
         for (i, measure) in plan.measures.enumerated() {
             var column = Column(measure.type)
             measures[filled[i]].finish(rowCounts.count, threads: threads, parallel)

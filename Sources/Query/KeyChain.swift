@@ -10,6 +10,8 @@ struct KeyChain {
 
     /// What was numbered 0, 1 …
     var keys: [Int64] { isFirst ? firsts : pairs.keys }
+    /// Memory held.
+    var bytes: Int { places.count &* 4 &+ firsts.count &* 8 &+ pairs.bytes }
     var count: Int { isFirst ? firsts.count : pairs.keys.count }
 
     /// `before`: the number so far, 0 for the first key.

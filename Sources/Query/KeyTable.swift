@@ -23,6 +23,8 @@ struct KeyTable: Sendable {
     }
 
     var count: Int { store.count }
+    /// Memory held.
+    var bytes: Int { words.bytes &+ extras.bytes &+ pairs.bytes &+ texts.bytes &+ store.footprint &* (buckets.isEmpty ? 1 : 2) &+ buckets.count &* 96 }
 
     /// Row i is the value numbered i. Made anew at each call.
     var values: Column {

@@ -14,6 +14,13 @@ struct Plan: Sendable {
     var columns: [ColumnSchema]
     var group: GroupPlan?
 
+    /// What a key is called in errors.
+    func name(ofKey index: Int) -> String {
+        switch keys[index] {
+        case .value(let path), .absence(let path): "\(path.syntax)"
+        }
+    }
+
     enum Descriptor: Sendable {
         case sort([(key: Int, ascending: Bool)])
         /// Rows whose `required` keys are absent objects are dropped.

@@ -7,7 +7,7 @@ extension QueryRun {
         let grouper: Grouper?
         if plan.descriptors.isEmpty {
             grouper = try timed("scan and groups") { () throws(FirnError) in try share { (scan, range) throws(FirnError) -> Grouper in
-                let grouper = Grouper(group)
+                let grouper = Grouper(group, scanner.table)
                 for segment in range {
                     if segment != range.lowerBound { scan.move(to: try scanner.segment(segment)) }
                     _ = try scanner.forEachMatch(scan) { (vector, _, count, mask, hits) throws(FirnError) in
@@ -23,7 +23,7 @@ extension QueryRun {
         } else {
             grouper = try grouped(group, try ordered().sorted())
         }
-        try forEachGroup(of: grouper ?? Grouper(group), body)
+        try forEachGroup(of: grouper ?? Grouper(group, table), body)
     }
 
     /// The groups found, with what the request asks of them afterwards.
@@ -54,7 +54,7 @@ extension QueryRun {
 
     /// The groups of the rows at the given positions, ascending.
     private func grouped(_ group: GroupPlan, _ positions: [UInt64]) throws(FirnError) -> Grouper {
-        let grouper = Grouper(group)
+        let grouper = Grouper(group, table)
         var at = 0
         var scan: SegmentScan?, current = -1
         var mask = [UInt64](repeating: 0, count: 16)

@@ -275,6 +275,7 @@ package final class QueryRun {
                     if let cut = collector.cut, try !cut.narrow(mask, vector, scan) { return true }
                     Scanner.rows(mask, into: &rows)
                     try collector.append(segment, vector, start, count, rows, plan, scan)
+                    try collector.hold(plan, scanner)
                     if let bound, let first, collector.positions.count > max(4 * bound, 8 * vectorSize) { collector.prune(first, to: bound, plan) }
                     return true
                 }
@@ -312,12 +313,21 @@ package final class QueryRun {
                 let range = scan!.segment.rows(ofVector: vector)
                 for (i, operand) in plan.selected.enumerated() {
                     try operand.append(rows, of: vector, first: range.lowerBound, count: range.count, scan!, to: &columns[i])
+                    try scanner.hold(&columns[i], plan.columns[i].name)
                 }
             }
             var place = [Int](repeating: 0, count: part.count)
             for (i, index) in ascending.enumerated() { place[index - start] = i }
             let isOrdered = place.indices.allSatisfy { place[$0] == $0 }
-            let batch = Batch(count: part.count, columns: isOrdered ? columns : columns.map { $0.gather(place) })
+            if !isOrdered {
+                for i in columns.indices {
+                    var ordered = columns[i].emptyCopy
+                    do throws(Damage) { try ordered.hold(scanner.memory(plan.columns[i].name), adding: columns[i].footprint) } catch { throw scanner.source.error(error) }
+                    ordered.appendGathered(columns[i], rows: place)
+                    columns[i] = ordered
+                }
+            }
+            let batch = Batch(count: part.count, columns: columns)
             if try !body(batch) { return }
         }
     }

@@ -21,6 +21,9 @@ final class Samples: @unchecked Sendable {
 
     private static let slab = 1 << 16, leastBlock = 8, greatestBlock = 512
 
+    /// Memory held.
+    var bytes: Int { slabs.count &* Samples.slab &* 8 &+ chains.count &* MemoryLayout<Chain>.stride &+ blocks.count &* MemoryLayout<Block>.stride }
+
     deinit { for slab in slabs { slab.deallocate() } }
 
     func resize(_ count: Int) {

@@ -87,7 +87,10 @@ struct Scanner {
                 count = 0
                 if !goesOn { return false }
             }
-            for (i, operand) in plan.selected.enumerated() { try operand.append(rows, of: vector, first: first, count: total, scan, to: &columns[i]) }
+            for (i, operand) in plan.selected.enumerated() {
+                try operand.append(rows, of: vector, first: first, count: total, scan, to: &columns[i])
+                try hold(&columns[i], plan.columns[i].name)
+            }
             count += rows.count
             toGive -= rows.count
             return toGive > 0
@@ -96,6 +99,14 @@ struct Scanner {
         left = toGive
         if goesOn, count > 0 { goesOn = try body(Batch(count: count, columns: columns)) }
         return goesOn && left > 0
+    }
+
+    /// What is charged for a column of the result, or for a key.
+    func memory(_ column: String) -> MemoryScope { MemoryScope(table.memory, type: table.type.name, column: column) }
+
+    /// Charges what was put into a column of the result so far.
+    func hold(_ column: inout Column, _ name: String, adding more: Int = 0) throws(FirnError) {
+        do throws(Damage) { try column.hold(memory(name), adding: more) } catch { throw source.error(error) }
     }
 
     func emptyColumns() -> [Column] { plan.columns.map { Column($0, in: table.schema) } }

@@ -54,7 +54,7 @@ package final class StreamedQuery {
             (skip, left) = streaming
         } else if request.isGrouped, whole.plan.descriptors.isEmpty {
             way = .groups
-            grouper = Grouper(whole.plan.group!)
+            grouper = Grouper(whole.plan.group!, table)
         } else {
             way = .held(pruning: StreamedQuery.pruning(descriptors))
         }
@@ -83,7 +83,7 @@ package final class StreamedQuery {
         case .held(let pruning):
             let run = try run(rowsOnly([]), [batch])
             try run.forEachBatch { (part) throws(FirnError) in
-                hold(part)
+                try hold(part)
                 return true
             }
             statistics = statistics + run.statistics
@@ -166,14 +166,18 @@ package final class StreamedQuery {
 
     // MARK: Held rows
 
-    private func hold(_ batch: Batch) {
+    private func hold(_ batch: Batch) throws(FirnError) {
         heldCount += batch.count
         // Few rows of each of many batches are put together: a segment each would cost more than they.
         if let last = held.last, last.count + batch.count <= segmentSize {
-            for i in batch.columns.indices { held[held.count - 1].columns[i].append(contentsOf: batch.columns[i]) }
+            for i in batch.columns.indices {
+                try whole.scanner.hold(&held[held.count - 1].columns[i], i < type.columns.count ? type.columns[i].name : "", adding: batch.columns[i].footprint)
+                held[held.count - 1].columns[i].append(contentsOf: batch.columns[i])
+            }
             held[held.count - 1].count += batch.count
         } else {
             held.append(batch)
+            for i in batch.columns.indices { try whole.scanner.hold(&held[held.count - 1].columns[i], i < type.columns.count ? type.columns[i].name : "") }
         }
     }
 
@@ -182,7 +186,7 @@ package final class StreamedQuery {
         held = []
         heldCount = 0
         try kept.forEachBatch { (batch) throws(FirnError) in
-            hold(batch)
+            try hold(batch)
             return true
         }
         patience = max(StreamedQuery.leastPatience, 2 * heldCount)

@@ -6,6 +6,9 @@ struct WordTable: Sendable {
     /// Words that were chosen to meet in one place are told apart by a hash that nobody outside of the process can know.
     private(set) var isKeyed = false
 
+    /// Memory held.
+    var bytes: Int { slots.count &* 4 &+ keys.count &* 8 }
+
     /// Further from its place no key ever lies, but for words made so.
     static let reach = 1024
 

@@ -6,6 +6,7 @@ import Synchronization
 /// as long as some version that holds it is pinned, by whomever.
 package final class FileExtents: ExtentSource, Sendable {
     package let store: Store
+    package var memory: MemoryBudget { store.memory }
     /// Nil: extents are copied.
     private let mapping: Mapping?
     let limit: UInt64
@@ -22,13 +23,16 @@ package final class FileExtents: ExtentSource, Sendable {
     init(store: Store, mapping: Mapping?, limit: UInt64) {
         self.store = store
         self.mapping = mapping
-        held = store.opened.map(HeldExtents.init)
+        held = store.opened.map { HeldExtents($0, store.memory) }
         self.limit = mapping.map { min(limit, UInt64($0.reach)) } ?? limit
     }
 
     deinit {
         copies.withLock { copies in
-            for copy in copies.values.joined() { File.giveBack(copy.bytes) }
+            for copy in copies.values.joined() {
+                memory.release(copy.bytes.count)
+                File.giveBack(copy.bytes)
+            }
         }
     }
 
@@ -79,11 +83,18 @@ package final class FileExtents: ExtentSource, Sendable {
         if let known = copies.withLock({ $0[ref.offset]?.first { $0.ref == ref } }) { return known.bytes }
         if let held {
             if let known = held.known(ref) { return known }
-            let sealed = try store.file.copy(ref, isSealed: true)
-            defer { File.giveBack(sealed) }
-            return try held.read(ref, sealed)
+            return try memory.scoped(Int(clamping: ref.length), for: "an extent of the file") { () throws(Damage) in
+                let sealed = try store.file.copy(ref, isSealed: true)
+                defer { File.giveBack(sealed) }
+                return try held.read(ref, sealed)
+            }
         }
-        let bytes = try store.file.copy(ref)
+        try memory.charge(Int(clamping: ref.length), for: "an extent of the file")
+        let bytes: UnsafeRawBufferPointer
+        do throws(Damage) { bytes = try store.file.copy(ref) } catch {
+            memory.release(Int(clamping: ref.length))
+            throw error
+        }
         let first = copies.withLock { copies in
             if let known = copies[ref.offset]?.first(where: { $0.ref == ref }) { return known }
             let copy = Copy(ref: ref, bytes: bytes)
@@ -91,7 +102,10 @@ package final class FileExtents: ExtentSource, Sendable {
             return copy
         }
         // Another thread read it at the same time.
-        if first.bytes.baseAddress != bytes.baseAddress { File.giveBack(bytes) }
+        if first.bytes.baseAddress != bytes.baseAddress {
+            memory.release(bytes.count)
+            File.giveBack(bytes)
+        }
         return first.bytes
     }
 

@@ -38,17 +38,31 @@ final class OpenedExtents: Sendable {
 final class HeldExtents: Sendable {
     private let opened: OpenedExtents
     private let held: Mutex<[ExtentRef: OpenedExtent]> = Mutex([:])
+    private let memory: MemoryBudget
 
-    init(_ opened: OpenedExtents) { self.opened = opened }
+    init(_ opened: OpenedExtents, _ memory: MemoryBudget) {
+        self.opened = opened
+        self.memory = memory
+    }
+
+    deinit { held.withLock { for ref in $0.keys { memory.release(Int(clamping: ref.length)) } } }
 
     func known(_ ref: ExtentRef) -> UnsafeRawBufferPointer? { held.withLock { $0[ref]?.bytes } }
 
     func read(_ ref: ExtentRef, _ sealed: UnsafeRawBufferPointer) throws(Damage) -> UnsafeRawBufferPointer {
         if let known = held.withLock({ $0[ref] }) { return known.bytes }
-        let extent = try opened.open(ref, sealed)
+        try memory.charge(Int(clamping: ref.length), for: "an extent of the file")
+        let extent: OpenedExtent
+        do throws(Damage) { extent = try opened.open(ref, sealed) } catch {
+            memory.release(Int(clamping: ref.length))
+            throw error
+        }
         // What was given out before is what stays.
         return held.withLock { held in
-            if let known = held[ref] { return known }
+            if let known = held[ref] {
+                memory.release(Int(clamping: ref.length))
+                return known
+            }
             held[ref] = extent
             return extent
         }.bytes

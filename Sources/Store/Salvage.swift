@@ -53,7 +53,7 @@ package final class Salvage: ExtentSource, Sendable {
         do throws(FirnError) { cipher = try Salvage.cipher(of: slots, key) } catch {
             throw FirnError(error.code, error.message, at: .init(file: path), advice: error.advice)
         }
-        held = cipher.map { HeldExtents(OpenedExtents($0)) }
+        held = cipher.map { HeldExtents(OpenedExtents($0), .process) }
     }
 
     /// The cipher of an encrypted file; nil: it is not encrypted. One root that the key opens is enough, whole or not: what opens is vouched for by its tag.

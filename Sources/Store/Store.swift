@@ -24,6 +24,8 @@ package final class Store: @unchecked Sendable {
     /// before is what is read; users should be told.
     package let fellBack: Damage?
 
+    /// What is charged with what this store's extents decode to.
+    package let memory: MemoryBudget
     let file: File
     let verified: VerifiedExtents
     /// Of an encrypted file: its cipher, and what is open in memory.
@@ -100,7 +102,8 @@ package final class Store: @unchecked Sendable {
     /// commit is durable, and leaves nothing behind if there is none; until then only this `Store` can reach it. Such a file has no empty version to
     /// fall back to: if its first commit is damaged, it does not open.
     package static func create(
-        path: String, overwrite: Bool, atFirstCommit: Bool = false, key: EncryptionKey? = nil, sources: SourceModes = .none, calls: (any DiskCalls)? = nil
+        path: String, overwrite: Bool, atFirstCommit: Bool = false, key: EncryptionKey? = nil, sources: SourceModes = .none, memory: MemoryBudget = .process,
+        calls: (any DiskCalls)? = nil
     ) throws(FirnError) -> Store {
         let replacement = try Replacement(of: path, overwrite: overwrite, sources: sources, calls: calls)
         var root = Root(version: 0, end: Root.firstEnd, oldestKept: 0, time: Machine.wallNanoseconds, listsExtents: false,
@@ -109,7 +112,7 @@ package final class Store: @unchecked Sendable {
         if cipher != nil { root.readerFeatures |= ReaderFeature.encryption.bit }
         try replacement.file.write(try root.encoded(sealing: cipher), at: 0)
         if !atFirstCommit { try replacement.finish() }
-        let store = try Store(file: replacement.file, path: path, RootSearch.Found(root: root, cipher: cipher), isWritable: true, reading: .standard)
+        let store = try Store(file: replacement.file, path: path, RootSearch.Found(root: root, cipher: cipher), isWritable: true, reading: .standard, memory)
         if atFirstCommit { store.replacement = replacement } else { store.published(0) }
         return store
     }
@@ -117,7 +120,7 @@ package final class Store: @unchecked Sendable {
     /// Opens what is there, in constant time if its newest root is whole. Never writes if `writable` is false; otherwise it restores a newest root that is damaged (see
     /// `Store+Restoring`). `check`: says whether a version is whole that is found without its root. Errors `.encrypted` without the key of an encrypted file, `.wrongKey` with
     /// another's, `.notEncrypted` with a key for any other file.
-    package static func open(path: String, writable: Bool, key: EncryptionKey? = nil, reading: FileReading = .standard, check: VersionCheck? = nil,
+    package static func open(path: String, writable: Bool, key: EncryptionKey? = nil, reading: FileReading = .standard, memory: MemoryBudget = .process, check: VersionCheck? = nil,
                              calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
         let file = try File(path: path, writable ? .readWrite : .read, calls: calls)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
@@ -134,13 +137,14 @@ package final class Store: @unchecked Sendable {
             throw FirnError.damaged(path, what: "the only root of a commit is damaged, and so is what it led to: the file is not empty", byte: found.root.secondOffset)
         }
         let knowsAll = found.root.writerFeatures & ~knownWriterFeatures == 0
-        return try Store(file: file, path: path, found, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, reading: reading, check: check, restored: restored)
+        return try Store(file: file, path: path, found, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, reading: reading, memory, check: check, restored: restored)
     }
 
-    private init(file: File, path: String, _ found: RootSearch.Found, isWritable: Bool, isBeyondWriting: Bool = false, reading: FileReading, check: VersionCheck? = nil,
-                 restored: Damage? = nil) throws(FirnError) {
+    private init(file: File, path: String, _ found: RootSearch.Found, isWritable: Bool, isBeyondWriting: Bool = false, reading: FileReading, _ memory: MemoryBudget,
+                 check: VersionCheck? = nil, restored: Damage? = nil) throws(FirnError) {
         let root = found.root, cipher = found.cipher
         self.file = file
+        self.memory = memory
         self.path = path
         place = Paths.absolute(path)
         refused = found.refused

@@ -6,6 +6,12 @@ import Synchronization
 package protocol ExtentSource: AnyObject {
     /// The bytes, checked against the reference's hash on first touch; valid while the source lives.
     func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer
+    /// What is charged with what extents decode to.
+    var memory: MemoryBudget { get }
+}
+
+extension ExtentSource {
+    package var memory: MemoryBudget { .process }
 }
 
 /// One version of the store, which stays as it is, whatever is committed meanwhile, until released.
@@ -19,6 +25,7 @@ package final class StoreSnapshot: ExtentSource, Sendable {
     let root: Root
     /// What can be read through this version, without its pin.
     package let extents: FileExtents
+    package var memory: MemoryBudget { store.memory }
     private let released = Atomic<Bool>(false)
 
     /// The store has pinned `root.version`; the snapshot gives the pin back.

@@ -12,6 +12,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     /// The version it builds on. Released when the transaction ends.
     package let base: StoreSnapshot
+    package var memory: MemoryBudget { base.store.memory }
     /// The version it will become.
     package let version: UInt64
     package let store: Store
@@ -73,7 +74,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         self.isLast = isLast
         self.base = base
         version = base.version + 1
-        held = store.opened.map(HeldExtents.init)
+        held = store.opened.map { HeldExtents($0, store.memory) }
         baseEnd = store.space!.end
         startLength = store.length
         expectedUnits = store.usualUnits

@@ -35,7 +35,7 @@ import Testing
         lengths.append(contentsOf: starts)
         let chunk = Chunk(streams: [(.lengths, lengths.bytes), (.words, [1, 14])]).encoded
         try chunk.withUnsafeBytes { (bytes) throws in
-            let reader = try ChunkReader(bytes, type: ColumnType(.int, collection: .list), rowCount: 2, sharedText: [], sharedKeys: [])
+            let reader = try ChunkReader(bytes, type: ColumnType(.int, collection: .list), rowCount: 2, sharedText: [], sharedKeys: [], memory: .unlimited)
             var column = Column(ColumnType(.int, collection: .list))
             #expect(throws: Damage.self) { try reader.read(vector: 0, into: &column) }
             #expect(throws: Damage.self) { _ = try reader.value(at: 0) }

@@ -128,13 +128,13 @@ private final class Nowhere: ExtentSource, Sendable {
             return values
         }())
         var bytes = patch.encoded(profile: .standard)
-        #expect(try bytes.withUnsafeBytes { raw in try Patch(raw, type: type.columns[0].type, rowCount: count).positions } == [3, 5])
+        #expect(try bytes.withUnsafeBytes { raw in try Patch(raw, type: type.columns[0].type, rowCount: count, memory: .unlimited).positions } == [3, 5])
         var out = ByteWriter()
         out.appendVarint(2)
         out.append(lengthPrefixed: [Int64(3), 5].withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: .standard) })
         out.append(contentsOf: like(0))
         bytes = out.bytes
-        #expect(throws: Damage.self) { try bytes.withUnsafeBytes { raw in try Patch(raw, type: type.columns[0].type, rowCount: count).positions } }
+        #expect(throws: Damage.self) { try bytes.withUnsafeBytes { raw in try Patch(raw, type: type.columns[0].type, rowCount: count, memory: .unlimited).positions } }
     }
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)

@@ -153,6 +153,6 @@ import Testing
         try process.run()
         process.waitUntilExit()
         let message = try String(contentsOf: errors, encoding: .utf8)
-        #expect(process.terminationReason == .exit && process.terminationStatus == 5 && message.contains("MiB of memory that SQL may take"), "\(process.terminationStatus) \(message)")
+        #expect(process.terminationReason == .exit && process.terminationStatus == 5 && message.contains("of memory, which is the limit of SQLite"), "\(process.terminationStatus) \(message)")
     }
 }

@@ -33,6 +33,19 @@ package struct Arguments: Sendable {
         return value
     }
 
+    /// A number of bytes such as `500MB`, at least 1 MB, or nil if the flag was not given.
+    package func size(_ flag: String) throws(FirnError) -> Int? {
+        guard let text = text(flag) else { return nil }
+        let units: [String: Double] = ["": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "k": 1024, "m": 1_048_576, "g": 1_073_741_824, "kib": 1024, "mib": 1_048_576, "gib": 1_073_741_824, "tib": 1_099_511_627_776]
+        let number = text.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == "_") }
+        let unit = text.dropFirst(number.count).drop { $0 == " " }.lowercased()
+        guard let scale = units[unit], let value = Double(number.filter { $0 != "_" }), value * scale < 1e18 else {
+            throw FirnError(.usage, "--\(flag) takes a size such as 500MB or 4GiB, not \"\(text)\"")
+        }
+        guard value * scale >= 1e6 else { throw FirnError(.usage, "--\(flag) takes at least 1MB, not \"\(text)\"") }
+        return Int(value * scale)
+    }
+
     /// A number, or nil if the flag was not given.
     package func number(_ flag: String) throws(FirnError) -> Double? {
         guard let text = text(flag) else { return nil }

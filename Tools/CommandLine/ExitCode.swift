@@ -17,7 +17,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .usage: "the command line is wrong"
         case .rejected: "data was rejected"
         case .damaged: "a file is damaged or not of the expected format, or its key is missing or wrong"
-        case .inputOutput: "reading or writing failed"
+        case .inputOutput: "reading or writing failed, or memory was not enough"
         case .interrupted: "interrupted; the target is untouched"
         }
     }

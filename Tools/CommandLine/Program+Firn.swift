@@ -16,6 +16,10 @@ extension Program {
                  detail: "For media that fail while they are read: what is read is held in memory. By itself where files cannot be mapped or locked."),
             Flag("strict", nil, in: .shared, "do not read an older version of a damaged .firn file",
                  detail: "Where the newest version cannot be read, the one before is, with a notice. With this flag that is an error, and the exit code is 4."),
+            Flag("memory", nil, "SIZE", in: .shared, "hold at most SIZE of what files contain, such as 500MB or 4GiB",
+                 detail: "Beyond it the command ends with an error that names the column, exit code 5. A small file can unpack to any size: the limit keeps it from taking the machine. "
+                     + "SIZE is a number of bytes, or of kB, MB, GB (powers of 1,000), KiB, MiB, GiB (of 1,024).",
+                 preset: "half of the machine's memory; a third of the address space where 'ulimit -v' limits it"),
             Flag("threads", nil, "N", in: .shared, "use at most N threads", preset: "one for each core"),
         ])
 }

@@ -16,6 +16,9 @@ package struct TextTable: Sendable {
     /// No cell is wider than this many terminal cells.
     private let cellLimit: Int
 
+    /// Columns are padded to this width at most: a text of a million characters would otherwise make every line as long.
+    private static let maximumPadding = 4096
+
     package init(_ headings: [Heading], cellLimit: Int = .max) {
         self.headings = headings
         self.cellLimit = cellLimit
@@ -41,7 +44,7 @@ package struct TextTable: Sendable {
         var out: [String] = []
         if heading {
             out.append(style.strong(line(headings.map(\.name), shown)) + "\n")
-            out.append(style.faint(shown.map { String(repeating: "─", count: $0.width) }.joined(separator: "  ")) + "\n")
+            out.append(style.faint(shown.map { String(repeating: "─", count: min($0.width, TextTable.maximumPadding)) }.joined(separator: "  ")) + "\n")
         }
         for row in rows { out.append(line(row, shown) + "\n") }
         return out
@@ -68,7 +71,7 @@ package struct TextTable: Sendable {
         var out = ""
         for (n, column) in shown.enumerated() {
             let cell = DisplayWidth.fit(cells[column.index], to: column.width)
-            let padding = String(repeating: " ", count: max(0, column.width - DisplayWidth.of(cell)))
+            let padding = String(repeating: " ", count: max(0, min(column.width, TextTable.maximumPadding) - DisplayWidth.of(cell)))
             if n > 0 { out += "  " }
             out += headings[column.index].isNumber ? padding + cell : cell + padding
         }

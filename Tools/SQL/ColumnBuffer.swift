@@ -8,6 +8,7 @@ final class ColumnBuffer {
     private var words = Grown<Int64>(), reals = Grown<Double>(), offsets = Grown<Int64>(), bytes = Grown<UInt8>(), present = Grown<UInt64>(), forms = Grown<UInt8>()
     /// Text being made from other values.
     private var scratch = Text()
+    private var charge: MemoryCharge?
 
     deinit {
         words.free()
@@ -16,6 +17,11 @@ final class ColumnBuffer {
         bytes.free()
         present.free()
         forms.free()
+    }
+
+    /// Charges `bytes` before values that take as much are put in. Little is not charged.
+    func hold(_ bytes: Int, _ scope: MemoryScope) throws(Damage) {
+        if bytes >= 64 << 10 { try MemoryCharge.grow(&charge, to: bytes, scope) }
     }
 
     /// Bytes held.

@@ -35,6 +35,7 @@ final class EqualityIndex {
     private let starts: UnsafeMutablePointer<UInt32>
     private let mask: UInt64
     let bytes: Int
+    private let charge: MemoryCharge
 
     /// The memory of all indexes of a connection at most.
     static let mostBytes = Machine.memory / 4
@@ -43,9 +44,12 @@ final class EqualityIndex {
     static let mostVectors = Int(UInt32.max) / vectorSize
 
     /// Whether there can be an index of a table.
-    static func isPossible(rows: Int) -> Bool { rows < Int(UInt32.max) / 2 && rows * 24 < mostBytes }
+    static func isPossible(rows: Int) -> Bool { rows < Int(UInt32.max) / 2 && rows * rowBytes < mostBytes }
+    /// Bytes for each row while the index is made.
+    private static let rowBytes = 24
 
     init(_ table: any Table, _ columns: [SQLColumn], on key: [Int], _ places: VectorPlaces) throws(Damage) {
+        charge = try table.memory.holding(table.rowCount * EqualityIndex.rowBytes, for: "an index of the rows of type \"\(table.type.name)\"")
         let hashes = try EqualityIndex.hashes(table, columns, key, places)
         odd = hashes.odd
         hasTooManyOdd = hashes.hasTooManyOdd

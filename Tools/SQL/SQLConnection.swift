@@ -1,5 +1,6 @@
 import CSQLite
 import FirnBytes
+import FirnDisk
 import FirnModel
 
 /// A connection to a database in memory whose tables are types of files. For one thread.
@@ -16,7 +17,8 @@ package final class SQLConnection {
     private var modules: Set<String> = []
 
     /// `functions`: SQLite's, from the library that the program links. From the start, statements may read what `add` makes tables, and write what
-    /// is temporary; see `SQLPermissions`. Of the memory of the process, SQLite takes half at most.
+    /// is temporary; see `SQLPermissions`. SQLite takes half of the machine's memory at most, and no more
+    /// than the limit of `MemoryBudget.process`.
     package init(functions: UnsafeRawPointer?, threads: Int = 1) throws(FirnError) {
         guard let functions else { throw FirnError(.unsupported, "SQLite does not start") }
         firn_sql_use(functions)
@@ -25,6 +27,7 @@ package final class SQLConnection {
             firn_sql_close(db)
             throw FirnError(.unsupported, "SQLite does not start")
         }
+        firn_sql_limit_memory(Int64(clamping: MemoryBudget.process.limit))
         try takeInventory()
         firn_sql_guard(db, Unmanaged.passUnretained(self).toOpaque())
     }
@@ -133,8 +136,8 @@ package final class SQLConnection {
         if let refused { return SQLConnection.error(refused) }
         if message.hasSuffix("may not be modified") { return SQLConnection.error(.change("a change of \(message.dropLast(" may not be modified".count))")) }
         if firn_sql_is_out_of_memory(db) {
-            return FirnError(.inputOutput, "the statement needs more than the \(firn_sql_memory_limit() >> 20) MiB of memory that SQL may take",
-                             advice: "select fewer rows or shorter values, or run it where there is more memory")
+            return FirnError(.outOfMemory, "the statement needs more than \(MemoryBudget.words(Int(firn_sql_memory_limit()))) of memory, which is the limit of SQLite",
+                             advice: "select fewer rows or shorter values, or raise the limit with --memory SIZE if you trust the data")
         }
         let offset = Int(firn_sql_error_offset(db))
         guard offset >= 0, start + offset <= sql.count else { return FirnError(.usage, message) }

@@ -70,6 +70,7 @@ final class SQLReader {
             } else {
                 try reader.read(vector: vector, into: &scratch[index])
                 guard scratch[index].count == range.count else { throw Damage("vector of another length than its segment says") }
+                try out.hold(MemoryScope(table.memory, type: table.type.name, column: columns[index].schema.name), adding: scratch[index].footprint(gathering: vectorRows))
                 out.appendGathered(scratch[index], rows: vectorRows)
             }
         }
@@ -78,6 +79,7 @@ final class SQLReader {
 
     private func fill(_ buffer: ColumnBuffer, _ index: Int, _ column: Column) throws(Damage) -> firn_sql_column {
         let description = columns[index].schema
+        try hold(buffer, index, column)
         guard let target = columns[index].target else { return buffer.fill(column, columns[index].form, description, in: table.schema) }
         if columns[index].isLink {
             return buffer.fill(try names(of: column, index, target), columns[index].form, target.keySchema ?? description, in: table.schema)
@@ -91,6 +93,19 @@ final class SQLReader {
         if let key = target.keySchema { named.notation = key.notation }
         return buffer.fill(whole, .json, named, in: table.schema)
     }
+
+    /// Charges the buffer's copy of the column, before it is made.
+    private func hold(_ buffer: ColumnBuffer, _ index: Int, _ column: Column) throws(Damage) {
+        let scope = MemoryScope(table.memory, type: table.type.name, column: columns[index].schema.name)
+        let bytes = switch columns[index].form {
+        case .json, .any: column.footprint * SQLReader.writtenBytes
+        default: column.footprint
+        }
+        try buffer.hold(bytes, scope)
+    }
+
+    /// Bytes of the JSON of a value for each byte in memory, about.
+    private static let writtenBytes = 4
 
     /// What stands for the rows that links lead to: their keys, or their row ids. Null where there is no such row.
     private func names(of links: Column, _ index: Int, _ target: SQLColumn.Target) throws(Damage) -> Column {

@@ -61,7 +61,7 @@ package final class SQLTable {
         orderedColumns = [:]
     }
 
-    func damaged(_ damage: Damage) -> FirnError { .damaged(file.name, what: damage.what, byte: damage.offset) }
+    func damaged(_ damage: Damage) -> FirnError { FirnError(damage, in: file.name) }
 
     // MARK: Conditions
 
@@ -117,12 +117,17 @@ package final class SQLTable {
         guard count >= 4, EqualityIndex.isPossible(rows: table.rowCount) else { return nil }
         let places = try places()
         guard places.count <= EqualityIndex.mostVectors else { return nil }
-        do {
+        do throws(Damage) {
             let index = try EqualityIndex(table, columns, on: key, places)
             context.makeRoom(for: index.bytes, of: self, key)
             indexes[key] = index
             return index
-        } catch { throw damaged(error) }
+        } catch {
+            guard error.isBeyondMemory else { throw damaged(error) }
+            // Without an index the table is looked through.
+            lookups[key] = 0
+            return nil
+        }
     }
 
     func forgetIndex(_ key: [Int]) { indexes[key] = nil }

@@ -36,7 +36,7 @@ final class VectorPlaces {
 
 /// Vectors of columns that stay decoded while rows are looked up, up to a number of bytes. Then all of them are released.
 final class VectorStore {
-    private static let most = max(256 << 20, Machine.memory / 8)
+    private static let most = min(max(256 << 20, Machine.memory / 8), MemoryBudget.process.limit / 4)
     private let places: VectorPlaces
     private let width: Int
     /// For each column its vectors, or null: the C side takes values from here.

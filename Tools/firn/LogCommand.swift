@@ -74,7 +74,7 @@ struct LogCommand {
             var change = TypeChange(name: type.name, rows: new?.rowCount ?? 0)
             if before != nil {
                 let found: TableChanges
-                do throws(Damage) { found = try TableChanges.between(old, new) } catch { throw .damaged(path, what: error.what, byte: error.offset) }
+                do throws(Damage) { found = try TableChanges.between(old, new) } catch { throw FirnError(error, in: path) }
                 (change.added, change.removed, change.changed) = (found.inserted.count, found.deleted.count, found.modified.rowIDs.count)
                 if let old, let new {
                     if LogCommand.shape(old.type) != LogCommand.shape(new.type) { change.note = "other columns" }

@@ -26,7 +26,7 @@ struct RevertCommand {
         var facts: [String] = [], lines: [JSONLine] = []
         for type in newest.schema.types {
             let changes: TableChanges
-            do throws(Damage) { changes = try TableChanges.between(newest.table(named: type.name), wanted.table(named: type.name)) } catch { throw .damaged(path, what: error.what, byte: error.offset) }
+            do throws(Damage) { changes = try TableChanges.between(newest.table(named: type.name), wanted.table(named: type.name)) } catch { throw FirnError(error, in: path) }
             let counts = [("added", changes.inserted.count), ("removed", changes.deleted.count), ("changed", changes.modified.rowIDs.count)]
             guard counts.contains(where: { $0.1 > 0 }) else { continue }
             facts.append("\(type.name): \(counts.filter { $0.1 > 0 }.map { "\(Quantity.count($0.1)) \($0.0)" }.joined(separator: ", "))")

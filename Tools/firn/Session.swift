@@ -32,6 +32,8 @@ final class Session {
             case .run(let arguments):
                 if arguments.has("no-mmap") { FileReading.standard = .copied }
                 FallbackNotices.isStrict = arguments.has("strict")
+                ProcessMemory.isOwned = true
+                if let limit = try arguments.size("memory") { MemoryBudget.process.limit = limit }
                 let session = Session(arguments)
                 let code = try session.perform()
                 if Mapping.faults.pointee > 0 {

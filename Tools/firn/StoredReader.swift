@@ -46,12 +46,12 @@ final class StoredReader: BatchReader {
                     wide = (next, try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) in try next.column(columns[index]) }, 0)
                     continue
                 }
-                let batch = try StoredReader.batch(of: next, columns: columns, threads: threads)
+                let batch = try StoredReader.batch(of: next, columns: columns, of: current, threads: threads)
                 guard batch.count > 0 else { continue }
                 progress.add(rows: batch.count)
                 return (current.type.name, batch)
             } catch {
-                throw FirnError.damaged(path, what: error.what, byte: error.offset)
+                throw FirnError(error, in: path)
             }
         }
         return nil
@@ -81,28 +81,36 @@ final class StoredReader: BatchReader {
             progress.add(rows: rows.count)
             return Batch(count: rows.count, columns: columns)
         } catch {
-            throw FirnError.damaged(path, what: error.what, byte: error.offset)
+            throw FirnError(error, in: path)
         }
     }
 
     /// The live rows of a segment.
-    static func batch(of segment: any Segment, columns: [Int], threads: Int) throws(Damage) -> Batch {
+    static func batch(of segment: any Segment, columns: [Int], of table: any Table, threads: Int) throws(Damage) -> Batch {
         let live = segment.live.flatMap { $0.allSet ? nil : $0 }
         var rows: [Int] = []
         live?.forEachSet { rows.append($0) }
         let chosen = rows
         let read = try parallelMap(count: columns.count, threads: threads) { (index) throws(Damage) -> Column in
-            let whole = try column(of: try segment.column(columns[index]), vectors: segment.vectorCount)
-            return live == nil ? whole : whole.gather(chosen)
+            let memory = MemoryScope(table.memory, type: table.type.name, column: table.type.columns[columns[index]].name)
+            let whole = try column(of: try segment.column(columns[index]), vectors: segment.vectorCount, memory)
+            if live == nil { return whole }
+            var rest = whole.emptyCopy
+            try rest.hold(memory, adding: whole.footprint)
+            rest.appendGathered(whole, rows: chosen)
+            return rest
         }
         return Batch(count: segment.liveCount, columns: read)
     }
 
-    private static func column(of reader: any ColumnReader, vectors: Int) throws(Damage) -> Column {
+    private static func column(of reader: any ColumnReader, vectors: Int, _ memory: MemoryScope) throws(Damage) -> Column {
         var whole = Column(reader.type), part = Column(reader.type)
         for vector in 0..<vectors {
             try reader.read(vector: vector, into: &part)
-            if vector == 0 { whole = part } else { whole.append(contentsOf: part) }
+            if vector == 0 { whole = part } else {
+                try whole.hold(memory, adding: part.footprint)
+                whole.append(contentsOf: part)
+            }
         }
         return whole
     }

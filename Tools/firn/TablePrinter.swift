@@ -8,6 +8,8 @@ import FirnModel
 /// The widths of the columns are those of the first thousand rows.
 final class TablePrinter: BatchWriter {
     private static let sample = 1000
+    /// Bytes of cells that are held for the widths.
+    private static let maximumHeld = 32 << 20
 
     private let out: StreamOut
     private let style: Style
@@ -17,6 +19,7 @@ final class TablePrinter: BatchWriter {
     private var type: TypeSchema?
     private var table = TextTable([])
     private var isStarted = false
+    private var held = 0
     private(set) var remarks: [String] = []
 
     init(_ session: Session) {
@@ -36,8 +39,10 @@ final class TablePrinter: BatchWriter {
     func write(_ batch: Batch, type _: String) throws(FirnError) {
         guard let type else { preconditionFailure("begin comes before write") }
         for row in 0..<batch.count {
-            table.append(zip(batch.columns, type.columns).map { CellText.text($0.value(at: row), $1, in: schema) })
-            if table.rowCount == TablePrinter.sample { try print() }
+            let cells = zip(batch.columns, type.columns).map { CellText.text($0.value(at: row), $1, in: schema) }
+            held += cells.reduce(0) { $0 + $1.utf8.count }
+            table.append(cells)
+            if table.rowCount == TablePrinter.sample || held > TablePrinter.maximumHeld { try print() }
         }
     }
 
@@ -53,6 +58,7 @@ final class TablePrinter: BatchWriter {
         for line in table.lines(width: width, heading: !isStarted, style: style) { try out.write(line) }
         isStarted = true
         table.removeRows()
+        held = 0
     }
 }
 

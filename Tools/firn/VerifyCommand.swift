@@ -45,6 +45,8 @@ struct VerifyCommand {
         let file = try OpenedFile(stored: operand, keys: try KeyRing(session.arguments), allowsEmpty: true)
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         let defects = try database.verify(snapshot, full: isFull, others: file.address.version == nil) { progress.add(rows: $0) }
+        // Values that there was no memory for were not looked at: that is no answer.
+        if let unread = defects.first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: operand) }
         let rows = snapshot.tables.reduce(0) { $0 + $1.rowCount }
         let summary = defects.isEmpty ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
             : "\(Quantity.count(defects.count, "defect")) found"

@@ -330,6 +330,7 @@ int firn_sql_open(const char *name, sqlite3 **db) {
     return code;
 }
 
+void firn_sql_limit_memory(int64_t bytes) { sqlite3_hard_heap_limit64(bytes < memory_limit() ? bytes : memory_limit()); }
 int64_t firn_sql_memory_limit(void) { return sqlite3_hard_heap_limit64(-1); }
 bool firn_sql_is_out_of_memory(sqlite3 *db) { return (sqlite3_errcode(db) & 0xFF) == SQLITE_NOMEM; }
 void firn_sql_close(sqlite3 *db) { sqlite3_close_v2(db); }

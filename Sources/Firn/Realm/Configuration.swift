@@ -51,6 +51,10 @@ extension Realm {
         /// The file is read in place, where the system keeps what it has of it. False: with calls, into memory, which is slower and takes more of it, but an
         /// error of the medium is then an error of the call. The first realm of a file decides for the process.
         public var mapsFile = true
+        /// Bytes that may be held at a time of what the file contains: unpacked values, dictionaries, results of queries. Nil: what the process may hold in all,
+        /// half of the machine's memory. Beyond it reading behaves as `docs/guide/damage.md` says of damage: zero or nil, and `realm.damage` names the column.
+        /// A small file can unpack to any size, so programs that open files of others set it. The first realm of a file decides for the process.
+        public var memoryLimit: Int?
         /// Where there is no file yet, it begins as a copy of this one.
         public var seedFilePath: URL?
 
@@ -77,6 +81,12 @@ extension Realm {
             self.shouldCompactOnLaunch = shouldCompactOnLaunch
             self.seedFilePath = seedFilePath
             self.history = history
+        }
+
+        /// What is charged for the file: a budget of its own within the process's memory, or that of the process.
+        var memory: MemoryBudget {
+            guard let memoryLimit else { return .process }
+            return MemoryBudget(limit: memoryLimit) { more, _ in ProcessMemory.hasRoom(more, ProcessMemory.bound(MemoryBudget.process.limit)) }
         }
 
         /// The key of the file; throws where there can be none.

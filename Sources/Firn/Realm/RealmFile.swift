@@ -160,16 +160,18 @@ final class RealmFile: Sendable {
         let database: Database, key = try configuration.key()
         try configuration.seed(path)
         try configuration.compactOnLaunch(path)
-        let reading: FileReading = configuration.mapsFile ? .standard : .copied, retention = configuration.history?.retention
+        let reading: FileReading = configuration.mapsFile ? .standard : .copied, retention = configuration.history?.retention, memory = configuration.memory
         func open() throws(FirnError) -> Database {
-            try Database.open(path: path, writable: !configuration.readOnly, retention: retention, key: key, reading: reading)
+            try Database.open(path: path, writable: !configuration.readOnly, retention: retention, key: key, reading: reading, memory: memory)
         }
         if access(path, F_OK) == 0 {
             database = try open()
         } else {
             guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file '\(path)', and a read-only realm makes none") }
             var created: Database?
-            do throws(FirnError) { created = try Database.create(path: path, retention: retention, key: key, sources: isTemporary ? .ownerOnly : .none) } catch {
+            do throws(FirnError) {
+                created = try Database.create(path: path, retention: retention, key: key, sources: isTemporary ? .ownerOnly : .none, memory: memory)
+            } catch {
                 // Another process was first: the file is theirs as well.
                 guard error.code == .exists else { throw error }
             }

@@ -37,6 +37,8 @@ package struct Recovery: Sendable {
             recovery.losses += type.losses
             recovery.withheldRows += type.withheldRows
         }
+        // What there was no memory to look at is not lost.
+        if let unread = recovery.losses.first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: path) }
         recovery.remarks += Recovery.indexRemarks(version.core)
 
         var schema = version.core.schema

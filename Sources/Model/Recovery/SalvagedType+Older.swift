@@ -41,9 +41,12 @@ extension SalvagedType {
             }
             guard let (values, missing) = try version.values(schema.columns[column], rowIDs) else { throw Damage("an older version has none of the rows") }
             var patch = Patch(positions: live, values: values)
-            if let ref = entry?.patch, let bytes = try? salvage.read(ref), let later = try? Patch(bytes, type: type, rowCount: segment.rowCount) { patch = patch.overlaid(by: later) }
-            if let delta = segment.overlay[column] { patch = patch.overlaid(by: delta) }
-            return (try all(RawColumn(type: type, rowCount: segment.rowCount, chunk: nil, patch: patch, zone: nil, owner: nil)), missing)
+            let memory = segment.scope(column)
+            if let ref = entry?.patch, let bytes = try? salvage.read(ref), let later = try? Patch(bytes, type: type, rowCount: segment.rowCount, memory: memory) {
+                patch = try patch.overlaid(by: later, memory)
+            }
+            if let delta = segment.overlay[column] { patch = try patch.overlaid(by: delta, memory) }
+            return (try all(RawColumn(type: type, rowCount: segment.rowCount, chunk: nil, patch: patch, zone: nil, owner: nil, memory: memory)), missing)
         }
     }
 
@@ -51,6 +54,7 @@ extension SalvagedType {
         var all = Column(raw.type), scratch = Column(raw.type)
         for vector in 0..<(raw.rowCount + vectorSize - 1) / vectorSize {
             try raw.read(vector: vector, into: &scratch)
+            try all.hold(raw.memory, adding: scratch.footprint)
             all.append(contentsOf: scratch)
         }
         all.normalise()
@@ -81,8 +85,9 @@ extension SalvagedType {
                 guard let value = record.value(of: column.id), let position = SalvagedType.position(of: rowID, in: rowIDs) else { continue }
                 if later.values.append(value) { later.positions.append(position) }
             }
-            let patch = Patch(positions: Array(rowIDs.indices), values: values).overlaid(by: later)
-            columns.append(try all(RawColumn(type: column.type, rowCount: rowIDs.count, chunk: nil, patch: patch, zone: nil, owner: nil)))
+            let memory = MemoryScope(core.source.memory, type: schema.name, column: column.name)
+            let patch = try Patch(positions: Array(rowIDs.indices), values: values).overlaid(by: later, memory)
+            columns.append(try all(RawColumn(type: column.type, rowCount: rowIDs.count, chunk: nil, patch: patch, zone: nil, owner: nil, memory: memory)))
         }
         guard schema.columns.isEmpty || lost.count < schema.columns.count else { throw Damage("an older version has no column of the rows") }
         return (columns, rowIDs, lost, gaps)

@@ -124,6 +124,8 @@ void firn_sql_result_error(sqlite3_context *call, const char *message);
 
 /// A connection for statements that are not trusted. SQLite's memory in the whole process is then limited to half of what there is.
 int firn_sql_open(const char *name, sqlite3 **db);
+/// Limits SQLite's memory further, to `bytes`.
+void firn_sql_limit_memory(int64_t bytes);
 int64_t firn_sql_memory_limit(void);
 /// The last error is that there was no memory.
 bool firn_sql_is_out_of_memory(sqlite3 *db);

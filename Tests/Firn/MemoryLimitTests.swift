@@ -1,0 +1,48 @@
+import Firn
+import Foundation
+import Testing
+
+/// `Configuration.memoryLimit`: a small file that unpacks to more than the limit reads as damage does, and the program goes on.
+struct MemoryLimitTests {
+    /// 32 values of 2 MB in a few kilobytes.
+    private static func write(_ place: Place) throws {
+        let realm = try Realm(configuration: place.configuration([Everything.self]))
+        try realm.write {
+            for i in 0..<32 {
+                let one = Everything()
+                one.int = i
+                one.string = String(repeating: "a", count: 2 << 20) + "\(i)"
+                realm.add(one)
+            }
+        }
+        try realm.writeCopy(toFile: place.file("copy.firn"))
+    }
+
+    private static func configuration(_ place: Place, limit: Int) -> Realm.Configuration {
+        var configuration = place.configuration([Everything.self])
+        configuration.fileURL = place.file("copy.firn")
+        configuration.memoryLimit = limit
+        return configuration
+    }
+
+    @Test func `values beyond the limit of a realm are empty, and its damage names the column`() throws {
+        let place = try Place()
+        try MemoryLimitTests.write(place)
+        let realm = try Realm(configuration: MemoryLimitTests.configuration(place, limit: 1 << 20)), all = realm.objects(Everything.self)
+        #expect(all.count == 32)
+        #expect(realm.damage == nil)
+        #expect(all.first?.string.isEmpty == true)
+        let damage = realm.damage.map { "\($0)" } ?? ""
+        #expect(damage.contains("Everything.string"), "\(damage)")
+        #expect(damage.contains("memory"), "\(damage)")
+        #expect(all.map(\.int).sorted() == Array(0..<32))
+    }
+
+    @Test func `a realm with a limit above what the values need reads the same file`() throws {
+        let place = try Place()
+        try MemoryLimitTests.write(place)
+        let realm = try Realm(configuration: MemoryLimitTests.configuration(place, limit: 1 << 30))
+        #expect(realm.objects(Everything.self).allSatisfy { $0.string.utf8.count > 2 << 20 })
+        #expect(realm.damage == nil)
+    }
+}

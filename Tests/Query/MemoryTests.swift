@@ -1,0 +1,72 @@
+import FirnBytes
+import FirnKit
+import FirnModel
+import FirnQuery
+import Testing
+
+/// Results, groups and orders that are held in memory are charged to the budget of the table.
+@Suite struct MemoryTests {
+    private static let rows = 300_000
+
+    /// A file of ascending numbers, which takes a few bytes a vector.
+    private func table(_ folder: TemporaryFolder, _ budget: MemoryBudget) throws -> StoredTable {
+        let type = TypeSchema("T", columns: [ColumnSchema("n", ColumnType(.int))]), path = folder.file("a.firn")
+        let database = try Database.create(path: path)
+        let transaction = try database.begin()
+        try transaction.extendSchema([type])
+        let writer = try transaction.bulkWriter("T")
+        for start in stride(from: 0, to: MemoryTests.rows, by: segmentSize) {
+            try writer.append(RandomTables.batch((start..<min(start + segmentSize, MemoryTests.rows)).map { [.int(Int64($0))] }, of: type, in: Schema([type])))
+        }
+        try transaction.commit()
+        return try Database.open(path: path, memory: budget).snapshot().table(named: "T")!
+    }
+
+    private func run(_ request: QueryRequest, _ table: StoredTable, threads: Int) throws -> Int {
+        var count = 0
+        try QueryRun(request, table: table, threads: threads).forEachBatch { batch in
+            count += batch.count
+            return true
+        }
+        return count
+    }
+
+    @Test(arguments: [1, 3])
+    func `groups beyond the limit are refused under the name of the key`(threads: Int) throws {
+        let folder = TemporaryFolder(), budget = MemoryBudget(limit: 2_000_000)
+        let table = try table(folder, budget)
+        let request = QueryRequest(groupBy: ["n"], aggregates: [Aggregate(.count)])
+        let error = #expect(throws: FirnError.self) { _ = try run(request, table, threads: threads) }
+        #expect(error?.code == .outOfMemory)
+        #expect(error?.message.hasPrefix("column \"T.n\" needs") == true, "\(error?.message ?? "")")
+        #expect(budget.peak <= 2_000_000)
+        budget.limit = .max
+        #expect(try run(request, table, threads: threads) == MemoryTests.rows)
+    }
+
+    @Test(arguments: [1, 3])
+    func `an order of all rows beyond the limit is refused, one of the first rows is not`(threads: Int) throws {
+        let folder = TemporaryFolder(), budget = MemoryBudget(limit: 6_000_000)
+        let table = try table(folder, budget)
+        let error = #expect(throws: FirnError.self) { _ = try run(QueryRequest(filter: "TRUEPREDICATE SORT(n DESC)"), table, threads: threads) }
+        #expect(error?.code == .outOfMemory)
+        #expect(error?.message.hasPrefix("column \"T.n\" needs") == true, "\(error?.message ?? "")")
+        #expect(error?.advice?.contains("--memory") == true)
+        #expect(budget.peak <= 6_000_000)
+        #expect(try run(QueryRequest(filter: "TRUEPREDICATE SORT(n DESC) LIMIT(5)"), table, threads: threads) == 5)
+        #expect(try run(QueryRequest(filter: "n >= 0 LIMIT(5)"), table, threads: threads) == 5)
+    }
+
+    @Test func `what a query held is released at its end`() throws {
+        let folder = TemporaryFolder(), budget = MemoryBudget(limit: .max)
+        do {
+            let table = try table(folder, budget)
+            #expect(try run(QueryRequest(filter: "TRUEPREDICATE SORT(n DESC)"), table, threads: 1) == MemoryTests.rows)
+            #expect(try run(QueryRequest(groupBy: ["n"], aggregates: [Aggregate(.count)]), table, threads: 1) == MemoryTests.rows)
+            #expect(budget.peak > 6_000_000)
+            // Readers of open segments stay.
+            #expect(budget.used < 1_000_000)
+        }
+        #expect(budget.used == 0)
+    }
+}
