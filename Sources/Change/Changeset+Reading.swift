@@ -99,7 +99,7 @@ private struct ChangesetReader {
         guard part.before?.table != nil, part.after?.table != nil, table.type.columns.map(\.name) == expected.map(\.name), table.type.columns.map(\.type) == expected.map(\.type) else {
             throw refusal("edits in it that are none")
         }
-        do throws(Damage) { return try ReadEdits(table, pairs: part.pairs, name: name) } catch { throw .damaged(name, what: error.what, byte: error.offset) }
+        do throws(Damage) { return try ReadEdits(table, pairs: part.pairs, name: name) } catch { throw FirnError(error, in: name) }
     }
 
     // MARK: All

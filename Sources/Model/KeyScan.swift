@@ -85,12 +85,10 @@ struct KeyScan {
 
     private mutating func search(_ segment: any StoredRows, one: Bool, _ found: inout [Int64]) throws(Damage) {
         cost += KeyCost.segment
-        var readers: [any ColumnReader] = []
         for (i, column) in shape.columns.enumerated() {
-            let reader = try segment.storedColumn(column)
-            if let zone = reader.zone(), !zone.mayHold(wanted.values[i]) { return }
-            readers.append(reader)
+            if let zone = try segment.zone(of: column), !zone.mayHold(wanted.values[i]) { return }
         }
+        let readers = try shape.columns.mapTyped { (column) throws(Damage) in try segment.storedColumn(column) }
         var scratch = shape.types.map { Column($0) }
         var hashes: [UInt64] = []
         for vector in 0..<segment.vectorCount {

@@ -20,6 +20,8 @@ package protocol Segment: AnyObject, Sendable {
     func column(_ index: Int) throws(Damage) -> any ColumnReader
     /// The same as it is stored: embedded objects as the row ids they have in their own table (links). Where they have none, `column(_:)`.
     func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader
+    /// The zone of a column over the whole segment, as its reader has it; nil if nothing is known. Where the segment's header has it, nothing else is read.
+    func zone(of column: Int) throws(Damage) -> Zone?
     /// The reader of a field within embedded objects: `path[0]` is a position in the type's columns, each further number one in the
     /// fields of the embedded target before it. One number is `column(_:)`. Through embedded objects that stand alone the leaf keeps
     /// its type, made optional (null wherever an object on the way is); through a collection of them the rows are lists of the leaf,
@@ -35,6 +37,7 @@ package protocol Segment: AnyObject, Sendable {
 }
 
 extension Segment {
+    package func zone(of column: Int) throws(Damage) -> Zone? { try self.column(column).zone() }
     package func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { try column(index) }
     package func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { self === other ? Bits(count: rowCount) : nil }
     package func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { try rowsThatMayDiffer(from: other) }

@@ -85,7 +85,7 @@ final class SnapshotCore: TableHome {
         if catalogue.types[type].inner != nil { return catalogue.types[type].inner!.entry }
         let bytes = try store.read(catalogue.types[type].directory)
         let entry = try DirectoryEntry(bytes, index)
-        // Segments that overlap would repeat rows: each is held to the one before it, whoever asks for it.
+        // Segments that overlap would repeat rows: each is compared with the one before it whenever it is read.
         if index > 0, try DirectoryEntry(bytes, index - 1).lastRowID >= entry.firstRowID {
             throw Damage("row ids do not ascend from the segment before", at: index * DirectoryEntry.size)
         }

@@ -13,6 +13,8 @@ protocol StoredRows: AnyObject, Sendable {
     func position(of rowID: Int64) throws(Damage) -> Int?
     /// The reader of one column, by its position in the type's schema.
     func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader
+    /// What is known of a column's values without reading any of them; nil: nothing. Opens no chunk where the segment's header knows it.
+    func zone(of column: Int) throws(Damage) -> Zone?
     /// A bool, int or link; nil: null. Nothing is boxed.
     func word(at position: Int, _ column: Int) throws(Damage) -> Int64?
     /// A float or double; nil: null.
@@ -22,7 +24,13 @@ protocol StoredRows: AnyObject, Sendable {
     func rowsThatMayDiffer(from other: any StoredRows) throws(Damage) -> Bits?
 }
 
+extension StoredRows {
+    func zone(of column: Int) throws(Damage) -> Zone? { try storedColumn(column).zone() }
+}
+
 extension StoredSegment {
+    func zone(of column: Int) throws(Damage) -> Zone? { overlay[column] == nil ? entry(column)?.zone : nil }
+
     /// Bytes that a column of a segment may come to where next to nothing is stored of it.
     static let mostInMemory = 1 << 30
 }

@@ -36,6 +36,10 @@ final class TableSegment: Segment {
     func position(of rowID: Int64) throws(Damage) -> Int? { try rows.position(of: rowID) }
     func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { try rows.storedColumn(index) }
 
+    func zone(of column: Int) throws(Damage) -> Zone? {
+        try type.columns[column].type.kind == .embedded ? self.column(column).zone() : rows.zone(of: column)
+    }
+
     func column(_ index: Int) throws(Damage) -> any ColumnReader {
         if let reader = columns.withLock({ $0[index] }) { return reader }
         let reader = try open([index])

@@ -304,6 +304,11 @@ final class SegmentScan: @unchecked Sendable {
     func takeMask() -> UnsafeMutablePointer<UInt64> { spareMasks.popLast() ?? .allocate(capacity: 16) }
     func giveBack(_ mask: UnsafeMutablePointer<UInt64>) { spareMasks.append(mask) }
 
-    func zone(_ slot: Int) throws(FirnError) -> Zone? { try reader(slot).zone() }
+    /// Of a column that is not open yet the header of the segment knows it.
+    func zone(_ slot: Int) throws(FirnError) -> Zone? {
+        guard readers[slot] == nil, slots.paths[slot].count == 1 else { return try reader(slot).zone() }
+        do throws(Damage) { return try segment.zone(of: slots.paths[slot][0]) } catch { throw damaged(error) }
+    }
+
     func zone(_ slot: Int, _ vector: Int) throws(FirnError) -> Zone? { try reader(slot).zone(ofVector: vector) }
 }

@@ -49,7 +49,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     var tagged: [StoreSnapshot] = []
     /// Names for the version that it will become.
     var ownTags: [String] = []
-    /// Extents that prove themselves to a search through the file (`writeFindable`), by their first unit.
+    /// Extents with a proof, which a search through the file finds (`writeFindable`), by their first unit.
     var findable: Set<UInt64> = []
     /// Where extents are put: see `StoreTransaction+Moving`.
     var placing = Placing.usual

@@ -72,7 +72,7 @@ import Testing
         let (store, _) = try store(3), file = try File(path: scratch("a"), .readWrite)
         for slot in [0, 4096] as [UInt64] {
             var bytes = try file.read(count: Root.slotBytes, at: slot)
-            bytes[24] |= 4
+            bytes[24] |= 128
             let hash = Hash128(of: Array(bytes[..<160]))
             bytes.replaceSubrange(160..<176, with: withUnsafeBytes(of: hash.low.littleEndian, Array.init) + withUnsafeBytes(of: hash.high.littleEndian, Array.init))
             try file.write(bytes, at: slot)

@@ -340,9 +340,9 @@ extension Story {
         #expect(try Store.open(path: scratch("a"), writable: true).isWritable)
         var bytes = try File(path: scratch("a"), .read).readAll()
         #expect(bytes[24] | bytes[4096 + 24] == 2)
-        // The same file as a writer to come would leave it: writer bit 2.
+        // The same file as a writer to come would leave it: writer bit 7.
         for slot in [0, 4096] {
-            bytes[slot + 24] |= 4
+            bytes[slot + 24] |= 128
             let hash = Hash128(of: Array(bytes[slot..<slot + 160]))
             bytes.replaceSubrange(slot + 160..<slot + 176, with: withUnsafeBytes(of: hash.low.littleEndian, Array.init) + withUnsafeBytes(of: hash.high.littleEndian, Array.init))
         }

@@ -3,10 +3,14 @@
 package enum DisplayWidth {
     package static func of(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
+        // Nothing is aligned with a text as long as this: its characters need not be found.
+        if text.utf8.count > maximumExact { return text.unicodeScalars.reduce(0) { $0 + of($1) } }
         var width = 0
         for character in text { width += of(character) }
         return width
     }
+
+    private static let maximumExact = 1 << 16
 
     package static func of(_ character: Character) -> Int {
         var width = 0
@@ -57,6 +61,7 @@ package enum DisplayWidth {
     /// Control characters as symbols, and those of the direction of writing as `<U+202E>`: a cell never breaks a table, no file drives a terminal, and no name is shown as another.
     /// `keepingLines`: line feeds stay.
     package static func visible(_ text: String, keepingLines: Bool = false) -> String {
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var out = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

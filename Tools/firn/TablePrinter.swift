@@ -20,6 +20,7 @@ final class TablePrinter: BatchWriter {
     private var table = TextTable([])
     private var isStarted = false
     private var held = 0
+    private let charge = MemoryCharge(.process)
     private(set) var remarks: [String] = []
 
     init(_ session: Session) {
@@ -41,10 +42,22 @@ final class TablePrinter: BatchWriter {
         for row in 0..<batch.count {
             let cells = zip(batch.columns, type.columns).map { CellText.text($0.value(at: row), $1, in: schema) }
             held += cells.reduce(0) { $0 + $1.utf8.count }
+            try hold(cells, type)
             table.append(cells)
             if table.rowCount == TablePrinter.sample || held > TablePrinter.maximumHeld { try print() }
         }
     }
+
+    /// Charges long cells: their lines are made next to them.
+    private func hold(_ cells: [String], _ type: TypeSchema) throws(FirnError) {
+        let bytes = held * TablePrinter.copies
+        guard held > 1 << 20, bytes > charge.bytes, !charge.take(bytes - charge.bytes) else { return }
+        let widest = cells.indices.max { cells[$0].utf8.count < cells[$1].utf8.count } ?? 0
+        throw FirnError.beyondMemory("column \"\(type.name).\(type.columns[widest].name)\"", bytes - charge.bytes, .process)
+    }
+
+    /// How often a cell is in memory while it is printed.
+    private static let copies = 4
 
     func finish() throws(FirnError) {
         try print()

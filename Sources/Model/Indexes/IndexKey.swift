@@ -25,7 +25,7 @@ package struct IndexKey: Hashable, Comparable, Sendable {
     /// Of text as all other runs have it.
     init(hashing bytes: UnsafeRawBufferPointer) { self.init(IndexKey.word(bytes), UInt32(truncatingIfNeeded: hash64(bytes))) }
 
-    /// What a run that hashes all text has for the text that this key stands for, if it is short.
+    /// The value that a run which hashes all text has for the text of this key, if that is short.
     var hashed: IndexKey? {
         guard extra <= 8 else { return nil }
         var bytes = (UInt64(bitPattern: word) ^ 1 << 63).bigEndian

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnStore
 
-/// Version 1 of a file whose catalogue and directories are lost, put together from the segment headers that prove themselves (`SegmentProof`): those of the commit that made the file.
+/// Version 1 of a file whose catalogue and directories are lost, put together from the segment headers with a valid proof (`SegmentProof`): those of the commit that made the file.
 /// Later commits write no proofs; what they changed is not known here.
 struct GatheredSegments {
     let core: SnapshotCore
@@ -35,7 +35,7 @@ struct GatheredSegments {
         if let root = salvage.newestRoot, root.version > 1 {
             losses.append(Loss(Damage("the rows are those of version 1: what versions 2 to \(root.version) changed is lost", at: Int(clamping: salvage.length))))
         }
-        self.losses = [Loss(Damage("\(GatheredSegments.cut(salvage)): \(segments) segments that prove themselves are taken", at: Int(clamping: salvage.length)))] + losses
+        self.losses = [Loss(Damage("\(GatheredSegments.cut(salvage)): \(segments) segments with a valid proof are taken", at: Int(clamping: salvage.length)))] + losses
         // Links may lead to rows that are lost: their row ids were given.
         let first = SnapshotCore(salvage, catalogue: Catalogue(schemaRef: .none, types: states), schema: schema)
         for (type, end) in GatheredSegments.linkEnds(first) { states[type].nextRowID = max(states[type].nextRowID, end) }
@@ -61,7 +61,7 @@ struct GatheredSegments {
         return ends
     }
 
-    /// Headers that prove themselves, in the order of the file. False: so much looks like headers that not all of it was looked at.
+    /// Headers with a valid proof, in the order of the file. False: so much looks like headers that not all of it was looked at.
     private static func search(_ salvage: Salvage) -> (found: [(ref: ExtentRef, header: FoundHeader)], isComplete: Bool) {
         let identities = salvage.identities
         guard !identities.isEmpty else { return ([], true) }
@@ -77,7 +77,7 @@ struct GatheredSegments {
         return (found, hashed >= 0)
     }
 
-    /// Version 1 with the directory of a type put together anew; nil if nothing of the type is found.
+    /// Version 1 with a directory of a type that is made from segment headers; nil if no segment of the type is found.
     static func withDirectory(_ core: SnapshotCore, type: Int, _ salvage: Salvage) -> SnapshotCore? {
         let id = core.schema.types[type].id
         let entries = GatheredSegments.entries(search(salvage).found.filter { $0.header.proof.typeID == id }.map(\.ref), salvage)

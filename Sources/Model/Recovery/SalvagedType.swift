@@ -88,7 +88,7 @@ final class SalvagedType {
         guard state.segmentCount > 0, state.inner == nil else { return }
         do throws(Damage) { directory = try salvage.read(state.directory) } catch {
             if version == 1, let found = GatheredSegments.withDirectory(core, type: type, salvage), found.catalogue.types[type].segmentCount <= state.segmentCount {
-                lose(nil, nil, nil, Damage("the directory is damaged (\(error.what)): \(found.catalogue.types[type].segmentCount) of \(state.segmentCount) segments prove themselves", at: Int(clamping: error.offset)))
+                lose(nil, nil, nil, Damage("the directory is damaged (\(error.what)): \(found.catalogue.types[type].segmentCount) of \(state.segmentCount) segments have a valid proof", at: Int(clamping: error.offset)))
                 core = found
                 directory = try? salvage.read(state.directory)
                 return
