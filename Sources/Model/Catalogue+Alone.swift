@@ -59,7 +59,7 @@ extension Catalogue {
             let place = reader.position
             state.nextRowID = Int64(try reader.readCount())
             if let header = try SegmentHeader(alone: &reader, columns: type.columns) {
-                let bytes = InnerBytes(header.encoded)
+                let bytes = FixedBytes(header.encoded)
                 // The ordinary form says where each chunk lies, and is checked as it always is.
                 let entry = try DirectoryEntry(inner: try SegmentHeader(bytes.bytes))
                 guard entry.lastRowID < state.nextRowID else { throw Damage("a segment holds row ids that were never given", at: place) }
@@ -122,19 +122,6 @@ extension SegmentHeader {
         }
         packedChunks = chunks
     }
-}
-
-/// Bytes that stay where they are as long as somebody holds them.
-final class InnerBytes: @unchecked Sendable {
-    let bytes: UnsafeRawBufferPointer
-
-    init(_ source: [UInt8]) {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(source.count, 1), alignment: 16)
-        copy.copyBytes(from: source)
-        bytes = UnsafeRawBufferPointer(rebasing: copy[..<source.count])
-    }
-
-    deinit { bytes.deallocate() }
 }
 
 extension DatabaseTransaction {

@@ -32,7 +32,7 @@ struct Catalogue {
         /// What is wrong there: rows can be read all the same, and nothing can be written.
         var indexDamage: Damage?
         /// In a small file of one commit, its one segment: header and all lie in the catalogue itself, and `directory` is none.
-        var inner: (entry: DirectoryEntry, header: InnerBytes)?
+        var inner: (entry: DirectoryEntry, header: FixedBytes)?
 
         /// False if a file said of its rows what they are not, and changes have counted on from that.
         var canBeWritten: Bool {

@@ -43,7 +43,7 @@ extension Salvage {
         added.withLock { added in
             let after = (added.keys.map { $0.units.upperBound * 64 }.max() ?? 0)
             let ref = ExtentRef(offset: max(after, (length / 64 + 1) * 64), length: UInt64(bytes.count), birth: 1, hash: Hash128(of: bytes))
-            added[ref] = AddedExtent(bytes)
+            added[ref] = FixedBytes(bytes)
             return ref
         }
     }
@@ -52,17 +52,4 @@ extension Salvage {
 extension Salvage.Lead {
     /// To version 1, whose segments were found by a search.
     package static func bySearch(time: Int64) -> Salvage.Lead { Salvage.Lead(version: 1, time: time, catalogue: .none, origin: .search) }
-}
-
-/// Bytes that stay in their place as long as the object lives.
-final class AddedExtent: @unchecked Sendable {
-    let bytes: UnsafeRawBufferPointer
-
-    init(_ source: [UInt8]) {
-        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(source.count, 1), alignment: 16)
-        copy.copyBytes(from: source)
-        bytes = UnsafeRawBufferPointer(rebasing: copy[..<source.count])
-    }
-
-    deinit { bytes.deallocate() }
 }

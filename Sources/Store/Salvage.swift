@@ -34,7 +34,7 @@ package final class Salvage: ExtentSource, Sendable {
     let cipher: ExtentCipher?
     private let held: HeldExtents?
     /// Extents that the file does not have: `Salvage+Scan`.
-    let added: Mutex<[ExtentRef: AddedExtent]> = Mutex([:])
+    let added: Mutex<[ExtentRef: FixedBytes]> = Mutex([:])
 
     /// Errors `.encrypted`, `.wrongKey` and `.notEncrypted` as when a store is opened.
     package convenience init(path: String, key: EncryptionKey? = nil) throws(FirnError) {
@@ -196,19 +196,9 @@ package final class Salvage: ExtentSource, Sendable {
 
     /// Calls `body` with the beginning of everything in the file that looks like a commit record, without its lists: nothing proves it yet.
     func scanRecords(_ body: (_ offset: UInt64, CommitRecord) -> Void) {
-        var offset = UInt64(Root.slotBytes), dataEnd: UInt64 = 0
-        while offset + 152 <= length {
-            // Holes are passed over: there may be terabytes of them.
-            if offset >= dataEnd {
-                guard let data = file.data(from: offset), data.lowerBound < length else { return }
-                offset = max(offset, data.lowerBound / 64 * 64)
-                dataEnd = data.upperBound
-                continue
-            }
-            let head = mapping.bytes(at: Int(offset), count: 4)
-            if head.loadUnaligned(as: UInt32.self).littleEndian == CommitRecord.tag,
-               let record = try? CommitRecord(beginning: mapping.bytes(at: Int(offset), count: 152)), record.version <= ExtentRef.maximumVersion { body(offset, record) }
-            offset += 64
+        forEachUnit(beginningWith: { $0 == CommitRecord.tag }) { offset, bytes in
+            if offset >= UInt64(Root.slotBytes), let record = try? CommitRecord(beginning: bytes), record.version <= ExtentRef.maximumVersion { body(offset, record) }
+            return 0
         }
     }
 

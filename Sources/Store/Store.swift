@@ -13,7 +13,7 @@ package final class Store: @unchecked Sendable {
 
     package let path: String
     /// The same from the root.
-    let place: String
+    package let place: String
     /// False if opened for reading, or if the file asks of writers what this version does not know.
     package let isWritable: Bool
     /// The file asks of writers what this version does not know.

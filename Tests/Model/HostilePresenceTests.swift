@@ -40,7 +40,7 @@ private final class Nowhere: ExtentSource, Sendable {
         state.nextRowID = Int64(count)
         state.liveRows = count
         state.segmentCount = 1
-        state.inner = (DirectoryEntry(firstRowID: 0, lastRowID: Int64(count - 1), rowCount: count, deletedCount: 0, header: .none), InnerBytes(header.encoded))
+        state.inner = (DirectoryEntry(firstRowID: 0, lastRowID: Int64(count - 1), rowCount: count, deletedCount: 0, header: .none), FixedBytes(header.encoded))
         return SnapshotCore(Nowhere(), catalogue: Catalogue(schemaRef: .none, types: [state]),
                             schema: Schema([TypeSchema("T", columns: columns.map { type.columns[$0] })]))
     }
