@@ -36,7 +36,7 @@ extension StoredSegment {
         if let mine, let theirs {
             guard try isEncodedAlike(mine, other, theirs) else { return false }
             // The same chunk under other patches: `rawColumn` has them with the delta laid over.
-            if !isPatchedAlike(mine, other, theirs) { patches = [try rawColumn(index).patch, try other.rawColumn(index).patch] }
+            if try !isPatchedAlike(mine, other, theirs) { patches = [try rawColumn(index).patch, try other.rawColumn(index).patch] }
         } else if mine != nil || theirs != nil {
             return false
         }
@@ -44,22 +44,23 @@ extension StoredSegment {
         return true
     }
 
-    private func isPatchedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) -> Bool {
+    private func isPatchedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
         guard let first = header.entries[mine].patch, let second = other.header.entries[theirs].patch else {
             return header.entries[mine].patch == nil && other.header.entries[theirs].patch == nil
         }
-        return source.holdsSame(first, as: second, of: other.source)
+        return try source.holdsSame(first, as: second, of: other.source)
     }
 
     /// The chunks are the same, byte by byte or by reference, and so are the text that they share with other segments and the presence with other columns.
     private func isEncodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
         let a = header.entries[mine], b = other.header.entries[theirs]
         let shared = (sharedPlaces[mine] ?? []).map { header.shared[$0] }, others = (other.sharedPlaces[theirs] ?? []).map { other.header.shared[$0] }
-        guard shared.count == others.count, zip(shared, others).allSatisfy({
-            $0.stream == $1.stream && $0.kind == $1.kind && source.holdsSame($0.ref, as: $1.ref, of: other.source)
-        }) else { return false }
+        guard shared.count == others.count else { return false }
+        for (one, another) in zip(shared, others) {
+            guard one.stream == another.stream, one.kind == another.kind, try source.holdsSame(one.ref, as: another.ref, of: other.source) else { return false }
+        }
         if let first = a.chunk, let second = b.chunk {
-            guard source.holdsSame(first, as: second, of: other.source) else { return false }
+            guard try source.holdsSame(first, as: second, of: other.source) else { return false }
         } else {
             guard a.packed != nil, b.packed != nil, try chunkBytes(mine).elementsEqual(try other.chunkBytes(theirs)) else { return false }
         }
@@ -85,19 +86,30 @@ extension StoredSegment {
 }
 
 extension SegmentSource {
-    /// Whether two references prove that they lead to the same bytes. Extents are read by their hash, so equal hashes of equal lengths do, also those of two files. In an encrypted file
+    /// Whether two references lead to the same bytes. Equal hashes of equal lengths prove that, also of two files: these are read, since a damaged extent is an error, not a match. In an encrypted file
     /// the tag that replaces the hash depends on its position, its birth version and its file too.
-    func holdsSame(_ ref: ExtentRef, as other: ExtentRef, of source: SegmentSource) -> Bool {
+    func holdsSame(_ ref: ExtentRef, as other: ExtentRef, of source: SegmentSource) throws(Damage) -> Bool {
         switch (origin, source.origin) {
-        case (.plain, .plain): ref.hash == other.hash && ref.length == other.length
-        case (.encrypted(let file), .encrypted(let otherFile)): file == otherFile && ref == other
-        default: false
+        case (.plain(let path), .plain(let otherPath)):
+            guard ref.hash == other.hash, ref.length == other.length else { return false }
+            if let path, path == otherPath, ref == other { return true }
+            _ = try store.read(ref)
+            _ = try source.store.read(other)
+            return true
+        case (.encrypted(let file, let path), .encrypted(let otherFile, let otherPath)):
+            guard file == otherFile, ref == other else { return false }
+            if path == otherPath { return true }
+            _ = try store.read(ref)
+            _ = try source.store.read(other)
+            return true
+        default: return false
         }
     }
 
     private enum Origin {
-        case plain
-        case encrypted(file: Hash128)
+        /// `path`: nil if it is not known.
+        case plain(path: String?)
+        case encrypted(file: Hash128, path: String)
     }
 
     private var origin: Origin {
@@ -107,8 +119,8 @@ extension SegmentSource {
         case let transaction as StoreTransaction: transaction.store
         default: nil
         }
-        guard let file, file.isEncrypted else { return .plain }
-        return .encrypted(file: file.identity)
+        guard let file, file.isEncrypted else { return .plain(path: file?.place) }
+        return .encrypted(file: file.identity, path: file.place)
     }
 }
 

@@ -61,6 +61,59 @@ import Testing
         #expect(try scratch.firn("query", "bad.firn@mine", "id == 5").out.contains("text 5000"))
     }
 
+    @Test func `recover takes the version before where that is whole and has more rows`() throws {
+        let scratch = try Scratch()
+        // The second commit gives a column another type: nothing of it is stored in both versions.
+        try scratch.write("a.csv", "id,x\n" + (0..<500).map { "\($0),\($0 * 7)\n" }.joined())
+        try scratch.write("b.csv", "id,x\n" + (0..<500).map { "\($0),\($0 % 3 == 0 ? "text \($0)" : "\($0 * 7)")\n" }.joined())
+        for name in ["a", "b"] { #expect(try scratch.firn("convert", "\(name).csv", "\(name).firn", "--key", "id", "--type", "T", "-q").code == 0) }
+        #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
+        #expect(try scratch.firn("patch", "a.firn", "c.firn", "-q").code == 0)
+        let whole = try Data(contentsOf: scratch.file("a.firn"))
+        for left in stride(from: whole.count - 20, to: 8192 + 512, by: -max(64, whole.count / 40)) {
+            try whole.prefix(left).write(to: scratch.file("d.firn"))
+            let read = try scratch.firn("query", "d.firn", "--agg", "count", "--format", "csv")
+            guard read.code == 0 else { continue }
+            let run = try scratch.firn("recover", "d.firn", "s.firn", "--force")
+            #expect([0, 1].contains(run.code), "\(left) bytes: \(run.out)\(run.errors)")
+            #expect(try scratch.firn("query", "s.firn", "--agg", "count", "--format", "csv").out == read.out, "\(left) bytes: \(run.out)")
+        }
+    }
+
+    @Test func `commands that change nothing leave a file with an interrupted commit as it is`() throws {
+        let (scratch, whole) = try sample()
+        for left in [whole.count - 40, whole.count - 100] {
+            let cut = whole.prefix(left)
+            try cut.write(to: scratch.file("d.firn"))
+            for words in [["patch", "--check", "d.firn", "c.firn"], ["compact", "d.firn"], ["compact", "--dry-run", "d.firn"], ["verify", "d.firn"], ["tag", "d.firn"], ["log", "d.firn"]] {
+                _ = try FirnRun(words, in: scratch.folder)
+                #expect(try Data(contentsOf: scratch.file("d.firn")) == cut, "\(words)")
+            }
+            let check = try scratch.firn("patch", "--check", "d.firn", "c.firn")
+            #expect(check.code == 4 && check.errors.contains("--check changes nothing"), "\(check.errors)")
+        }
+    }
+
+    @Test func `diff reports a damaged file, whichever of the two it is`() throws {
+        let (scratch, whole) = try sample()
+        try FileManager.default.copyItem(at: scratch.file("b.firn"), to: scratch.file("good.firn"))
+        _ = whole
+        let good = try Data(contentsOf: scratch.file("good.firn"))
+        var found = 0
+        for place in stride(from: 5000, to: good.count - 5000, by: good.count / 12) {
+            var bytes = good
+            bytes[place] ^= 64
+            try bytes.write(to: scratch.file("bad.firn"))
+            guard try scratch.firn("verify", "bad.firn").code != 0 else { continue }
+            for words in [["bad.firn", "good.firn"], ["good.firn", "bad.firn"]] {
+                let run = try FirnRun(["diff"] + words, in: scratch.folder)
+                #expect(run.code == 4, "byte \(place), \(words): \(run.code) \(run.out.prefix(200))\(run.errors)")
+            }
+            found += 1
+        }
+        #expect(found > 5)
+    }
+
     @Test func `recover writes no value of a small file whose hash does not hold, and unproven rows on request alone`() throws {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,city\n" + (0..<40).map { "\($0),Sacramento \($0)\n" }.joined())

@@ -9,30 +9,34 @@ struct CompactCommand {
     let session: Session
     private var arguments: Arguments { session.arguments }
 
+    /// In place, what the newest commit still holds would be lost. Called before anything is written, too.
+    private func refuseFallback(_ file: OpenedFile) throws(FirnError) {
+        guard case .stored(let database, _) = file.content, let fallback = database.fallback else { return }
+        throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: arguments.operands[0], byte: UInt64(clamping: fallback.offset)),
+                        advice: "compact to another file, and keep this one")
+    }
+
     func run() throws(FirnError) -> ExitCode {
         if arguments.has("in-place") { return try ShrinkCommand(session: session).run() }
         let source = arguments.operands[0], isDry = arguments.has("dry-run")
         let keys = try KeyRing(arguments), encryption = try CopyEncryption(arguments)
-        var file = try OpenedFile(stored: source, keys: keys)
-        if arguments.operands.count > 1, arguments.operands[1] == "-" { throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file") }
         // By whatever name: OUT may be FILE.
-        let isInPlace = arguments.operands.count == 1 || Paths.isSame(file.address.path, arguments.operands[1])
+        let isInPlace = arguments.operands.count == 1 || Paths.isSame(Address(source).path, arguments.operands[1])
+        var file = try OpenedFile(stored: source, keys: keys, restores: isInPlace && !isDry)
+        if arguments.operands.count > 1, arguments.operands[1] == "-" { throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file") }
         if isInPlace, let out = arguments.operands.dropFirst().first { try Replacement.check(out, overwrite: isDry || arguments.has("force")) }
         if isInPlace, file.address.version != nil { throw FirnError(.usage, "an old version is compacted to another file, not in place", advice: "name OUT too") }
         if isInPlace, !isDry, case let names = try Paths.names(file.address.path), names > 1 {
             throw FirnError(.inputOutput, "the file has \(names) names, and only one of them would lead to the compacted one", at: .init(file: source),
                             advice: "compact to another file")
         }
+        if isInPlace { try refuseFallback(file) }
         // In place nobody may commit between the copy and the rename: that commit would go with the old file.
         let guardian = isInPlace && !isDry ? try keys.open(path: file.address.path, writable: true).begin(wait: .no) : nil
         defer { guardian?.cancel() }
         if guardian != nil { file = try OpenedFile(stored: source, keys: keys) }
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
-        if isInPlace, let fallback = database.fallback {
-            // What the newest commit still holds would be gone for good.
-            throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: source, byte: UInt64(clamping: fallback.offset)),
-                            advice: "compact to another file, and keep this one")
-        }
+        if isInPlace { try refuseFallback(file) }
         let target = isInPlace ? file.address.path : arguments.operands[1]
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }

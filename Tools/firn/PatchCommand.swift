@@ -19,7 +19,12 @@ struct PatchCommand {
         var changes = try Changeset(snapshot, name: source.name)
         if arguments.has("reverse") { changes = changes.reversed }
 
-        let file = try OpenedFile(stored: operand, keys: keys, restores: true), path = file.address.path, type = try typeName(changes, file)
+        let file = try OpenedFile(stored: operand, keys: keys, restores: !arguments.has("check")), path = file.address.path, type = try typeName(changes, file)
+        if arguments.has("check"), case .stored(let database, _) = file.content, let fallback = database.fallback {
+            // A transaction, even one that is not committed, would remove what is left of that commit.
+            throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: operand, byte: UInt64(clamping: fallback.offset)),
+                            advice: "check a copy: --check changes nothing, and the next writer removes what is left of that commit")
+        }
         let database = try keys.open(path: path, writable: true)
         let transaction = try database.begin(wait: .seconds(Session.turn), threads: try session.threads())
         defer { transaction.cancel() }

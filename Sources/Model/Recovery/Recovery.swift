@@ -33,6 +33,12 @@ package struct Recovery: Sendable {
         defer { version.core.close() }
         var recovery = Recovery(version: version.version, time: version.time, losses: version.losses, remarks: version.remarks)
         let types = version.core.schema.types.indices.map { SalvagedType(version, salvage, type: $0, unproven: unproven, progress: progress) }
+        if wanted == nil, !types.allSatisfy(\.losses.isEmpty), let older = wholeVersion(path, key, before: version.version, withMoreRowsThan: rows(types)) {
+            var recovery = try run(from: path, version: String(older), key: key, to: target, encryption: encryption, overwrite: overwrite, profile: profile, threads: threads, progress: progress)
+            recovery.losses.insert(Loss(Damage("version \(version.version) has lost rows: version \(older), which is whole, has more of them, and is taken")), at: 0)
+            recovery.remarks.append("what is left of version \(version.version) is recovered by its number, as in FILE@\(version.version)")
+            return recovery
+        }
         for type in types {
             recovery.losses += type.losses
             recovery.withheldRows += type.withheldRows
@@ -74,12 +80,23 @@ package struct Recovery: Sendable {
         return recovery
     }
 
+    private static func rows(_ types: [SalvagedType]) -> Int {
+        types.reduce(0) { $0 + $1.parts.reduce(0) { $0 + ($1.tail?.rowIDs.count ?? $1.entry.map { $0.rowCount - $0.deletedCount } ?? 0) } }
+    }
+
+    /// The version that is read in place of a damaged newest one, if nothing of it is damaged and it has more rows than were found.
+    private static func wholeVersion(_ path: String, _ key: EncryptionKey?, before version: UInt64, withMoreRowsThan rows: Int) -> UInt64? {
+        guard let database = try? Database.open(path: path, key: key), let snapshot = try? database.snapshot(), snapshot.version > 0, snapshot.version < version,
+              snapshot.tables.reduce(0, { $0 + $1.rowCount }) > rows, snapshot.verify(full: false).isEmpty else { return nil }
+        return snapshot.version
+    }
+
     /// The error, with the advice to ask for unproven rows where that would give some.
     private static func advising(_ error: FirnError, _ salvage: Salvage, _ wanted: String?) -> FirnError {
         guard error.code == .damaged, let version = try? SalvagedVersion(salvage, wanted: wanted, unproven: true) else { return error }
         defer { version.core.close() }
         let types = version.core.schema.types.indices.map { SalvagedType(version, salvage, type: $0, unproven: true, progress: { _ in }) }
-        let rows = types.reduce(0) { $0 + $1.parts.reduce(0) { $0 + ($1.tail?.rowIDs.count ?? $1.entry.map { $0.rowCount - $0.deletedCount } ?? 0) } }
+        let rows = rows(types)
         guard rows > 0 else { return error }
         var advised = error
         advised.advice = "\(rows) rows are found that no hash proves: use --unproven to write them, each reported as unproven"
