@@ -13,7 +13,7 @@ struct Shape {
     }
 
     var nulls = 0, bools = 0, ints = 0, doubles = 0, numberTexts = 0, strings = 0, arrays = 0, objects = 0
-    /// An int that no double holds.
+    /// An int that a double would write with other digits.
     var hasWideInts = false
     /// A whole double that was not written with ".0".
     var hasWholeDoubles = false
@@ -118,7 +118,7 @@ final class ShapeTree: @unchecked Sendable {
         case Tag.no, Tag.yes: node.pointee.bools &+= 1
         case Tag.int:
             node.pointee.ints &+= 1
-            if item.integer.magnitude > 1 << 53, Int64(exactly: Double(item.integer)) != item.integer { node.pointee.hasWideInts = true }
+            if item.integer.magnitude > 1 << 53, !TapeScalar.isShortest(String(item.integer), of: Double(item.integer)) { node.pointee.hasWideInts = true }
         case Tag.double: observe(double: item, node)
         case Tag.numberText:
             node.pointee.numberTexts &+= 1

@@ -28,7 +28,7 @@ enum TapeScalar {
     }
 
     /// Whether a text is the number that a double is written as: large ones are, though neither their digits nor the tape say so.
-    private static func isShortest(_ text: String, of value: Double) -> Bool {
+    static func isShortest(_ text: String, of value: Double) -> Bool {
         guard let read = Decimal(text), let written = Decimal(JSONText.plain(value)) else { return false }
         return read.compare(written) == 0
     }

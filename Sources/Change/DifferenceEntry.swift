@@ -74,7 +74,7 @@ extension TableDifference {
 
     /// What changed within a cell: of nested values the parts that are not the same, of others, and of short lists and sets, the whole.
     package func parts(_ old: Value, _ new: Value) -> [ValueEdit] {
-        let edits = [ValueEdit].between(old, new) { Value.sameMeaning($0, $1, tolerance: options.tolerance) }
+        let edits = [ValueEdit].between(old, new, absentIsNull: true) { Value.sameMeaning($0, $1, tolerance: options.tolerance) }
         // Values of other kinds, or in another spelling, are compared as a whole.
         let isShort = !edits.contains { $0.path.contains { if case .string = $0 { true } else { false } } } && 2 * edits.size >= old.encoded.count + new.encoded.count
         return edits.isEmpty || isShort ? [ValueEdit(path: [], kind: .replaced, old: old, new: new)] : edits

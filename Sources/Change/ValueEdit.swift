@@ -48,10 +48,11 @@ extension [ValueEdit] {
     /// Leads from one nested value to another; one `replaced` without a path where they have nothing in common, and none where they are the same.
     ///
     /// - `same`: when parts need no edit.
+    /// - `absentIsNull`: a member that one object does not have and the other has as null needs no edit: their types have other members.
     /// - `checks`: whether lists get a `checked` before the edits within them.
-    package static func between(_ old: Value, _ new: Value, checks: Bool = false, same: (Value, Value) -> Bool = { $0 == $1 }) -> [ValueEdit] {
+    package static func between(_ old: Value, _ new: Value, checks: Bool = false, absentIsNull: Bool = false, same: (Value, Value) -> Bool = { $0 == $1 }) -> [ValueEdit] {
         withoutActuallyEscaping(same) { same in
-            var comparison = NestedComparison(checks: checks, same: same)
+            var comparison = NestedComparison(checks: checks, absentIsNull: absentIsNull, same: same)
             comparison.compare(old, new, [])
             return comparison.edits
         }
@@ -67,6 +68,7 @@ extension [ValueEdit] {
 /// Goes through two nested values side by side.
 private struct NestedComparison {
     let checks: Bool
+    let absentIsNull: Bool
     let same: (Value, Value) -> Bool
     var edits: [ValueEdit] = []
 
@@ -77,7 +79,9 @@ private struct NestedComparison {
         let start = edits.count
         let hasCommon: Bool
         switch (old, new) {
-        case (.map(let a), .map(let b)), (.object(let a), .object(let b)): hasCommon = compareMembers(a, b, path)
+        case (.map(let a), .map(let b)): hasCommon = compareMembers(a, b, path)
+        case (.object(let a), .object(let b)):
+            hasCommon = absentIsNull ? compareMembers(members(a, beside: b), members(b, beside: a), path) : compareMembers(a, b, path)
         case (.list(let a), .list(let b)): hasCommon = compareLists(a, b, path)
         case (.set(let a), .set(let b)): hasCommon = compareSets(a, b, path)
         default: hasCommon = false
@@ -87,6 +91,13 @@ private struct NestedComparison {
             edits.append(ValueEdit(path: path, kind: .replaced, old: old, new: new))
         }
         return hasCommon
+    }
+
+    /// All members but those that are null here and absent there.
+    private func members(_ entries: [Value.Entry], beside others: [Value.Entry]) -> [Value.Entry] {
+        guard entries.contains(where: { $0.value == .null }) else { return entries }
+        let there = Set(others.map(\.key.bytes))
+        return entries.filter { $0.value != .null || there.contains($0.key.bytes) }
     }
 
     private mutating func compareMembers(_ old: [Value.Entry], _ new: [Value.Entry], _ path: [Value]) -> Bool {

@@ -58,6 +58,13 @@ package enum Paths {
         if mkdir(path, 0o777) != 0 { throw systemError(errno, "cannot make the directory", path) }
     }
 
+    /// The same with those above it that are missing.
+    package static func makeDirectories(_ path: String) throws(FirnError) {
+        if path.isEmpty || exists(path) { return }
+        if let slash = path.lastIndex(of: "/") { try makeDirectories(String(path[..<slash])) }
+        if !exists(path) { try makeDirectory(path) }
+    }
+
     /// Names in a directory, sorted by bytes, without "." and "..".
     package static func list(_ path: String) throws(FirnError) -> [String] {
         guard let directory = opendir(path) else { throw systemError(errno, "cannot list", path) }

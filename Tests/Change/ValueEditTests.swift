@@ -109,6 +109,14 @@ import Testing
         #expect(refused == edits[0])
     }
 
+    @Test func `a null member that the other object does not have is no part that changed`() {
+        let old = Value.object([.init("x", .int(1)), .init("y", .int(5))]), new = Value.object([.init("x", .int(2)), .init("y", .null), .init("z", .null)])
+        let edits = [ValueEdit].between(old, new, absentIsNull: true)
+        #expect(edits.map(\.path) == [[.string("x")], [.string("y")]] && edits.map(\.kind) == [.replaced, .replaced])
+        #expect([ValueEdit].between(new, old, absentIsNull: true).map(\.kind) == [.replaced, .replaced])
+        #expect([ValueEdit].between(old, new).count == 3)
+    }
+
     @Test func `members without edits may have other values`() {
         let old = Value.map([.init("a", .string(String(repeating: "x", count: 50))), .init("b", .int(1))]), new = Value.map([.init("a", .string(String(repeating: "x", count: 50))), .init("b", .int(2))])
         var other = Value.map([.init("a", .string("y")), .init("b", .int(1)), .init("c", .int(3))])

@@ -80,6 +80,17 @@ import Testing
         #expect(try !scratch.firn("schema", "p.csv", "--null", "NA").errors.contains("--null"))
     }
 
+    @Test func `whole numbers beside fractions keep all their digits`() throws {
+        let scratch = try Scratch()
+        for number in ["1152921504606846976", "-9223372036854775808", "9007199254740992", "9007199254740994", "1000000000000000000", "9223372036854775807"] {
+            for text in ["[{\"v\":0.5},{\"v\":\(number)}]", "[{\"v\":[0.5,\(number)]}]"] {
+                try scratch.write("i.json", text)
+                #expect(try scratch.firn("convert", "i.json", "i.firn", "--lossless", "--force", "-q").code == 0)
+                #expect(try scratch.firn("convert", "i.firn", "-", "--to", "json").out.contains(number), "\(text)")
+            }
+        }
+    }
+
     @Test func `an interrupt removes the progress line from the terminal`() throws {
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") else { return }
         let scratch = try Scratch()

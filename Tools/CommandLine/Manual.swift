@@ -44,7 +44,8 @@ extension Program {
             out += ".SS \(Roff.text(group.rawValue))\n"
             for flag in members {
                 out += ".TP\n" + (flag.short.map { Roff.bold("-\($0)") + ", " } ?? "") + Roff.bold("--\(flag.name)") + (flag.metavar.map { " " + Roff.italic($0) } ?? "") + "\n"
-                out += Roff.line(flag.sentence + (flag.preset.map { " (default: \($0))" } ?? "") + ".") + "\n"
+                let text = flag.sentence + (flag.preset.map { " (default: \($0))" } ?? "")
+                out += Roff.line(text.hasSuffix(".") ? text : text + ".") + "\n"
             }
         }
         return out

@@ -16,7 +16,7 @@ struct ManCommand {
             return .done
         }
         guard topic == nil else { throw FirnError(.usage, "--dir writes the pages of all commands", advice: "leave \"\(topic!)\" out") }
-        if !Paths.exists(folder) { try Paths.makeDirectory(folder) }
+        try Paths.makeDirectories(folder)
         let pages = program.manualPages.map { (path: "\(folder)/\($0.name).1", text: $0.text) }
         // All or none where some are there.
         for page in pages { try Replacement.check(page.path, overwrite: arguments.has("force")) }
