@@ -24,6 +24,16 @@ import Testing
             """, "\(run.out)")
     }
 
+    @Test func `long values of a result are an error beyond the memory limit`() throws {
+        let scratch = try sample()
+        for format in ["table", "csv", "ndjson"] {
+            let run = try scratch.firn("sql", "people.firn", "SELECT zeroblob(30000000) AS x", "--format", format, "--memory", "100MB")
+            #expect(run.code == 5 && run.errors.contains("a row of the result needs 180 MB"), "\(format): \(run.code) \(run.errors)")
+        }
+        let run = try scratch.firn("sql", "people.firn", "SELECT length(printf('%.*c', 1000000, 'x')) AS n FROM people", "--format", "csv", "--memory", "100MB")
+        #expect(run.out == "n\n1000000\n1000000\n1000000\n1000000\n1000000\n", "\(run.errors)")
+    }
+
     @Test func `rows come in every format`() throws {
         let scratch = try sample()
         let sql = "SELECT id, name, age / 2.0 AS half FROM people WHERE id IN (1, 5) ORDER BY id"

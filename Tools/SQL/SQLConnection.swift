@@ -210,6 +210,15 @@ package final class SQLStatement {
         }
     }
 
+    /// The bytes of a value of the row that is a text or a blob; 0 for others.
+    package func byteCount(_ column: Int) -> Int {
+        let at = Int32(column)
+        guard [FIRN_SQL_TEXT, FIRN_SQL_BLOB].contains(Int(firn_sql_column_type(statement, at))) else { return 0 }
+        var count: Int64 = 0
+        _ = firn_sql_column_bytes(statement, at, &count)
+        return Int(count)
+    }
+
     /// A value of the row.
     package func value(_ column: Int) -> Value {
         let at = Int32(column)

@@ -7,6 +7,12 @@ import FirnSQL
 final class SQLRows {
     private let statement: SQLStatement
     private static let batchSize = 1000
+    /// A batch ends with the row that makes its texts and blobs longer than this.
+    private static let batchBytes = 4 << 20
+    /// How often a long value is in memory while its row is written.
+    private static let copies = 6
+    /// For the values of the batch, where they are long.
+    private let charge = MemoryCharge(.process)
     private(set) var batch = Batch(columns: [])
     private(set) var isEmpty = true
     let type: TypeSchema
@@ -25,7 +31,10 @@ final class SQLRows {
     /// The next rows into `batch`; false: there are none.
     func fill() throws(FirnError) -> Bool {
         batch = Batch(columns: type.columns.map { Column($0.type) })
-        while batch.count < SQLRows.batchSize, try statement.step() {
+        var held = 0
+        while batch.count < SQLRows.batchSize, held < SQLRows.batchBytes, try statement.step() {
+            held += batch.columns.indices.reduce(0) { $0 + statement.byteCount($1) }
+            try hold(held)
             for i in batch.columns.indices { batch.columns[i].append(isText ? statement.value(i).asText : statement.value(i)) }
             batch.count += 1
         }
@@ -35,6 +44,13 @@ final class SQLRows {
         }
         isEmpty = false
         return true
+    }
+}
+
+extension SQLRows {
+    private func hold(_ bytes: Int) throws(FirnError) {
+        let wanted = bytes > SQLRows.batchBytes ? bytes * SQLRows.copies : 0
+        if wanted > charge.bytes, !charge.take(wanted - charge.bytes) { throw FirnError.beyondMemory("a row of the result", wanted - charge.bytes, .process) }
     }
 }
 
