@@ -39,7 +39,7 @@ extension Value {
             guard let target = type.target.flatMap({ schema[$0] }) else { return self }
             var out = entries
             for i in out.indices {
-                guard let place = out[i].key.isEmpty ? (i < target.columns.count ? i : nil) : target.index(of: out[i].key) else { continue }
+                guard let place = target.place(of: i, in: entries) else { continue }
                 out[i].value = try out[i].value.mapLinks(target.columns[place].type, in: schema, body)
             }
             return .object(out)

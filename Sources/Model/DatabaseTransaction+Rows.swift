@@ -35,7 +35,7 @@ extension DatabaseTransaction {
         switch (column.type.collection, value) {
         case (.none, .object(let entries)):
             let target = schema.types[index(of: column.type.target!)]
-            for (i, entry) in entries.enumerated() { try check(entry.value, target.columns[try place(of: entry, i, in: target)]) }
+            for (i, entry) in entries.enumerated() { try check(entry.value, target.columns[try place(of: i, in: entries, target)]) }
         case (.list, .list(let values)): for value in values { try check(value, element) }
         case (.map, .map(let entries)): for entry in entries { try check(entry.value, element) }
         default: throw refusal()
@@ -43,9 +43,8 @@ extension DatabaseTransaction {
     }
 
     /// The field that entry `i` of an object names (or, unnamed, stands for).
-    private func place(of entry: Value.Entry, _ i: Int, in target: TypeSchema) throws(FirnError) -> Int {
-        let place = entry.key.isEmpty ? (i < target.columns.count ? i : nil) : target.index(of: entry.key)
-        guard let place else { throw FirnError(.schema, "type '\(target.name)' has no column '\(entry.key)'") }
+    private func place(of i: Int, in entries: [Value.Entry], _ target: TypeSchema) throws(FirnError) -> Int {
+        guard let place = target.place(of: i, in: entries) else { throw FirnError(.schema, "type '\(target.name)' has no column '\(entries[i].key)'") }
         return place
     }
 
@@ -61,7 +60,7 @@ extension DatabaseTransaction {
             let fields = schema.types[target].columns
             var values = Array(repeating: Value.null, count: fields.count)
             for (i, entry) in entries.enumerated() {
-                values[try place(of: entry, i, in: schema.types[target])] = entry.value
+                values[try place(of: i, in: entries, schema.types[target])] = entry.value
             }
             for (i, field) in fields.enumerated() where values[i].isNull && !field.type.isOptional { values[i] = Column.absentValue(field.type) }
             return .link(try insert(target, values))

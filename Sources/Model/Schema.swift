@@ -109,6 +109,14 @@ package struct TypeSchema: Hashable, Sendable {
     package func index(of column: String) -> Int? { places.names.first(column, of: columns.count) { columns[$0].name } }
     package func index(ofID id: UInt32) -> Int? { places.ids.first(id, of: columns.count) { columns[$0].id } }
 
+    /// The position of the field that entry `i` of an object names. Entries without a name are fields by their position; a field may have an empty name too, by which entries
+    /// of objects that do not have all fields, or have other names, refer to it.
+    package func place(of i: Int, in entries: [Value.Entry]) -> Int? {
+        guard entries[i].key.isEmpty else { return index(of: entries[i].key) }
+        if let named = index(of: ""), entries.count != columns.count || !entries.allSatisfy(\.key.isEmpty) { return named }
+        return i < columns.count ? i : nil
+    }
+
     /// Whether single values of a column are asked for, in no order: to compare them with a key that is looked for.
     func isLookedUp(_ column: Int) -> Bool { key.contains(column) || columns[column].indexes.contains(.values) }
 }

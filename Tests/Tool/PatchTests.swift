@@ -3,6 +3,25 @@ import Foundation
 import Testing
 
 @Suite struct PatchTests {
+    @Test func `a field with an empty name is patched by its name`() throws {
+        let scratch = try Scratch()
+        let rows = ["{\"id\":2,\"o\":{\"b\":7,\"a\":8}}", "{\"id\":3,\"o\":{\"\":-5}}", "{\"id\":8,\"o\":{\"b\":\"s5\"}}"].joined(separator: "\n") + "\n"
+        try scratch.write("a.ndjson", "{\"id\":1,\"o\":null}\n" + rows)
+        try scratch.write("b.ndjson", "{\"id\":1,\"o\":{\"\":6}}\n" + rows)
+        try scratch.write("e.ndjson", "{\"id\":1,\"o\":null}\n" + rows + "{\"id\":99,\"o\":{\"b\":\"zz\"}}\n")
+        for name in ["a", "b", "e"] { #expect(try scratch.firn("convert", "\(name).ndjson", "\(name).firn", "--key", "id", "--type", "T", "-q").code == 0) }
+        #expect(try scratch.firn("diff", "a.firn", "b.firn", "--changes", "c.firn", "-q").code == 1)
+        for name in ["a", "e"] {
+            let run = try scratch.firn("patch", "\(name).firn", "c.firn")
+            #expect(run.code == 0, "\(run.out)\(run.errors)")
+            let out = try scratch.firn("convert", "\(name).firn", "-", "--to", "ndjson").out
+            #expect(out.contains("{\"id\":3,\"o\":{\"\":-5}}") && out.contains("{\"id\":1,\"o\":{\"\":6}}"), "\(out)")
+        }
+        #expect(try scratch.firn("diff", "a.firn", "b.firn").code == 0)
+        #expect(try scratch.firn("patch", "--reverse", "a.firn", "c.firn").code == 0)
+        #expect(try scratch.firn("convert", "a.firn", "-", "--to", "ndjson").out.contains("{\"id\":1"))
+    }
+
     private func sample(_ words: [String] = []) throws -> Scratch {
         let scratch = try Scratch()
         try scratch.write("a.csv", "id,name\n1,Ada\n2,Bo\n3,Cy\n")
