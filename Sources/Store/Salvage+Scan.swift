@@ -38,6 +38,13 @@ extension Salvage {
         Salvage.slots(mapping, length).compactMap(\.whole).max { $0.version < $1.version }.map { ($0.version, $0.end * 64) }
     }
 
+    /// Whether the slot next to the newest whole root holds neither a root nor what a vacant slot holds: it may have led to a newer version.
+    package var hasDamagedSlot: Bool {
+        guard let root = Salvage.slots(mapping, length).compactMap(\.whole).max(by: { $0.version < $1.version }), root.version > 0, !root.isAlone else { return false }
+        let offset = root.offset(of: root.version &+ 1), slot = bytes(at: offset, atMost: UInt64(Root.slotBytes))
+        return !slot.elementsEqual(Root.vacantSlot) && (try? Root(slot: slot, at: offset)) == nil
+    }
+
     /// Adds an extent that was made of what was found; its reference is read like those of the file.
     package func add(_ bytes: [UInt8]) -> ExtentRef {
         added.withLock { added in

@@ -61,6 +61,14 @@ import Testing
         #expect(try scratch.firn("query", "bad.firn@mine", "id == 5").out.contains("text 5000"))
     }
 
+    @Test func `recover finds the newest version by its record where its root alone is damaged`() throws {
+        let (scratch, whole) = try sample()
+        try damaged(scratch, whole)
+        let run = try scratch.firn("recover", "--json", "bad.firn", "s.firn")
+        #expect(run.code == 0 && run.out.contains("\"version\":2") && run.out.contains("by its commit record"), "\(run.out)\(run.errors)")
+        #expect(try scratch.firn("diff", "a.firn", "s.firn").code == 0)
+    }
+
     @Test func `recover takes the version before where that is whole and has more rows`() throws {
         let scratch = try Scratch()
         // The second commit gives a column another type: nothing of it is stored in both versions.

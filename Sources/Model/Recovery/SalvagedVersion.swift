@@ -32,7 +32,7 @@ struct SalvagedVersion {
             return nil
         }
         var found = choose(leads, provenOnly: true), isProven = true, gatheredLosses: [Loss] = []
-        let needsSearch = wanted == nil && (!leads.contains { $0.origin == .root(isWhole: true) } || found == nil || found!.0.version < newest || SalvagedVersion.lacksRoot(leads))
+        let needsSearch = wanted == nil && (!leads.contains { $0.origin == .root(isWhole: true) } || found == nil || found!.0.version < newest || SalvagedVersion.lacksRoot(leads) || salvage.hasDamagedSlot)
         if needsSearch {
             // A root that is gone may have been the newest: its record is still there, and its catalogue has a hash.
             let strays = salvage.strayLeads()
@@ -61,6 +61,9 @@ struct SalvagedVersion {
         older = OlderVersions(salvage, all.filter { $0.version < lead.version && isProven })
         losses += gatheredLosses
         if !isProven { losses.append(Loss(isUnproven: true, wrong ?? Damage("no hash proves the version that was found"))) }
+        if wanted == nil, salvage.hasDamagedSlot, lead.origin == .root(isWhole: true) {
+            remarks.append("the other root is damaged, and no version after \(lead.version) is found: a newer one is lost if that root led to it")
+        }
         if lead.version < newest {
             losses.append(Loss(Damage("version \(newest) cannot be read (\(wrong?.what ?? "damaged")): version \(lead.version) is", at: Int(clamping: wrong?.offset ?? 0))))
         }
