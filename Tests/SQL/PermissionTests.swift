@@ -56,6 +56,15 @@ import Testing
         #expect(try connection.all("SELECT count(*) FROM t") == [[.int(3)]])
     }
 
+    @Test func `EXPLAIN prints no address`() throws {
+        let connection = try connection()
+        for sql in ["EXPLAIN SELECT * FROM t WHERE n = 3", "/* listing */ explain SELECT count(*) FROM t a JOIN t b ON a.n = b.n"] {
+            let rows = try connection.all(sql)
+            #expect(rows.contains { $0.contains(.string("vtab")) }, "\(rows)")
+            #expect(!rows.joined().contains { if case .string(let text) = $0 { text.hasPrefix("vtab:") } else { false } }, "\(rows)")
+        }
+    }
+
     @Test func `only pragmas that list something are available, with whatever arguments`() throws {
         let connection = try connection(), memory = MappedMemory(), folder = TemporaryFolder()
         var names = try connection.column("SELECT name FROM pragma_pragma_list").map { String($0.dropFirst("string(\"".count).dropLast(2)) }

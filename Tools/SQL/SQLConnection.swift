@@ -175,6 +175,7 @@ package final class SQLStatement {
         self.statement = statement
         self.connection = connection
         columns = (0..<firn_sql_column_count(statement)).map { firn_sql_column_name(statement, $0).map { String(cString: $0) } ?? "" }
+        isListing = columns.count == 8 && columns[0] == "addr" && columns[1] == "opcode" && columns[5] == "p4"
     }
 
     deinit { firn_sql_finalize(statement) }
@@ -210,6 +211,9 @@ package final class SQLStatement {
         }
     }
 
+    /// What EXPLAIN prints has addresses of memory in it, of virtual tables. No other statement has exactly these columns but one that asks for the names.
+    private let isListing: Bool
+
     /// The bytes of a value of the row that is a text or a blob; 0 for others.
     package func byteCount(_ column: Int) -> Int {
         let at = Int32(column)
@@ -228,7 +232,8 @@ package final class SQLStatement {
         case FIRN_SQL_REAL: return .double(firn_sql_column_real(statement, at))
         case FIRN_SQL_TEXT:
             let base = firn_sql_column_bytes(statement, at, &count)
-            return .string(String(decoding: UnsafeBufferPointer(start: base, count: Int(count)), as: UTF8.self))
+            let text = String(decoding: UnsafeBufferPointer(start: base, count: Int(count)), as: UTF8.self)
+            return .string(isListing && text.hasPrefix("vtab:") ? "vtab" : text)
         case FIRN_SQL_BLOB:
             let base = firn_sql_column_bytes(statement, at, &count)
             return .data(Array(UnsafeBufferPointer(start: base, count: Int(count))))
