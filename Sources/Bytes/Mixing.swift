@@ -10,7 +10,7 @@ package func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
     return product.high ^ product.low
 }
 
-/// By value across number kinds: the coarsest kind decides, so all are taken as floats.
+/// By value across number kinds. All are taken as floats, so that the float 0.1 and the double 0.1 have one hash.
 @inlinable @inline(__always)
 package func numberHash(_ x: Double) -> UInt64 {
     let coarse = Float(x)

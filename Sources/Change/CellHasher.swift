@@ -105,7 +105,7 @@ struct CellHasher: Sendable {
         case .decimal(let x):
             let number = CanonicalNumber(x)
             if let whole = number.whole { return CellHasher.hash(whole, seed(.int)) }
-            if Decimal(x.double).compare(x) == 0 { return real(x.double, name) }
+            if x.compare(x.double) == 0 { return real(x.double, name) }
             return CellHasher.hash(number, seed(.decimal))
         case .string(let x): return Array(x.utf8).withUnsafeBytes { hash128($0, seed: seed(.string)) }
         case .data(let x): return x.withUnsafeBytes { hash128($0, seed: seed(.data)) }

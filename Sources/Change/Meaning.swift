@@ -10,7 +10,7 @@ enum Meaning: Sendable {
     case pairs
     /// double or float on both sides (0 = -0, NaN = NaN).
     case reals
-    /// Numbers of different kinds, or decimals: by value, to the precision of the coarser kind.
+    /// Numbers of different kinds, or decimals: by value (`Value.sameNumber`).
     case numbers
     /// string or data on both sides.
     case text

@@ -1,7 +1,7 @@
 import FirnBytes
 
 extension Value {
-    /// Whether two values mean the same: numbers by value whatever their kind (to the precision of the coarser one, or within `tolerance`),
+    /// Whether two values mean the same: numbers by value whatever their kind (`sameNumber`),
     /// lists in order, sets and maps without order, objects by field with an absent field = null. An empty list is not null.
     package static func sameMeaning(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
         switch (a, b) {
@@ -36,14 +36,16 @@ extension Value {
         return x.count == y.count && zip(x, y).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && sameMeaning($0.value, $1.value, tolerance: tolerance) }
     }
 
-    /// Both must be numbers.
+    /// Whether two numbers are equal: by exact value, by their shortest decimal text where they are of different kinds (the float 0.1, the
+    /// double 0.1 and the decimal 0.1 are three values of one number), or within `tolerance`. Both values must be numbers.
     package static func sameNumber(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
         if order(a, b) == 0 { return true }
         let x = a.number ?? .nan, y = b.number ?? .nan
         if tolerance > 0, (x - y).magnitude <= tolerance { return true }
         switch (a, b) {
-        case (.float, .double), (.double, .float), (.float, .decimal), (.decimal, .float): return Float(x) == Float(y)
-        case (.double, .decimal), (.decimal, .double): return x == y
+        case (.float(let x), .double(let y)), (.double(let y), .float(let x)): return Float(y) == x && Double("\(x)") == y
+        case (.decimal(let x), .float(let y)), (.float(let y), .decimal(let x)): return Float(x.double) == y && x.isWritten("\(y)")
+        case (.decimal(let x), .double(let y)), (.double(let y), .decimal(let x)): return x.double == y && x.isWritten("\(y)")
         default: return false
         }
     }
@@ -62,4 +64,9 @@ extension Value {
         case .list, .set, .map, .object: 9
         }
     }
+}
+
+extension Decimal {
+    /// Whether the text, of a finite number, has exactly this value.
+    fileprivate func isWritten(_ text: String) -> Bool { Decimal(text).flatMap { compare($0) } == 0 }
 }

@@ -62,24 +62,25 @@ extension Value {
 
     private static func numbers(_ a: Value, _ b: Value) -> Int {
         switch (a, b) {
-        case (.decimal(let x), _): return decimals(x, b.asDecimal)
-        case (_, .decimal(let y)): return decimals(a.asDecimal, y)
+        case (.decimal(let x), _): return decimal(x, b)
+        case (_, .decimal(let y)): return -decimal(y, a)
         case (.int(let x), _): return whole(x, b.number ?? .nan)
         case (_, .int(let y)): return -whole(y, a.number ?? .nan)
         default: return doubles(a.number ?? .nan, b.number ?? .nan)
         }
     }
 
-    private var asDecimal: Decimal {
-        switch self {
-        case .int(let x): Decimal(x)
-        case .decimal(let x): x
-        default: Decimal(number ?? .nan)
+    /// A decimal against any number, exactly: neither is rounded.
+    private static func decimal(_ x: Decimal, _ other: Value) -> Int {
+        let isNaN: Bool, order: Int?
+        switch other {
+        case .decimal(let y): (isNaN, order) = (y.isNaN, x.compare(y))
+        case .int(let y): (isNaN, order) = (false, x.compare(Decimal(y)))
+        default:
+            let y = other.number ?? .nan
+            (isNaN, order) = (y.isNaN, x.compare(y))
         }
-    }
-
-    private static func decimals(_ x: Decimal, _ y: Decimal) -> Int {
-        x.compare(y) ?? (x.isNaN ? (y.isNaN ? 0 : -1) : 1)
+        return order ?? (x.isNaN ? (isNaN ? 0 : -1) : 1)
     }
 
     private static func doubles(_ x: Double, _ y: Double) -> Int {

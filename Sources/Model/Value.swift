@@ -61,6 +61,14 @@ package struct Decimal: Hashable, Sendable, CustomStringConvertible {
         return order == 2 ? nil : Int(order)
     }
 
+    /// Compares with a double by exact value, without rounding either: -1, 0 or 1; nil if either is not a number.
+    package func compare(_ other: Double) -> Int? {
+        var inexact: Int32 = 0
+        let below = Decimal(bits: firn_decimal_at_most_double(other, &inexact))
+        guard let order = compare(below) else { return nil }
+        return inexact != 0 && order == 0 ? -1 : order
+    }
+
     package static func + (a: Decimal, b: Decimal) -> Decimal { Decimal(bits: firn_decimal_add(a.bits, b.bits)) }
     package static func - (a: Decimal, b: Decimal) -> Decimal { Decimal(bits: firn_decimal_subtract(a.bits, b.bits)) }
     package static func * (a: Decimal, b: Decimal) -> Decimal { Decimal(bits: firn_decimal_multiply(a.bits, b.bits)) }

@@ -102,6 +102,19 @@ import Testing
         #expect(try hash(file("c.firn", key: [0], others: false)) != hash(file("d.firn", key: [], others: false)))
     }
 
+    @Test func `a decimal among values of any kind has the hash of a double that equals it exactly, and of no other`() throws {
+        func hash(_ value: Value) throws -> Hash128 {
+            let type = TypeSchema("Thing", columns: [column("any", .any)])
+            let batch = RandomTables.batch([[value]], of: type, in: Schema([type]))
+            return try self.hash(MemoryTable(type, schema: Schema([type]), batches: [batch]))
+        }
+        #expect(try hash(.decimal(Decimal("0.50")!)) == hash(.double(0.5)))
+        #expect(try hash(.decimal(Decimal("1E20")!)) == hash(.double(1e20)))
+        #expect(try hash(.decimal(Decimal("0.1")!)) != hash(.double(0.1)))
+        #expect(try hash(.decimal(Decimal("0.1000000000000000055511151231257827")!)) != hash(.double(0.1)))
+        #expect(try hash(.decimal(Decimal("100000000000000000001")!)) != hash(.double(1e20)))
+    }
+
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func `T14: random rows have one hash in memory, in bulk, in a delta, changed and changed back, and compacted`(seed: UInt64) throws {
         let folder = TemporaryFolder()

@@ -34,6 +34,29 @@ import Testing
         #expect(try same(type(.any), .int(1), type(.int), .int(1)))
     }
 
+    @Test func `numbers of different kinds are equal by exact value or by shortest text, never because one was rounded`() throws {
+        func decimal(_ text: String) -> Value { .decimal(Decimal(text)!) }
+        let pairs: [(Value, ScalarKind, Value, ScalarKind, Bool)] = [
+            (decimal("100000000000000000001"), .decimal, .double(1e20), .double, false),
+            (decimal("100000000000000000000"), .decimal, .double(1e20), .double, true),
+            (decimal("12345678901234567890.12"), .decimal, .double(1.2345678901234567e19), .double, false),
+            (decimal("0.1000000000000000055511151231257827"), .decimal, .double(0.1), .double, false),
+            (decimal("1E23"), .decimal, .double(1e23), .double, true), (decimal("99999999999999991611392"), .decimal, .double(1e23), .double, true),
+            (decimal("1E400"), .decimal, .double(.infinity), .double, false), (decimal("inf"), .decimal, .double(.infinity), .double, true),
+            (decimal("0.1"), .decimal, .float(0.1), .float, true), (decimal("0.1000000015"), .decimal, .float(0.1), .float, false),
+            (.float(0.1), .float, .double(0.1), .double, true), (.float(0.1), .float, .double(Double(Float(0.1))), .double, true),
+            (.float(0.1), .float, .double(0.10000000001), .double, false), (.float(16_777_216), .float, .double(16_777_217), .double, false),
+            (.float(16_777_216), .float, .int(16_777_217), .int, false),
+        ]
+        for (a, kind, b, other, expected) in pairs {
+            #expect(try same(type(kind), a, type(other), b) == expected, "\(a) and \(b)")
+            #expect(try same(type(other), b, type(kind), a) == expected, "\(b) and \(a)")
+            #expect(try same(type(.any), a, type(.any), b) == expected, "\(a) and \(b) as any")
+            let list = ColumnType(.any, optional: true, collection: .list, elementOptional: true)
+            #expect(try same(list, .list([.string("x"), a]), list, .list([.string("x"), b])) == expected, "\(a) and \(b) in lists")
+        }
+    }
+
     @Test func `text equals a value of another kind that reads the same`() throws {
         #expect(try same(type(.string), .string("12"), type(.int), .int(12)))
         #expect(try !same(type(.string), .string("012"), type(.int), .int(12)))

@@ -28,6 +28,13 @@ import Testing
         #expect(Value.order(.int(big), .double(9_007_199_254_740_992)) == 1)
         #expect(Value.order(.int(.max), .double(0x1p63)) == -1)
         #expect(Value.order(.decimal(Decimal("1.50")!), .double(1.5)) == 0)
+        let rounded = Value.decimal(Decimal("0.1000000000000000055511151231257827")!)   // the first 34 digits of the double
+        #expect(Value.order(rounded, .double(0.1)) == -1)
+        #expect(Value.order(.double(0.1), rounded) == 1)
+        #expect(Value.order(.decimal(Decimal("-0.1000000000000000055511151231257827")!), .double(-0.1)) == 1)
+        #expect(Value.order(.decimal(Decimal("0.1000000000000000055511151231257828")!), .double(0.1)) == 1)
+        #expect(Value.order(.decimal(Decimal("nan")!), .double(.nan)) == 0)
+        #expect(Value.order(.decimal(Decimal("inf")!), .double(.infinity)) == 0)
         #expect(Value.order(.double(.nan), .int(.min)) == -1)
         #expect(Value.order(.double(.nan), .double(.nan)) == 0)
         #expect(Value.order(.null, .bool(false)) == -1)

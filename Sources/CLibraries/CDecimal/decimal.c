@@ -73,6 +73,12 @@ int firn_decimal_compare(firn_decimal a, firn_decimal b) {
 
 firn_decimal firn_decimal_from_int64(int64_t value) { return out(__bid128_from_int64(value)); }
 firn_decimal firn_decimal_from_double(double value) { unsigned int f = 0; return out(__binary64_to_bid128(value, 0, &f)); }
+firn_decimal firn_decimal_at_most_double(double value, int *inexact) {
+    unsigned int f = 0;
+    BID_UINT128 v = __binary64_to_bid128(value, 1, &f);   // towards -infinity
+    *inexact = (f & 0x20) != 0;
+    return out(v);
+}
 double firn_decimal_to_double(firn_decimal value) { unsigned int f = 0; return __bid128_to_binary64(in(value), 0, &f); }
 firn_decimal firn_decimal_add(firn_decimal a, firn_decimal b) { unsigned int f = 0; return out(__bid128_add(in(a), in(b), 0, &f)); }
 firn_decimal firn_decimal_subtract(firn_decimal a, firn_decimal b) { unsigned int f = 0; return out(__bid128_sub(in(a), in(b), 0, &f)); }

@@ -16,6 +16,8 @@ int firn_decimal_to_text(firn_decimal value, char *text);
 int firn_decimal_compare(firn_decimal a, firn_decimal b);
 firn_decimal firn_decimal_from_int64(int64_t value);
 firn_decimal firn_decimal_from_double(double value);
+/// The largest decimal that is not above the double. *inexact becomes 1 if it is below.
+firn_decimal firn_decimal_at_most_double(double value, int *inexact);
 double firn_decimal_to_double(firn_decimal value);
 firn_decimal firn_decimal_add(firn_decimal a, firn_decimal b);
 firn_decimal firn_decimal_subtract(firn_decimal a, firn_decimal b);
