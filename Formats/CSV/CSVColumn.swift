@@ -209,7 +209,7 @@ final class CSVColumn {
                 noteNull(row)
             } else {
                 if textCount &+ length &+ 16 > textCapacity {
-                    let larger = max(textCapacity &* 2, textCount &+ length &+ 4096)
+                    let larger = max(textCapacity &* 2, textCount &+ length &+ min(4096, (rows &+ 1) &* 16))
                     CSVColumn.grow(&text, textCount, larger)
                     textCapacity = larger
                 }

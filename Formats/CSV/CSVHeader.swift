@@ -16,7 +16,7 @@ struct CSVHeader {
     var isKept = true
 
     /// Bytes that a column needs while its input is read: name, guesses, values of a batch, schema.
-    static let columnSize = 1024
+    static let columnSize = 2048
 
     /// Looks at the first record, which `block` holds whole. `charge` is for its columns.
     init(_ block: CSVBlock, _ options: CSVOptions, text: CSVText, _ charge: MemoryCharge) throws(FirnError) {

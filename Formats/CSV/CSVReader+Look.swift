@@ -80,6 +80,7 @@ extension CSVReader {
         var seen: UInt64 = 0
 
         func merge(_ part: CSVGuesses) throws(FirnError) {
+            try text.input.noteCells(part.columns.count)
             if let place = part.invalidText { throw try text.invalid(at: place, newline: header.marks.newline) }
             if options.rejects == nil, let bad = part.bad {
                 throw badRecord(bad.fault, width: header.width, cell: nil, at: try text.locate(bad.place, newline: header.marks.newline))
@@ -125,6 +126,14 @@ extension CSVReader {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         let stem = file.split(separator: ".", omittingEmptySubsequences: true).first.map(String.init) ?? file
         return stem.isEmpty ? "Row" : stem
+    }
+}
+
+extension Input {
+    /// Throws where the process holds too much memory, with `count` cells or columns more that nothing charged.
+    func noteCells(_ count: Int) throws(FirnError) {
+        let bytes = count &* 16
+        if !budget.note(bytes) { throw FirnError.beyondMemory("reading \(count) cells", bytes, budget, at: .init(file: name)) }
     }
 }
 

@@ -35,13 +35,23 @@ package final class CSVReader: BatchReader {
     static let batchRows = 65_536
     static let mostBatchBytes = 8 << 20
     /// Slots (rows × columns) that batches are put together to.
-    static let batchCells = 1 << 24
+    static let mostBatchCells = 1 << 24
+    /// The least that a batch, and a block of text, is cut to.
+    private static let leastCells = 1 << 16
+    private let batchCells: Int
+    private let batchBytes: Int
 
     /// Rows set aside so far.
     package var rejectedCount: Int { rejected }
 
     /// Opens the input and looks at all of it. Throws with the place of the first thing that cannot be read (bad rows only if there are no `rejects`).
     package init(_ input: Input, options: CSVOptions = CSVOptions()) throws(FirnError) {
+        // A byte of text may be a cell, which takes up to 50 bytes while it is read; several blocks are read at a time.
+        let limit = input.budget.limit
+        batchCells = min(CSVReader.mostBatchCells, max(CSVReader.leastCells, limit / 128))
+        batchBytes = min(CSVReader.mostBatchBytes, max(CSVReader.leastCells, limit / 512))
+        var options = options
+        options.blockSize = min(options.blockSize, batchBytes)
         self.options = options
         text = try CSVText(input, encoding: options.encoding)
         if let total = input.totalBytes { options.progress?.setTotal(bytes: 2 * Int(clamping: total)) }
@@ -129,7 +139,7 @@ package final class CSVReader: BatchReader {
                 return take(rows.count)
             }
             // Many columns are handed on in fewer rows: put together, they would need much more memory than their text.
-            if let pending, (pending.count + rows.count) * schema.types[0].columns.count > CSVReader.batchCells {
+            if let pending, (pending.count + rows.count) * schema.types[0].columns.count > batchCells {
                 self.pending = nil
                 let first = pending
                 self.pending = (rows.columns, rows.count)
@@ -164,7 +174,7 @@ package final class CSVReader: BatchReader {
     private func nextRows() throws(FirnError) -> CSVRows? {
         while !cutAll, queue.pending <= options.threads {
             // Blocks hold exactly one batch, unless its rows are large.
-            guard let block = try cutter.next(size: options.blockSize, limit: CSVReader.batchRows, most: CSVReader.mostBatchBytes) else {
+            guard let block = try cutter.next(size: options.blockSize, limit: CSVReader.batchRows, most: batchBytes) else {
                 cutAll = true
                 break
             }
@@ -172,6 +182,7 @@ package final class CSVReader: BatchReader {
         }
         bumpProgress()
         guard let rows = try queue.next() else { return nil }
+        try text.input.noteCells(rows.count * rows.columns.count)
         for bad in rows.bad { try reject(bad) }
         for (i, part) in rows.respelled { respellings[i] = respellings[i].map { $0.merged(part) } ?? part }
         return rows

@@ -15,6 +15,9 @@ package final class BulkWriter {
     /// end, the segments before it are there.
     private static let heldBytes = 32 << 20
 
+    /// What a column takes while a segment is encoded, besides its values.
+    private static let columnBytes = 1024
+
     private unowned let transaction: DatabaseTransaction
     private let type: Int
     private var schema: TypeSchema
@@ -208,6 +211,9 @@ package final class BulkWriter {
     private func seal(_ columns: [BufferedColumn], rows count: Int, rowIDs: RowIDs) throws(FirnError) {
         if encoders.isEmpty { encoders = schema.columns.indices.map { ColumnEncoder(schema.columns[$0].type.stored, profile: profile, isLookedUp: schema.isLookedUp($0)) } }
         group.append(SegmentDraft(rowCount: count, rowIDs: rowIDs, chunks: Array(repeating: .waiting, count: columns.count)))
+        // Of many columns the encoders and their chunks take more than the values of few rows.
+        let memory = transaction.database.memory, needed = columns.count * BulkWriter.columnBytes
+        if !memory.note(needed) { throw FirnError.beyondMemory("writing \(columns.count) columns of type \"\(schema.name)\"", needed, memory) }
         let encoders = Unshared(self.encoders)
         // Sparse columns get a slot for every row one by one, while they are encoded.
         let presence = transaction.presence(columns.map(\.presenceToShare), profile: profile)

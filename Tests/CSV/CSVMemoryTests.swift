@@ -38,11 +38,36 @@ import Testing
         let reader = try CSVReader(Input(bytes: Array((0...rows).map { _ in line }.joined().utf8), name: "test.csv"), options: options)
         var count = 0, batches = 0
         while let (_, batch) = try reader.next() {
-            #expect(batch.count * width <= max(CSVReader.batchCells, CSVReader.mostBatchBytes + (1 << 19)))
+            #expect(batch.count * width <= max(CSVReader.mostBatchCells, CSVReader.mostBatchBytes + (1 << 19)))
             count += batch.count
             batches += 1
         }
         #expect(count == rows && batches >= 3)
+    }
+
+    @Test func `a lower memory limit makes smaller batches`() throws {
+        let width = 5000, rows = 300, limit = 32 << 20
+        let line = String(repeating: ",", count: width - 1) + "\n"
+        let input = Input(bytes: Array((0...rows).map { _ in line }.joined().utf8), name: "test.csv")
+        input.budget = MemoryBudget(limit: limit)
+        let reader = try CSVReader(input)
+        var count = 0
+        while let (_, batch) = try reader.next() {
+            #expect(batch.count * width <= limit / 128)
+            count += batch.count
+        }
+        #expect(count == rows)
+    }
+
+    @Test func `memory that nothing charged ends the reading with an error`() throws {
+        let line = String(repeating: ",", count: 4999) + "\n"
+        let input = Input(bytes: Array((0...400).map { _ in line }.joined().utf8), name: "test.csv")
+        input.budget = MemoryBudget(limit: 64 << 20) { more, _ in more < 1 << 20 }
+        let error = #expect(throws: FirnError.self) {
+            let reader = try CSVReader(input)
+            while try reader.next() != nil {}
+        }
+        #expect(error?.code == .outOfMemory && error?.place?.file == "test.csv", "\(String(describing: error))")
     }
 
     private func remarks(_ text: String, nulls: [String] = []) throws -> [String] {
