@@ -16,6 +16,17 @@ struct LostVersion {
     private static let maximumCandidates = 256
     private static let maximumRecord: UInt64 = 64 << 20
 
+    /// A later version of which only the catalogue is known to be whole: its root and its commit record are damaged, so that no root can be made for it, but recovery finds it.
+    /// An interrupted commit can leave the same. Nil: there is none.
+    func unrestorable() throws(FirnError) -> UInt64? {
+        guard !base.isEncrypted, !salvage.bytes(at: slotOffset, atMost: UInt64(Root.slotBytes)).elementsEqual(Root.vacantSlot) else { return nil }
+        let newer = (salvage.strayLeads() + salvage.leads().leads).filter { $0.version > base.version && $0.origin != .place }
+        // A hostile file may be full of what looks like a record.
+        let found = newer.prefix(LostVersion.maximumCandidates).first { (try? salvage.read($0.catalogue)) != nil }
+        do throws(Damage) { try salvage.checkIntact() } catch { throw FirnError(error, in: salvage.path) }
+        return found?.version
+    }
+
     private var slotOffset: UInt64 { base.offset(of: base.version &+ 1) }
 
     /// The root of that version, as it was or as good; nil: no version after `base` is whole.

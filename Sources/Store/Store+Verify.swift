@@ -30,7 +30,7 @@ extension Store {
     }
 
     /// What is wrong with the slot that does not hold the newest root; and the version that it led to, if that was a newer one.
-    private func damagedRoot(_ newest: Root) throws(FirnError) -> (Damage, lost: Root?)? {
+    private func damagedRoot(_ newest: Root) throws(FirnError) -> (Damage, lost: UInt64?)? {
         if newest.isAlone { return try fellBack.map { (damage) throws(FirnError) in (damage, try lostVersion(newest)) } }
         let other = newest.offset(of: newest.version &+ 1), slot = try file.read(count: Root.slotBytes, at: other)
         // A slot that never held a root, or from which one was taken away.
@@ -41,8 +41,11 @@ extension Store {
         } catch { return (error.shifted(by: other).naming("the root at \(other)"), try lostVersion(newest)) }
     }
 
-    private func lostVersion(_ newest: Root) throws(FirnError) -> Root? {
-        newest.isEncrypted ? nil : try LostVersion(salvage: Salvage(file, path: path), base: newest, isWhole: nil).find()
+    private func lostVersion(_ newest: Root) throws(FirnError) -> UInt64? {
+        guard !newest.isEncrypted else { return nil }
+        let lost = try LostVersion(salvage: Salvage(file, path: path), base: newest, isWhole: nil)
+        if let root = try lost.find() { return root.version }
+        return try lost.unrestorable()
     }
 
     /// The newest version where it does not hold and the one before is read: to be looked at, not to be believed. Nil: it holds, or a later one has come.
@@ -83,7 +86,7 @@ extension Store {
         let newest = try snapshot()
         defer { newest.release() }
         if newest.version > 0, !newest.root.isAlone {
-            if let (damage, lost) = try damagedRoot(newest.root), let lost { note(damage.naming("version \(lost.version) is not read")) }
+            if let (damage, lost) = try damagedRoot(newest.root), let lost { note(damage.naming("version \(lost) is not read, and a commit may write over it")) }
             if try file.size() < newest.root.end * 64 { note(Damage("the file is cut short", at: Int(clamping: try file.size()))) }
         }
         do throws(FirnError) {

@@ -101,6 +101,19 @@ import Testing
         }
     }
 
+    @Test func `a version that only recovery finds is reported as damage`() throws {
+        let (whole, root, _) = try make(), slot = Int(root.offset(of: 3))
+        var bytes = whole
+        bytes[slot + 20] ^= 1
+        bytes[slot + 21] ^= 1
+        bytes[Int(root.record.offset) + 41] ^= 1   // the record's end of the file: its number and its catalogue are whole
+        try place(bytes, at: path)
+        #expect(try Salvage(path: path).strayLeads().contains { $0.version == 3 })
+        let store = try Store.open(path: path, writable: false)
+        #expect(try store.latestVersion() == 2 && store.rootNotice() == nil)
+        #expect(try faults(store).contains { $0.contains("version 3 is not read") })
+    }
+
     @Test func `a damaged older root hides nothing: the newest version is gone on from`() throws {
         let (whole, root, catalogue) = try make(), slot = Int(root.offset(of: 2))
         var bytes = whole
