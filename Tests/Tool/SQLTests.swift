@@ -102,6 +102,17 @@ import Testing
         #expect(try scratch.firn("sql", "people.firn", "SELECT * FROM people WHERE id > 9").code == 1)
     }
 
+    @Test func `temporary tables take four times the memory limit at most`() throws {
+        let scratch = try sample()
+        func make(_ rows: Int) throws -> FirnRun {
+            let sql = "CREATE TEMP TABLE t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT \(rows)) SELECT printf('%01000d', x) AS text FROM c; SELECT count(*) AS n FROM t"
+            return try scratch.firn("sql", "people.firn", sql, "--memory", "8MB", "--format", "csv")
+        }
+        #expect(try make(20_000).out == "n\n20000\n")
+        let run = try make(50_000)
+        #expect(run.code == 5 && run.out.isEmpty && run.errors.contains("temporary tables need more than 32 MB") && run.errors.contains("--memory"), "\(run.code) \(run.errors)")
+    }
+
     @Test func `nothing is written to files`() throws {
         let scratch = try sample()
         let before = try Data(contentsOf: scratch.file("people.firn"))

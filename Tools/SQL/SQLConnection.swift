@@ -16,9 +16,13 @@ package final class SQLConnection {
     /// Modules of virtual tables that SQLite has, in lower case.
     private var modules: Set<String> = []
 
+    /// What temporary tables may take, on disk or in memory: four times the limit of memory.
+    private var temporaryBytes = 0
+    private static let pageSize = 4096, maximumPages = (1 << 30) - 2
+
     /// `functions`: SQLite's, from the library that the program links. From the start, statements may read what `add` makes tables, and write what
     /// is temporary; see `SQLPermissions`. SQLite takes half of the machine's memory at most, and no more
-    /// than the limit of `MemoryBudget.process`.
+    /// than the limit of `MemoryBudget.process`; temporary tables take four times that limit at most.
     package init(functions: UnsafeRawPointer?, threads: Int = 1) throws(FirnError) {
         guard let functions else { throw FirnError(.unsupported, "SQLite does not start") }
         firn_sql_use(functions)
@@ -27,7 +31,10 @@ package final class SQLConnection {
             firn_sql_close(db)
             throw FirnError(.unsupported, "SQLite does not start")
         }
-        firn_sql_limit_memory(Int64(clamping: MemoryBudget.process.limit))
+        let limit = MemoryBudget.process.limit
+        firn_sql_limit_memory(Int64(clamping: limit))
+        temporaryBytes = min(limit, SQLConnection.maximumPages * SQLConnection.pageSize / 4) * 4
+        try executeOwn("PRAGMA temp.page_size = \(SQLConnection.pageSize); PRAGMA temp.max_page_count = \(max(16, temporaryBytes / SQLConnection.pageSize))")
         try takeInventory()
         firn_sql_guard(db, Unmanaged.passUnretained(self).toOpaque())
     }
@@ -138,6 +145,9 @@ package final class SQLConnection {
         if firn_sql_is_out_of_memory(db) {
             return FirnError(.outOfMemory, "the statement needs more than \(MemoryBudget.words(Int(firn_sql_memory_limit()))) of memory, which is the limit of SQLite",
                              advice: "select fewer rows or shorter values, or raise the limit with --memory SIZE if you trust the data")
+        }
+        if firn_sql_is_full(db) {
+            return FirnError(.noSpace, "the disk is full, or temporary tables need more than \(MemoryBudget.words(temporaryBytes))", advice: "temporary tables take four times the limit of memory at most, which --memory SIZE sets")
         }
         let offset = Int(firn_sql_error_offset(db))
         guard offset >= 0, start + offset <= sql.count else { return FirnError(.usage, message) }

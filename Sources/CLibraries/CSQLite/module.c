@@ -333,6 +333,7 @@ int firn_sql_open(const char *name, sqlite3 **db) {
 void firn_sql_limit_memory(int64_t bytes) { sqlite3_hard_heap_limit64(bytes < memory_limit() ? bytes : memory_limit()); }
 int64_t firn_sql_memory_limit(void) { return sqlite3_hard_heap_limit64(-1); }
 bool firn_sql_is_out_of_memory(sqlite3 *db) { return (sqlite3_errcode(db) & 0xFF) == SQLITE_NOMEM; }
+bool firn_sql_is_full(sqlite3 *db) { return (sqlite3_errcode(db) & 0xFF) == SQLITE_FULL; }
 void firn_sql_close(sqlite3 *db) { sqlite3_close_v2(db); }
 int firn_sql_execute(sqlite3 *db, const char *sql, char **error) { return sqlite3_exec(db, sql, NULL, NULL, error); }
 void firn_sql_free(void *memory) { sqlite3_free(memory); }

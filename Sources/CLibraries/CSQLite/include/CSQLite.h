@@ -129,6 +129,7 @@ void firn_sql_limit_memory(int64_t bytes);
 int64_t firn_sql_memory_limit(void);
 /// The last error is that there was no memory.
 bool firn_sql_is_out_of_memory(sqlite3 *db);
+bool firn_sql_is_full(sqlite3 *db);
 void firn_sql_close(sqlite3 *db);
 int firn_sql_execute(sqlite3 *db, const char *sql, char **error);
 void firn_sql_free(void *memory);
