@@ -18,7 +18,7 @@ extension SnapshotCore {
     /// `seen`: headers of segments that were looked at with all that they lead to.
     func verify(full: Bool, passing seen: inout Set<ExtentRef>, progress: (_ rows: Int) -> Void) -> [Defect] {
         let verifier = Verifier(core: self, full: full, seen: seen)
-        for type in schema.types.indices { verifier.check(type, progress) }
+        for type in schema.types.indices where !verifier.isBeyondMemory { verifier.check(type, progress) }
         seen = verifier.seen
         return verifier.defects
     }
@@ -29,6 +29,8 @@ private final class Verifier {
     let full: Bool
     var seen: Set<ExtentRef>
     var defects: [Defect] = []
+    /// Something was not looked at for want of memory: the rest need not be.
+    private(set) var isBeyondMemory = false
     private var schema = TypeSchema("", columns: [])
     /// Of the type that is being looked at: its delta cannot be read as a whole.
     private var hasDeltaDefect = false
@@ -47,6 +49,7 @@ private final class Verifier {
 
     private func note(_ place: Place, _ column: Int?, _ damage: Damage) {
         defects.append(Defect(type: schema.name, column: column.map { schema.columns[$0].name }, rows: place.rows, part: place.part, damage))
+        isBeyondMemory = isBeyondMemory || damage.isBeyondMemory
     }
 
     /// `base`: where the extent lies that is read; what is wrong within it is told by its place in the file.
@@ -82,7 +85,8 @@ private final class Verifier {
             }
             guard let segment = open(type, index, entry, place) else { continue }
             live += segment.liveCount
-            for column in schema.columns.indices { check(segment, column, place) }
+            for column in schema.columns.indices where !isBeyondMemory { check(segment, column, place) }
+            if isBeyondMemory { return }
             if !entry.header.isNone { seen.insert(entry.header) }
             progress(segment.rowCount)
         }

@@ -70,6 +70,27 @@ import Testing
         #expect(try Database.open(path: saved, key: key).snapshot().schema["T"]!.key == [0])
     }
 
+    @Test func `lost rows of embedded objects are reported with the columns that hold those objects`() throws {
+        let inner = TypeSchema("Inner", columns: [ColumnSchema("x", ColumnType(.int, optional: true))], isEmbedded: true)
+        let outer = TypeSchema("Outer", columns: [ColumnSchema("deep", ColumnType(.embedded, optional: true, target: "Inner"))], isEmbedded: true)
+        let root = TypeSchema("Root", columns: [ColumnSchema("id", ColumnType(.int)), ColumnSchema("o", ColumnType(.embedded, optional: true, target: "Outer"))], key: [0])
+        var database: Database? = try Database.create(path: path)
+        try commit(database!) {
+            try $0.extendSchema([inner, outer, root])
+            let objects: [[Value]] = (0..<9000).map { [.int(Int64($0)), .object([.init("deep", .object([.init("x", .int(Int64(GoldenRows.mix($0) % 99_991)))]))])] }
+            try $0.bulkWriter("Root").append(RandomTables.batch(objects, of: root, in: Schema([inner, outer, root])))
+        }
+        let core = try database!.snapshot().core
+        let type = try #require(core.schema.types.firstIndex { $0.name == "Inner" })
+        let header = try core.directoryEntry(type: type, index: 0).header
+        database = nil
+        try damage(header.offset + 30)
+        let recovery = try Recovery.run(from: path, to: saved, profile: .fast, threads: 1)
+        #expect(recovery.losses.contains { $0.type == "Inner" && $0.column == nil }, "\(recovery.losses)")
+        #expect(recovery.losses.contains { $0.type == "Root" && $0.column == "o.deep" }, "\(recovery.losses)")
+        #expect(!recovery.losses.contains { $0.type == "Outer" }, "\(recovery.losses)")
+    }
+
     @Test func `T6 rows that are lost come from the version before, without those that were deleted, and with what was changed since`() throws {
         var database: Database? = try database(500)
         try commit(database!) {

@@ -33,6 +33,8 @@ package struct Recovery: Sendable {
         defer { version.core.close() }
         var recovery = Recovery(version: version.version, time: version.time, losses: version.losses, remarks: version.remarks)
         let types = version.core.schema.types.indices.map { SalvagedType(version, salvage, type: $0, unproven: unproven, progress: progress) }
+        // What there was no memory to look at is not lost.
+        if let unread = (version.losses + types.flatMap(\.losses)).first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: path) }
         if wanted == nil, !types.allSatisfy(\.losses.isEmpty), let older = wholeVersion(path, key, before: version.version, withMoreRowsThan: rows(types)) {
             var recovery = try run(from: path, version: String(older), key: key, to: target, encryption: encryption, overwrite: overwrite, profile: profile, threads: threads, progress: progress)
             recovery.losses.insert(Loss(Damage("version \(version.version) has lost rows: version \(older), which is whole, has more of them, and is taken")), at: 0)
@@ -42,9 +44,8 @@ package struct Recovery: Sendable {
         for type in types {
             recovery.losses += type.losses
             recovery.withheldRows += type.withheldRows
+            recovery.losses += lostObjects(type, version.core.schema)
         }
-        // What there was no memory to look at is not lost.
-        if let unread = recovery.losses.first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: path) }
         recovery.remarks += Recovery.indexRemarks(version.core)
 
         var schema = version.core.schema
@@ -78,6 +79,14 @@ package struct Recovery: Sendable {
         }
         try transaction.commit()
         return recovery
+    }
+
+    /// Losses of the columns whose objects are lost rows of an embedded type.
+    private static func lostObjects(_ type: SalvagedType, _ schema: Schema) -> [Loss] {
+        guard type.schema.isEmbedded, let loss = type.losses.first(where: { $0.rows != nil && $0.column == nil && $0.takenFrom == nil && !$0.isUnproven }) else { return [] }
+        return schema.owners(of: type.schema.name).map { owner in
+            Loss(type: owner.type, column: owner.path, Damage("objects are lost with rows of \(type.schema.name): what is left of them has no values", at: Int(clamping: loss.damage.offset)))
+        }
     }
 
     private static func rows(_ types: [SalvagedType]) -> Int {
@@ -123,5 +132,25 @@ package struct Recovery: Sendable {
             if let damage = core.catalogue.types[type].indexDamage { return ["\(core.schema.types[type].name) has no indexes any more: \(damage.what) (byte \(damage.offset))"] }
             return core.verifyIndexes(type, full: false).map { "made anew: \($0)" }
         }
+    }
+}
+
+extension Schema {
+    /// The columns that hold objects of an embedded type, each by the type of its rows and its path in them. Of several paths to an owner the shortest stands for all.
+    fileprivate func owners(of embedded: String) -> [(type: String, path: String)] {
+        var paths: [String: (type: String, path: String)] = [:], found: [(type: String, path: String)] = []
+        var reached = types.filter { !$0.isEmbedded }[...]
+        while let owner = reached.popFirst() {
+            for column in owner.columns where column.type.kind == .embedded {
+                guard let target = column.type.target, let type = self[target] else { continue }
+                let place = paths[owner.name].map { ($0.type, "\($0.path).\(column.name)") } ?? (owner.name, column.name)
+                if target == embedded { found.append(place) }
+                if type.isEmbedded, paths[target] == nil {
+                    paths[target] = place
+                    reached.append(type)
+                }
+            }
+        }
+        return found
     }
 }

@@ -53,7 +53,7 @@ final class SalvagedType {
         readDirectory(ofVersion: version.version)
         readDelta()
         var last: Int64 = -1
-        for index in 0..<(state.inner != nil || directory != nil ? state.segmentCount : 0) {
+        for index in 0..<(state.inner != nil || directory != nil ? state.segmentCount : 0) where !isBeyondMemory {
             guard let entry = entry(index) else { continue }
             guard entry.firstRowID > last else {
                 lose(nil, entry.firstRowID...entry.lastRowID, entry.rowCount - entry.deletedCount, Damage("row ids do not ascend from the segment before"))
@@ -77,8 +77,12 @@ final class SalvagedType {
 
     deinit { core.close() }
 
+    /// Something was not looked at for want of memory, which ends the recovery.
+    private var isBeyondMemory = false
+
     private func lose(_ column: Int?, _ rows: ClosedRange<Int64>?, _ count: Int?, from version: UInt64? = nil, _ damage: Damage) {
         losses.append(Loss(type: schema.name, column: column.map { schema.columns[$0].name }, rows: rows, count: count, takenFrom: version, damage))
+        isBeyondMemory = isBeyondMemory || damage.isBeyondMemory
     }
 
     // MARK: Directory
@@ -141,6 +145,10 @@ final class SalvagedType {
             let segment = try open(entry)
             for column in schema.columns.indices {
                 do throws(Damage) { _ = try values(segment, column) } catch {
+                    if error.isBeyondMemory {
+                        lose(column, rows, segment.liveCount, error)
+                        return nil
+                    }
                     if let (substitute, missing, what) = substitute(segment, column) {
                         part.substitutes[column] = substitute
                         if missing > 0 { part.gaps.insert(column) }
