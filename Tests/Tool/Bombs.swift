@@ -7,9 +7,9 @@ import Foundation
 
 /// Small files of a hostile writer that unpack to more than any memory. Every hash in them is right.
 enum Bomb: String, CaseIterable {
-    /// 16 columns of two values, each column with a dictionary of 240 MB.
+    /// 64 columns of two values, each column with a dictionary of 240 MB.
     case dictionaries
-    /// 64 columns that share one page of 61 MB.
+    /// 200 columns that share one page of 61 MB.
     case sharedPage
     /// A value of 48 million nulls in lists.
     case nestedLists
@@ -35,11 +35,11 @@ enum Bomb: String, CaseIterable {
 
     func write(_ path: String) throws {
         switch self {
-        case .dictionaries: try HostileWriter(path, text(16)).write(rows: 2) { writer, column in
+        case .dictionaries: try HostileWriter(path, text(64)).write(rows: 2) { writer, column in
             HostileWriter.Part(chunk: try writer.extent(HostileWriter.coded), shared: try writer.extent(Bomb.dictionary))
         }
         case .sharedPage:
-            let writer = try HostileWriter(path, text(64)), page = HostileWriter.text(HostileWriter.page([30_500_000, 30_500_000]))
+            let writer = try HostileWriter(path, text(200)), page = HostileWriter.text(HostileWriter.page([30_500_000, 30_500_000]))
             let ref = try writer.extent(page)
             try writer.write(rows: 2) { _, _ in HostileWriter.Part(chunk: ref) }
         case .nestedLists:

@@ -7,39 +7,53 @@ enum CellText {
     static func text(_ value: Value, _ column: ColumnSchema, in schema: Schema) -> String {
         if value.isNull { return "" }
         if case .string(let text) = value { return text.isEmpty ? "\"\"" : text }
-        return nested(value, column.type, column.notation, schema)
+        var out = ""
+        append(value, column.type, column.notation, schema, to: &out)
+        return out
     }
 
-    private static func nested(_ value: Value, _ type: ColumnType, _ notation: Notation, _ schema: Schema) -> String {
+    private static func append(_ value: Value, _ type: ColumnType, _ notation: Notation, _ schema: Schema, to out: inout String) {
         switch value {
-        case .null: return "null"
-        case .bool(let x): return bool(x, notation)
-        case .int(let x): return String(x)
-        case .float(let x): return "\(x)"
-        case .double(let x): return double(x, notation)
-        case .string(let x): return x
-        case .data(let x): return "\(x.count) B"
-        case .date(let x): return date(x, notation)
-        case .decimal(let x): return x.description
-        case .objectID(let x): return x.objectIDText
-        case .uuid(let x): return notation == .uuidUpper ? x.uuidText.uppercased() : x.uuidText
-        case .link(let x): return "#\(x)"
-        case .list(let items): return "[" + items.map { nested($0, type.element, notation, schema) }.joined(separator: ", ") + "]"
-        case .set(let items): return "{" + items.map { nested($0, type.element, notation, schema) }.joined(separator: ", ") + "}"
-        case .map(let entries): return "{" + entries.map { "\($0.key): " + nested($0.value, type.element, notation, schema) }.joined(separator: ", ") + "}"
-        case .object(let entries): return object(entries, type, schema)
+        case .null: out += "null"
+        case .bool(let x): out += bool(x, notation)
+        case .int(let x): out += String(x)
+        case .float(let x): out += "\(x)"
+        case .double(let x): out += double(x, notation)
+        case .string(let x): out += x
+        case .data(let x): out += "\(x.count) B"
+        case .date(let x): out += date(x, notation)
+        case .decimal(let x): out += x.description
+        case .objectID(let x): out += x.objectIDText
+        case .uuid(let x): out += notation == .uuidUpper ? x.uuidText.uppercased() : x.uuidText
+        case .link(let x): out += "#\(x)"
+        case .list(let items): append(items, in: ("[", "]"), to: &out) { append($0, type.element, notation, schema, to: &$1) }
+        case .set(let items): append(items, in: ("{", "}"), to: &out) { append($0, type.element, notation, schema, to: &$1) }
+        case .map(let entries):
+            append(entries, in: ("{", "}"), to: &out) { entry, out in
+                out += "\(entry.key): "
+                append(entry.value, type.element, notation, schema, to: &out)
+            }
+        case .object(let entries):
+            // Fields of embedded objects take their names from the type; those that are null are left out.
+            let fields = type.target.flatMap { schema[$0] }?.columns ?? []
+            append(entries.enumerated().lazy.filter { !$0.element.value.isNull }, in: ("{", "}"), to: &out) { field, out in
+                let column = field.offset < fields.count ? fields[field.offset] : nil
+                out += "\(column?.name ?? field.element.key): "
+                append(field.element.value, column?.type ?? ColumnType(.any), column?.notation ?? .plain, schema, to: &out)
+            }
         }
     }
 
-    /// Fields of embedded objects take their names from the type; those that are null are left out.
-    private static func object(_ entries: [Value.Entry], _ type: ColumnType, _ schema: Schema) -> String {
-        let fields = type.target.flatMap { schema[$0] }?.columns ?? []
-        var parts: [String] = []
-        for (i, entry) in entries.enumerated() where !entry.value.isNull {
-            let column = i < fields.count ? fields[i] : nil
-            parts.append("\(column?.name ?? entry.key): " + nested(entry.value, column?.type ?? ColumnType(.any), column?.notation ?? .plain, schema))
+    /// The items in brackets, with commas between them.
+    private static func append<Items: Sequence>(_ items: Items, in brackets: (String, String), to out: inout String, _ item: (Items.Element, inout String) -> Void) {
+        out += brackets.0
+        var isFirst = true
+        for each in items {
+            if !isFirst { out += ", " }
+            isFirst = false
+            item(each, &out)
         }
-        return "{" + parts.joined(separator: ", ") + "}"
+        out += brackets.1
     }
 
     private static func bool(_ value: Bool, _ notation: Notation) -> String {
