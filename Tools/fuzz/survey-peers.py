@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """survey-peers.py [rounds]: the corruption survey of Tests/Attacks on other stores: SQLite, LMDB and Parquet files of 1,000 rows, each damaged by 100
 flipped bits, 40 zeroed sectors and 40 truncations (times rounds), read whole in a process of its own. Counts what came of it: the right data, other data
-without a word (silent), an error, a crash, a hang. Missing modules are skipped with a word. The table of docs/testing.md is this one's."""
+without a word (silent), an error, a crash, a hang. Missing modules are skipped with a word. The table of docs/evidence/survey.md is this one's."""
 import os, random, subprocess, sys, tempfile
 
 ROWS = 1000
