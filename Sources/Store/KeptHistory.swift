@@ -1,4 +1,4 @@
-// What the file says about versions that stay beyond the recent ones: an extent that commit records refer to. See docs/format/store.md, "History".
+// What the file says about versions that stay beyond the recent ones: an extent that commit records refer to. See docs/format/store.md, "History: an extent".
 //
 //   "HST1" · zero 4 · versions 8 · seconds 8 · count varint · for each tag: name · version varint · time 8 · end varint · catalogue 32
 

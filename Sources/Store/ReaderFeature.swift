@@ -1,4 +1,4 @@
-/// What a reader must know to understand a file, beyond version 1 of the format: bits of the root (`docs/format/store.md`, "Features"). Written to
+/// What a reader must know to understand a file, beyond version 1 of the format: bits of the root (`docs/format/store.md`, "Feature bits"). Written to
 /// files; the numbers never change.
 package enum ReaderFeature: UInt64, CaseIterable, Sendable {
     /// The presence of a column is that of another one, or lies within it.
