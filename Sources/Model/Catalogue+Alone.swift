@@ -2,7 +2,7 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// The catalogue of a small file of one commit: schema and segments are inside it (`docs/format/model.md`, "Catalogue of a small file").
+/// The catalogue of a small file of one commit: schema and segments are inside it (`docs/format/model.md`, "Inline catalogue").
 ///
 ///     form u8 (2 plain, 3 one zstd frame: size varint first) · body
 ///     body = schema: length varint, bytes · for each type: segment

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnStore
 
-/// The root of one version (`docs/format.md`, "Catalogue").
+/// The root of one version (`docs/format/model.md`, "Catalogue").
 ///
 ///     version u8 = 1 · 0 u8 · type count u16 · schema ref 32 · for each type of the schema, in its order:
 ///     next row id i64 · live rows u64 · segment count u32 · delta rows u32 · delta changes u32 · delta bytes u32
@@ -131,7 +131,7 @@ struct Catalogue {
     }
 }
 
-/// Where the sealed segments of a type are: one entry of 64 bytes each, ascending by row id (`docs/format.md`, "Directory").
+/// Where the sealed segments of a type are: one entry of 64 bytes each, ascending by row id (`docs/format/model.md`, "Directory").
 ///
 ///     first row id i64 · last row id i64 · rows u32 · deleted u32 · header ref 32 · 0 u64
 struct DirectoryEntry {

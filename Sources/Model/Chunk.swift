@@ -13,11 +13,11 @@ enum StreamKind: UInt8, CaseIterable {
     case elementPresent = 4
     /// The arrays of `Column` of the same names, one entry a row (of a collection: an element).
     case words = 5, extra = 6, reals = 7, text = 8, tags = 9
-    /// In place of `present`: which earlier column's bits these are, or lie within (`PresenceReference`; "Shared presence").
+    /// In place of `present`: which earlier column's bits these are, or lie within (`PresenceReference`; "Shared validity").
     case presentLike = 10
 }
 
-/// One column of one segment as bytes (`docs/format.md`, "Chunk").
+/// One column of one segment as bytes (`docs/format/model.md`, "Chunk").
 ///
 ///     stream count u8 · for each stream: kind u8, length varint · the streams end to end, in that order
 ///

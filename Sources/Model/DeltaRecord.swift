@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// What the delta tree says of one row id (`docs/format.md`, "Delta records"). Embedded objects are links to rows of their own type.
+/// What the delta tree says of one row id (`docs/format/model.md`, "Delta records"). Embedded objects are links to rows of their own type.
 ///
 ///     kind u8: 1 the whole row, 2 new values for some columns, 3 deleted · [count varint · count × (column id varint, value)]
 struct DeltaRecord {

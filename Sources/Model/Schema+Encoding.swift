@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// The schema as bytes (`docs/format.md`, "Schema").
+/// The schema as bytes (`docs/format/model.md`, "Schema").
 ///
 ///     version u8 = 1 · type count varint · then for each type:
 ///     id varint · name string · flags u8 (1 embedded, 2 envelope) · [envelope string] · column count varint

@@ -2,7 +2,7 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// What the file says of one segment (`docs/format.md`, "Segment header").
+/// What the file says of one segment (`docs/format/model.md`, "Segment header").
 ///
 ///     magic "sg" · version u8 = 1 · flags u8 (1 packed, 2 row ids stored, 4 deletes) · row count u32 · column count u32 · first row id i64
 ///     [row ids: length u32, words stream] [deletes: length u32, bits stream]

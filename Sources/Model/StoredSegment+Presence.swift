@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnCodecs
 
-/// Presence that a column shares with an earlier one of the same segment (`docs/format/model.md`, "Shared presence").
+/// Presence that a column shares with an earlier one of the same segment (`docs/format/model.md`, "Shared validity").
 extension StoredSegment {
     /// The bits that the chunk at `place` refers to.
     func presence(_ reference: PresenceReference, of place: Int) throws(Damage) -> BitsReader {

@@ -205,7 +205,7 @@ extension SegmentHeader {
     }
 }
 
-/// Patches of one chunk as bytes (`docs/format.md`, "Patches").
+/// Patches of one chunk as bytes (`docs/format/model.md`, "Chunk overlays").
 ///
 ///     count varint · positions: length varint, words stream (ascending) · the new values as a chunk of `count` rows
 extension Patch {

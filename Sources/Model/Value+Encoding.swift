@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// A value as bytes, for what nests inside `any` columns and for rows in the delta tree (`docs/format.md`, "Values").
+/// A value as bytes, for what nests inside `any` columns and for rows in the delta tree (`docs/format/model.md`, "Values").
 ///
 ///     tag u8, then: bool u8 · int, link signed varint · float u32 · double u64 · string, data varint length + bytes
 ///     · date signed varint + varint · decimal, uuid 16 B (high, low) · object id 8 B + 4 B · list, set varint count + values
