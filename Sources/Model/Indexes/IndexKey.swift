@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// What stands for a value in an index (`docs/format/indexes.md`, "What stands for a value"): ascends as values do, and is the same for values that are.
+/// What stands for a value in an index (`docs/format/indexes.md`, "Index keys"): ascends as values do, and is the same for values that are.
 package struct IndexKey: Hashable, Comparable, Sendable {
     package var word: Int64
     package var extra: UInt32

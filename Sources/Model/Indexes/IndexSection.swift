@@ -45,7 +45,7 @@ struct IndexState: Hashable, Sendable {
     var bytes: Int { runs.reduce(0) { $0 + Int(clamping: $1.ref.length) } }
 }
 
-/// The indexes of a type as they stand behind its directory (`docs/format/indexes.md`, "Where they are").
+/// The indexes of a type as they stand behind its directory (`docs/format/indexes.md`, "Location").
 enum IndexSection {
     private static let magic: [UInt8] = [0x69, 0x78]
     private static let version: UInt8 = 1
