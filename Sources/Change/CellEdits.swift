@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// `edits.NAME` of a file of changes: what became of the parts of nested cells (docs/format/changes.md, "Parts of cells").
+/// `edits.NAME` of a file of changes: what became of the parts of nested cells (docs/format/changes.md, "Edits of nested cells").
 enum CellEdits {
     static func typeName(_ name: String) -> String { "edits.\(name)" }
 
