@@ -19,7 +19,7 @@ struct LostVersion {
     /// A later version of which only the catalogue is known to be whole: its root and its commit record are damaged, so that no root can be made for it, but recovery finds it.
     /// An interrupted commit can leave the same. Nil: there is none.
     func unrestorable() throws(FirnError) -> UInt64? {
-        guard !base.isEncrypted, !salvage.bytes(at: slotOffset, atMost: UInt64(Root.slotBytes)).elementsEqual(Root.vacantSlot) else { return nil }
+        guard !base.isEncrypted, !base.isVacant(salvage.bytes(at: slotOffset, atMost: UInt64(Root.slotBytes))) else { return nil }
         let newer = (salvage.strayLeads() + salvage.leads().leads).filter { $0.version > base.version && $0.origin != .place }
         // A hostile file may be full of what looks like a record.
         let found = newer.prefix(LostVersion.maximumCandidates).first { (try? salvage.read($0.catalogue)) != nil }
@@ -34,7 +34,7 @@ struct LostVersion {
         guard !base.isEncrypted, base.version < ExtentRef.maximumVersion else { return nil }
         let slot = Array(salvage.bytes(at: slotOffset, atMost: UInt64(Root.slotBytes)))
         // What is taken away on purpose is not looked for, and no record follows an older root.
-        if slot == Root.vacantSlot { return nil }
+        if base.isVacant(slot) { return nil }
         let torn = slot.withUnsafeBytes { Root(torn: $0, at: slotOffset) }
         var candidates: [(offset: UInt64, version: UInt64, time: Int64)] = []
         if let torn, let record = try? salvage.read(torn.record), let found = try? CommitRecord(record) {

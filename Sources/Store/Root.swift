@@ -70,7 +70,14 @@ struct Root: Equatable {
     }
 
     /// The slot of a version that no reader has ever seen: a file that took its name with its first commit has none to fall back to.
+    /// In files that began inline, its first `length` bytes: see `isVacant`.
     static let vacantSlot = magic + [UInt8](repeating: 0, count: slotBytes - magic.count)
+
+    /// The bytes of a vacant slot of this file.
+    var vacantSlot: [UInt8] { secondSlot == 0 ? Root.vacantSlot : Array(Root.vacantSlot[..<Root.length]) }
+
+    /// Whether a slot of this file is vacant: it never held a root, or a writer removed a rejected one.
+    func isVacant(_ slot: some Collection<UInt8>) -> Bool { slot.prefix(secondSlot == 0 ? Root.slotBytes : Root.length).elementsEqual(vacantSlot) }
 
     /// What the slot at `offset` holds. `Damage` if it is not whole.
     init(slot: UnsafeRawBufferPointer, at offset: UInt64) throws(Damage) {

@@ -80,7 +80,7 @@ struct RootSearch {
         }
         // What lies at a place where the second slot may be can be anything, even a root; if several do, nothing says which is ours.
         if slots.count > 2, whole.count > 1 { throw FirnError.damaged(path, what: "the first root is damaged, and there are several second ones", byte: 0) }
-        if let alone = whole.first, alone.isAlone, slots.count == 2, slots[1].bytes.allSatisfy({ $0 == 0 }) { fault = more(than: alone, size) }
+        if let alone = whole.first, alone.isAlone, slots.count == 2, slots[1].bytes.allSatisfy({ $0 == 0 }) || alone.isVacant(slots[1].bytes) { fault = more(than: alone, size) }
         for root in whole { try Store.checkFeatures(root, path) }
         let cipher = try unseal(&whole, &fault)
         whole.sort { $0.version > $1.version }

@@ -42,7 +42,7 @@ extension Salvage {
     package var hasDamagedSlot: Bool {
         guard let root = Salvage.slots(mapping, length).compactMap(\.whole).max(by: { $0.version < $1.version }), root.version > 0, !root.isAlone else { return false }
         let offset = root.offset(of: root.version &+ 1), slot = bytes(at: offset, atMost: UInt64(Root.slotBytes))
-        return !slot.elementsEqual(Root.vacantSlot) && (try? Root(slot: slot, at: offset)) == nil
+        return !root.isVacant(slot) && (try? Root(slot: slot, at: offset)) == nil
     }
 
     /// Adds an extent that was made of what was found; its reference is read like those of the file.

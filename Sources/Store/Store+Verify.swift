@@ -34,7 +34,7 @@ extension Store {
         if newest.isAlone { return try fellBack.map { (damage) throws(FirnError) in (damage, try lostVersion(newest)) } }
         let other = newest.offset(of: newest.version &+ 1), slot = try file.read(count: Root.slotBytes, at: other)
         // A slot that never held a root, or from which one was taken away.
-        if slot == Root.vacantSlot { return nil }
+        if newest.isVacant(slot) { return nil }
         do throws(Damage) {
             _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: other).unsealed(cipher) }
             return nil

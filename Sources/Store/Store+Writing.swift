@@ -41,8 +41,8 @@ extension Store {
         let there = slot.withUnsafeBytes { try? Root(slot: $0, at: offset).unsealed(cipher) }
         if there == refused {
             do throws(FirnError) {
-                // The vacant slot says that it was taken away, not damaged: no version is looked for that would belong there. Where a file began alone, its first slot has no room for more.
-                try file.write(refused.secondSlot == 0 ? Root.vacantSlot : [UInt8](repeating: 0, count: refused.encoded().count), at: offset)
+                // The vacant slot says that it was taken away, not damaged: no version is looked for that would belong there.
+                try file.write(refused.vacantSlot, at: offset)
                 try file.sync()
             } catch {
                 fail(error)

@@ -114,6 +114,37 @@ import Testing
         #expect(try faults(store).contains { $0.contains("version 3 is not read") })
     }
 
+    @Test(arguments: [false, true]) func `a rejected version does not return when its extents become whole after a writer made its slot vacant`(isInline: Bool) throws {
+        for last in 2...3 {
+            let store = try Store.create(path: path, overwrite: true, atFirstCommit: isInline)
+            let first = try store.begin()
+            if isInline { try first.commitAlone([]) } else { try first.commit(catalogue: try first.write([])) }
+            for version in 2...last {
+                let transaction = try store.begin()
+                transaction.free(transaction.base.catalogue)
+                try transaction.commit(catalogue: try transaction.write(pattern(version, 900)))
+            }
+            let root = try store.newestRoot()
+            #expect(root.version == UInt64(last) && (root.secondSlot > 0) == isInline)
+            let whole = try File(path: path, .read).readAll(), at = Int(root.catalogue.offset) + 7
+            var bytes = whole
+            bytes[at] ^= 1
+            try place(bytes, at: path)
+            let writer = try Store.open(path: path, writable: true, check: RestoringTests.isAnyCatalogue)
+            #expect(try writer.latestVersion() == UInt64(last - 1))
+            try writer.begin().cancel()
+            bytes = try File(path: path, .read).readAll()
+            #expect(bytes != whole)
+            bytes[at] ^= 1
+            try place(bytes, at: path)
+            for writable in [false, true] {
+                let again = try Store.open(path: path, writable: writable, check: RestoringTests.isAnyCatalogue)
+                #expect(try again.snapshot().version == UInt64(last - 1), "version \(last), inline \(isInline)")
+                if writable { #expect(try again.begin().base.version == UInt64(last - 1)) }
+            }
+        }
+    }
+
     @Test func `a damaged older root hides nothing: the newest version is gone on from`() throws {
         let (whole, root, catalogue) = try make(), slot = Int(root.offset(of: 2))
         var bytes = whole
