@@ -12,6 +12,24 @@ enum CellText {
         return out
     }
 
+    /// Bytes that the text of a nested value has at least; 0 of others.
+    static func minimumLength(_ value: Value) -> Int {
+        func length(_ value: Value) -> Int {
+            switch value {
+            case .list, .set, .map, .object: 2 + minimumLength(value)
+            case .null, .bool: 4
+            case .string(let x): x.utf8.count
+            default: 1
+            }
+        }
+        switch value {
+        case .list(let items), .set(let items): return items.reduce(0) { $0 + length($1) + 2 }
+        case .map(let entries): return entries.reduce(0) { $0 + $1.key.utf8.count + length($1.value) + 4 }
+        case .object(let entries): return entries.reduce(0) { $1.value.isNull ? $0 : $0 + length($1.value) + 4 }
+        default: return 0
+        }
+    }
+
     private static func append(_ value: Value, _ type: ColumnType, _ notation: Notation, _ schema: Schema, to out: inout String) {
         switch value {
         case .null: out += "null"

@@ -40,20 +40,26 @@ final class TablePrinter: BatchWriter {
     func write(_ batch: Batch, type _: String) throws(FirnError) {
         guard let type else { preconditionFailure("begin comes before write") }
         for row in 0..<batch.count {
-            let cells = zip(batch.columns, type.columns).map { CellText.text($0.value(at: row), $1, in: schema) }
-            held += cells.reduce(0) { $0 + $1.utf8.count }
-            try hold(cells, type)
+            var cells: [String] = []
+            cells.reserveCapacity(batch.columns.count)
+            for (column, description) in zip(batch.columns, type.columns) {
+                let value = column.value(at: row)
+                // The text of a nested value is made after there is memory for it.
+                try hold(held + CellText.minimumLength(value), description)
+                cells.append(CellText.text(value, description, in: schema))
+                held += cells[cells.count - 1].utf8.count
+                try hold(held, description)
+            }
             table.append(cells)
             if table.rowCount == TablePrinter.sample || held > TablePrinter.maximumHeld { try print() }
         }
     }
 
-    /// Charges long cells: their lines are made next to them.
-    private func hold(_ cells: [String], _ type: TypeSchema) throws(FirnError) {
-        let bytes = held * TablePrinter.copies
-        guard held > 1 << 20, bytes > charge.bytes, !charge.take(bytes - charge.bytes) else { return }
-        let widest = cells.indices.max { cells[$0].utf8.count < cells[$1].utf8.count } ?? 0
-        throw FirnError.beyondMemory("column \"\(type.name).\(type.columns[widest].name)\"", bytes - charge.bytes, .process)
+    /// Charges cells of `total` bytes, if they are long: their lines are made next to them. `column`: of the last cell.
+    private func hold(_ total: Int, _ column: ColumnSchema) throws(FirnError) {
+        let bytes = total * TablePrinter.copies
+        guard total > 1 << 20, bytes > charge.bytes, !charge.take(bytes - charge.bytes) else { return }
+        throw FirnError.beyondMemory("column \"\(type?.name ?? "").\(column.name)\"", bytes - charge.bytes, .process)
     }
 
     /// How often a cell is in memory while it is printed.
