@@ -87,7 +87,7 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
         super.init(count: count)
     }
 
-    override var name: String { "decimals(\(d), \(words.name))" }
+    override var name: String { "decimal-scaled(\(d), \(words.name))" }
 
     private func position(_ i: Int) -> Int {
         width == 0 ? 0 : Int(truncatingIfNeeded: readBits(positions.baseAddress!, limit: positions.count, position: i &* width, width: width))

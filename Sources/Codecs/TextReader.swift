@@ -48,7 +48,7 @@ package final class TextReader: Sendable {
         case .constant: "constant"
         case .dictionary(let reader): "dictionary(\(reader.codes.encodingName))"
         case .pages(let reader): reader.isTrained ? "zstd pages + dictionary" : "zstd pages"
-        case .tokens(let reader): "tokens(\(reader.lengthsName))"
+        case .tokens(let reader): "symbol-table(\(reader.lengthsName))"
         case .raw: "raw"
         }
     }

@@ -41,7 +41,7 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
         super.init(count: count)
     }
 
-    override var name: String { "tans" }
+    override var name: String { "tANS" }
     override var bounds: (Int64, Int64)? { low <= high ? (low, high) : nil }
 
     override func bounds(ofVector vector: Int) -> (Int64, Int64)? {

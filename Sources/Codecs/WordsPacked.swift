@@ -132,7 +132,7 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
         super.init(count: count)
     }
 
-    override var name: String { mode == 2 ? "for+patched" : "for+bitpack" }
+    override var name: String { mode == 2 ? "PFOR" : "FOR" }
     override var bounds: (Int64, Int64)? { low <= high ? (low, high) : nil }
 
     override func bounds(ofVector vector: Int) -> (Int64, Int64)? {

@@ -17,7 +17,7 @@ final class WordsRepeats: WordsBody, @unchecked Sendable {
         super.init(count: count)
     }
 
-    override var name: String { "same-as-above(\(changes.name), \(values.name))" }
+    override var name: String { changes.name == "runs" ? "RLE(\(values.name))" : "previous-row(\(changes.name), \(values.name))" }
     override var bounds: (Int64, Int64)? { values.bounds }
 
     override func bounds(ofVector vector: Int) -> (Int64, Int64)? {

@@ -71,7 +71,7 @@ extension SnapshotCore {
                     encoding = chunk.encodingName
                     if let outer = chunk.sharedPresence {
                         let id = segment.layout.entries[outer.column].columnID
-                        encoding += " \(outer.isNested ? "nulls-beyond" : "nulls-of")(\(schema.index(ofID: id).map { schema.columns[$0].name } ?? "?"))"
+                        encoding += " \(outer.isNested ? "validity-within" : "validity-of")(\(schema.index(ofID: id).map { schema.columns[$0].name } ?? "?"))"
                     }
                 }
                 out.columns[place].note(encoding)

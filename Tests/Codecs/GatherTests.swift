@@ -79,7 +79,7 @@ import Testing
                 }
             }
         }
-        #expect(encodings.contains { $0.contains("tans") }, "\(encodings)")
+        #expect(encodings.contains { $0.contains("tANS") }, "\(encodings)")
     }
 
     @Test func `decimals divided by two products are those of a division`() {

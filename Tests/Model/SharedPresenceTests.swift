@@ -72,8 +72,8 @@ import Testing
             var random = RandomTables(seed: UInt64(count)), folder = TemporaryFolder()
             let (database, model) = try make(count, in: folder, &random, atFirstCommit: atFirstCommit)
             let names = try encodings(database)
-            #expect(names["b"]!.hasSuffix(" nulls-of(a)") && names["same"]!.hasSuffix(" nulls-of(a)") && names["list"]!.hasSuffix(" nulls-of(a)"), "\(names)")
-            #expect(names["within"]!.hasSuffix(" nulls-beyond(a)"), "\(names)")
+            #expect(names["b"]!.hasSuffix(" validity-of(a)") && names["same"]!.hasSuffix(" validity-of(a)") && names["list"]!.hasSuffix(" validity-of(a)"), "\(names)")
+            #expect(names["within"]!.hasSuffix(" validity-within(a)"), "\(names)")
             for column in ["id", "a", "other", "all", "none"] { #expect(!names[column]!.contains("nulls"), "\(names)") }
             try expect(database, holds: model, "\(count) rows")
             #expect(try database.store.newestRoot().readerFeatures == ReaderFeature.sharedPresence.bit)
@@ -199,8 +199,8 @@ import Testing
         try transaction.commit()
         let snapshot = try Database.open(path: folder.file("a.firn")).snapshot()
         let statistics = try snapshot.statistics()
-        #expect(statistics[0].columns[1].encodings[0].name.hasSuffix("nulls-of(x)"))
-        #expect(statistics[1].columns[1].encodings[0].name.hasSuffix("nulls-of(p)"))
+        #expect(statistics[0].columns[1].encodings[0].name.hasSuffix("validity-of(x)"))
+        #expect(statistics[1].columns[1].encodings[0].name.hasSuffix("validity-of(p)"))
         #expect(try allRows(snapshot.table(named: "T")!).map(\.values) == rows.map { $0.map(stripped) })
         #expect(snapshot.verify(full: true).isEmpty)
     }

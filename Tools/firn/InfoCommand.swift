@@ -84,9 +84,14 @@ struct InfoCommand {
         for line in table.lines(width: Machine.terminalWidth(1), style: style) { try out.write(line) }
     }
 
+    /// The encodings of most segments, each with how many; `--json` has them all.
+    private static let shownEncodings = 2
+
     /// With how many segments each, where they differ.
     private func encodings(_ column: ColumnStatistics, segments: Int) -> String {
-        column.encodings.count == 1 ? column.encodings[0].name : column.encodings.map { "\($0.name) ×\($0.segments)" }.joined(separator: ", ")
+        guard column.encodings.count != 1 else { return column.encodings[0].name }
+        let shown = column.encodings.prefix(InfoCommand.shownEncodings).map { "\($0.name) ×\($0.segments)" }.joined(separator: ", ")
+        return column.encodings.count > InfoCommand.shownEncodings ? "\(shown), \(column.encodings.count - InfoCommand.shownEncodings) more" : shown
     }
 
     private func json(_ file: OpenedFile, _ version: UInt64, _ types: [TypeStatistics], _ size: Int, _ used: Int,
