@@ -1,0 +1,140 @@
+import Foundation
+import Testing
+
+/// The style of everything that a person reads: docs/glossary.md has the terms.
+@Suite struct WordsTests {
+    /// Phrases that a reader has to decode, and what to write instead.
+    private static let phrases: [(phrase: Regex<Substring>, instead: String)] = [
+        (/\banew\b/, "again"), (/\bwhoever\b/, "name the subject"), (/\bnobody\b/, "name the subject"), (/\bsomebody\b/, "name the subject"),
+        (/\b(is|are|be|was|were) told\b/, "is reported"), (/\btells\b/, "reports, states"), (/\bthere and back\b/, "round trip"), (/\bthe way back\b/, "revert"),
+        (/\bvouch(es|ed)?\b/, "prove"), (/\bcustomary\b/, "default"), (/\bat once\b/, "immediately, together"), (/\bfor good\b/, "permanently"), (/\bbesides\b/, "also"),
+        (/\b(give|gives|given|giving|gave) back\b/, "return, release"), (/\b(take|takes|taken|taking|took) away\b/, "delete, remove"), (/\blet(s|ting)? go of\b/, "release"),
+        (/\bsees? to it\b/, "enforces, ensures"), (/\b(the|this) house\b/, "the package"), (/\b(a word about|with a word|worth a word)\b/, "a notice"),
+        (/\b(lies|stands) (behind|beside|in front of)\b/, "is stored after, next to, before"), (/\bhas the next turn\b/, "is next in the queue"), (/\bsorts downwards\b/, "sorts descending"),
+    ]
+
+    private func check(_ text: String, at place: String) {
+        for (phrase, instead) in WordsTests.phrases {
+            if let found = text.firstMatch(of: phrase.ignoresCase()) { Issue.record("\(place): \"\(found.output)\": write \(instead)") }
+        }
+    }
+
+    @Test func `the documentation is written in plain terms`() throws {
+        for page in try pages() where page.path != "docs/cli.md" {
+            for (number, line) in prose(of: page.text) { check(line, at: "\(page.path):\(number)") }
+        }
+    }
+
+    @Test func `the help of the command is written in plain terms`() throws {
+        for (number, line) in prose(of: try contents("docs/cli.md")) { check(line, at: "docs/cli.md:\(number)") }
+    }
+
+    @Test func `messages are written in plain terms, with names and values in double quotes`() throws {
+        for folder in ["Sources", "Formats", "Tools"] {
+            for file in try swiftFiles(under: folder) {
+                for (number, literal) in literals(of: file.text) {
+                    check(literal, at: "\(file.path):\(number)")
+                    // A value in single quotes; commands to type, and SQL, stay as they are.
+                    if !file.path.hasPrefix("Tools/SQL/"), !file.path.hasPrefix("Tools/stress/"), literal.contains(/(^|[ (:])'\\\(/), !literal.contains(/'firn [a-z]/) {
+                        Issue.record("\(file.path):\(number): a value in single quotes: \(literal.prefix(80))")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `comments are written in plain terms`() throws {
+        for folder in ["Sources", "Formats", "Tools"] {
+            for file in try swiftFiles(under: folder) {
+                for (number, line) in lines(of: file.text) {
+                    guard let comment = line.firstMatch(of: /\/\/(.*)/) else { continue }
+                    check(String(comment.1), at: "\(file.path):\(number)")
+                }
+            }
+        }
+    }
+
+    @Test func `each link and each cited path and heading of the documentation exists`() throws {
+        var headings: [String: Set<String>] = [:]
+        for page in try pages() {
+            headings[page.path] = Set(prose(of: page.text).compactMap { _, line in line.firstMatch(of: /^#+ (.*)/).map { plain(String($0.1)) } })
+        }
+        for page in try pages() {
+            let folder = page.path.split(separator: "/").dropLast().joined(separator: "/")
+            for (number, line) in prose(of: page.text) {
+                for link in line.matches(of: /\]\(([^)\s]+)\)/) where !link.1.contains("://") {
+                    let parts = link.1.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+                    let path = parts[0].isEmpty ? page.path : resolved(parts[0], in: folder)
+                    #expect(exists(path), "\(page.path):\(number): no \(path)")
+                    guard parts.count == 2, let known = headings[path] else { continue }
+                    #expect(known.contains { anchor($0) == parts[1] }, "\(page.path):\(number): \(path) has no heading for #\(parts[1])")
+                }
+            }
+        }
+        for folder in ["Sources", "Formats", "Tools", "Tests"] {
+            for file in try files(under: folder, ending: [".swift", ".c", ".h", ".py"]) {
+                for (number, line) in lines(of: file.text) {
+                    for cited in line.matches(of: /(docs\/[A-Za-z0-9_\/.-]+\.md)(?:[:,]? "([^"\\]+)")?/) {
+                        let path = String(cited.1)
+                        #expect(exists(path), "\(file.path):\(number): no \(path)")
+                        guard let heading = cited.2, let known = headings[path] else { continue }
+                        #expect(known.contains(plain(String(heading))), "\(file.path):\(number): \(path) has no heading \"\(heading)\"")
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    private func pages() throws -> [SourceFile] {
+        let top = try ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map { SourceFile(path: $0, text: try contents($0)) }
+        return try top + ["docs", "Sources", "Formats", "Tools"].flatMap { try files(under: $0, ending: [".md"]) }
+    }
+
+    private func lines(of text: String) -> [(Int, String)] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().map { ($0.offset + 1, String($0.element)) }
+    }
+
+    /// The lines outside code blocks.
+    private func prose(of text: String) -> [(Int, String)] {
+        var isCode = false
+        return lines(of: text).filter { _, line in
+            if line.drop(while: { $0 == " " }).hasPrefix("```") {
+                isCode.toggle()
+                return false
+            }
+            return !isCode
+        }
+    }
+
+    /// The string literals of a line, without those in comments; long ones over several lines, line by line.
+    private func literals(of text: String) -> [(Int, String)] {
+        var found: [(Int, String)] = [], isLong = false
+        for (number, line) in lines(of: text) {
+            if line.contains("\"\"\"") {
+                isLong.toggle()
+            } else if isLong {
+                found.append((number, line))
+            } else if !line.drop(while: { $0 == " " }).hasPrefix("//") {
+                for literal in line.matches(of: /"((?:[^"\\]|\\.)*)"/) { found.append((number, String(literal.1))) }
+            }
+        }
+        return found
+    }
+
+    private func plain(_ heading: String) -> String { heading.replacing("`", with: "") }
+
+    /// As GitHub makes it of a heading.
+    private func anchor(_ heading: String) -> String {
+        String(heading.lowercased().compactMap { $0 == " " ? "-" : ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" ? $0 : nil) })
+    }
+
+    private func resolved(_ path: String, in folder: String) -> String {
+        var parts = folder.split(separator: "/").map(String.init)
+        for part in path.split(separator: "/") {
+            if part == ".." { _ = parts.popLast() } else if part != "." { parts.append(String(part)) }
+        }
+        return parts.joined(separator: "/")
+    }
+}
