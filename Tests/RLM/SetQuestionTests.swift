@@ -170,11 +170,11 @@ import Testing
 
     @Test func `S27 S29 sets of values have figures of themselves only`() async {
         let least = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1]).min(ofProperty: "age") }
-        #expect(said(least).contains("Sets of 'int' can only be aggregated on \"self\""))
+        #expect(said(least).contains("Sets of \"int\" can only be aggregated on \"self\""))
         let sum = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try intSet([1], .unmanaged).sum(ofProperty: "age") }
-        #expect(said(sum).contains("Sets of 'int' can only be aggregated on \"self\""))
+        #expect(said(sum).contains("Sets of \"int\" can only be aggregated on \"self\""))
         let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try person().pack.sum(ofProperty: "name") }
-        #expect(said(text).contains("is not supported for string property 'Dog.name'"))
+        #expect(said(text).contains("is not supported for string property \"Dog.name\""))
     }
 
     @Test func `S31 freeze keeps the state for any thread`() throws {

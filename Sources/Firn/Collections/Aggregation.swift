@@ -2,11 +2,11 @@ import FirnBytes
 import FirnModel
 import FirnQuery
 
-/// Figures over all elements of a source, through the query engine: no object is made, and absent values are left out.
+/// Aggregates over all elements of a source. The query engine computes them: no object is created, and nulls are ignored.
 extension _CollectionSource {
-    /// Null where there is no value. Traps if the path does not lead to what the function works on.
+    /// Returns the aggregate of the property at `path`; null if there is no value. Traps if the function does not apply to the property's type.
     func figure(_ function: Aggregate.Function, _ path: String) -> Value {
-        guard let core else { preconditionFailure("figures over unmanaged elements are taken over their values") }
+        guard let core else { preconditionFailure("aggregates of unmanaged elements are computed from their values") }
         core.confinement.check()
         if isInvalidated { return Value.figure(function, of: []) }
         core.failing(()) { () throws(FirnError) in try core.flushCells() }
@@ -14,7 +14,7 @@ extension _CollectionSource {
         return run(function, path, table, query, arguments)
     }
 
-    /// Of values that are in no realm.
+    /// Returns the aggregate of values that belong to no realm.
     func figure(_ function: Aggregate.Function, _ path: String, over values: [Value], _ type: ColumnType) -> Value {
         run(function, path, _CollectionSource.table(of: values, type), QuerySyntax(.constant(true)), [], column: "self")
     }
@@ -22,11 +22,11 @@ extension _CollectionSource {
     private func run(_ function: Aggregate.Function, _ path: String, _ table: any Table, _ query: QuerySyntax, _ arguments: [Value], column: String? = nil) -> Value {
         let found: QueryRun
         do {
-            // The least of a column tells its type, whatever the function.
+            // The minimum of a column has the column's type, which decides whether `function` applies.
             let kind = try QueryRun(request(query, arguments, aggregates: [Aggregate(.min, column ?? path)]), table: table).columns[0].type.kind
             requireFigures(function, path, kind, table.type.name)
             found = try QueryRun(request(query, arguments, aggregates: [Aggregate(function, column ?? path)]), over: table)
-        } catch { preconditionFailure("Cannot take the \(function.rawValue) of '\(path)': \(error)") }
+        } catch { preconditionFailure("Cannot compute the \(function.rawValue) of \"\(path)\": \(error)") }
         var value = Value.null
         do throws(FirnError) {
             try found.forEachBatch { batch in
@@ -34,7 +34,7 @@ extension _CollectionSource {
                 return true
             }
         } catch {
-            if error.code == .usage { preconditionFailure("The \(function.rawValue) of '\(path)': \(error)") }
+            if error.code == .usage { preconditionFailure("Cannot compute the \(function.rawValue) of \"\(path)\": \(error)") }
             core?.note(error)
         }
         return value
@@ -46,12 +46,12 @@ extension _CollectionSource {
         case .date: function == .min || function == .max
         default: false
         }
-        precondition(isTaken, "\(function.rawValue): is not supported for \(kind.name) property '\(type).\(path)': it works on int, float, double, decimal128\(function == .min || function == .max ? ", date" : "") and any values only.")
+        precondition(isTaken, "\(function.rawValue): is not supported for \(kind.name) property \"\(type).\(path)\": it works on int, float, double, decimal128\(function == .min || function == .max ? ", date" : "") and any values only.")
     }
 }
 
 extension Value {
-    /// Of nothing: a sum is zero, all others are absent.
+    /// The aggregate of no values: 0 for a sum or a count, null for all others.
     static func figure(_ function: Aggregate.Function, of nothing: [Value]) -> Value { function == .sum || function == .count ? .int(0) : .null }
 }
 
@@ -59,7 +59,7 @@ extension RealmCollection {
     func figure(_ function: Aggregate.Function, _ path: String) -> Value {
         let source = source
         let objectClass = source.shape.target
-        precondition(objectClass != nil || path == "self", "\(source.holdsSet ? "Sets" : "Collections") of '\(source.shape.type.kind.name)' can only be aggregated on \"self\"")
+        precondition(objectClass != nil || path == "self", "\(source.holdsSet ? "Sets" : "Collections") of \"\(source.shape.type.kind.name)\" can only be aggregated on \"self\"")
         if source.core != nil { return source.figure(function, path) }
         guard let objectClass else {
             return source.figure(function, path, over: (0..<source.count).map(source.value), source.shape.type)
@@ -69,36 +69,36 @@ extension RealmCollection {
         return source.figure(function, path, over: map { Value(any: $0._object?.value(forKeyPath: path)) ?? .null }, type)
     }
 
-    /// The least and greatest as the type that is asked for.
+    /// Returns the minimum or maximum as a `T`; nil if there is no value. Traps if the result is not of that type.
     func extreme<T: _Element>(_ function: Aggregate.Function, _ path: String) -> T? {
         let value = figure(function, path)
         if value.isNull { return nil }
         guard let typed = T._element(_Stored(value)) ?? value.fitted(to: T._elementShape.type.kind).flatMap({ T._element(_Stored($0)) }) else {
-            preconditionFailure("the \(function.rawValue) of '\(path)' is \(value), which is no \(T.self): ask for the property's own type")
+            preconditionFailure("the \(function.rawValue) of \"\(path)\" is \(value), which is not of type \(T.self): use the property's own type")
         }
         return typed
     }
 
-    /// Sums and averages as the type that is asked for.
+    /// Returns the sum or average as a `T`; nil if there is no value. Traps if the result is not of that type.
     func total<T: _HasPersistedType & _Element>(_ function: Aggregate.Function, _ path: String) -> T? where T.PersistedType: AddableType {
         let value = figure(function, path)
         if value.isNull { return nil }
         let total = T.PersistedType._sum(_Stored(value))
         guard let typed = total as? T ?? T._elementFromUntyped(total) else {
-            preconditionFailure("the \(function.rawValue) of '\(path)' is \(total), which is no \(T.self): ask for \(T.PersistedType.self)")
+            preconditionFailure("the \(function.rawValue) of \"\(path)\" is \(total), which is not of type \(T.self): use \(T.PersistedType.self)")
         }
         return typed
     }
 }
 
 extension ObjectBase {
-    /// The type of the property at the end of a path through links; nil: the path does not lead to one value.
+    /// Returns the type of the property at the end of a path through links; nil if the path does not lead to a single value.
     static func valueType(_ path: String) -> ColumnType? {
         var objectClass: ObjectBase.Type = self
         let names = path.split(separator: ".").map(String.init)
         for (i, name) in names.enumerated() {
             let schema = ClassSchema.of(objectClass)
-            guard let index = schema.index(of: name) else { preconditionFailure("type '\(schema.name)' has no property '\(name)'") }
+            guard let index = schema.index(of: name) else { preconditionFailure("type \"\(schema.name)\" has no property \"\(name)\"") }
             let shape = schema.properties[index].shape
             if i == names.count - 1 { return shape.type.isCollection ? nil : shape.type }
             guard let target = shape.target, !shape.type.isCollection else { return nil }

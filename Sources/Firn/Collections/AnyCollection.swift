@@ -1,29 +1,29 @@
 import FirnModel
 
-/// What lists, sets and maps are to those who do not know their elements.
+/// A list, set or map without the Swift type of its elements.
 protocol _AnyCollection: AnyObject {
     var _untypedElements: [Any?] { get }
-    /// False if `value` is no collection of fitting elements; then nothing is changed.
+    /// Replaces the contents. Returns false, and changes nothing, if `value` is not a collection of fitting elements.
     func _replaceAll(untyped value: Any?) -> Bool
     func _value(forKeyPath path: String) -> Any?
-    /// As `description`; within an object's.
+    /// Returns the description; `isWithin` is true within the description of an object.
     func _text(within isWithin: Bool) -> String
 }
 
 extension _Shape {
-    /// A collection property.
+    /// Returns the shape of a collection property.
     static func collection<Element: _Element>(_ kind: CollectionKind, of element: Element.Type) -> _Shape {
         var shape = Element._elementShape
         shape.type.elementIsOptional = shape.type.isOptional
         shape.type.isOptional = false
         shape.type.collection = kind
-        // A map keeps a key whose object was deleted.
+        // An entry whose object was deleted keeps its key, with null as its value.
         if kind == .map, shape.type.kind == .link { shape.type.elementIsOptional = true }
         return shape
     }
 }
 
-/// Elements from an untyped sequence; nil if one does not fit.
+/// Returns the elements of an untyped sequence; nil if one of them does not fit.
 func untypedElements<Element: _Element>(of value: Any?, as type: Element.Type) -> [Element]? {
     let untyped: [Any?]
     switch unwrapped(value) {
@@ -41,18 +41,18 @@ func untypedElements<Element: _Element>(of value: Any?, as type: Element.Type) -
     return found
 }
 
-/// The element that a stored value is; what another program wrote and does not fit reads as zero.
+/// Returns the element for a stored value; zero if the value does not fit `Element`, which is possible if another program wrote it.
 func element<Element: _Element>(_ value: Value, _ core: RealmCore?) -> Element {
     Element._element(_Stored(value, core)) ?? Element._zero()
 }
 
-/// The stored form of elements that go into a managed collection; objects are added to its realm.
+/// Returns the stored form of elements for a managed collection. Unmanaged objects are added to its realm.
 func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -> [Value] {
     cell.core.requireTransaction("modify a \(cell.type.collection)")
     let realm = _RealmReference(core: cell.core)
     guard cell.type.kind == .link || cell.type.kind == .embedded else { return elements.map { $0._stored(in: realm).value } }
     return elements.map { element in
-        // A frozen object stands for the live one.
+        // A frozen object of the same file is replaced by the live one.
         if let object = element._object, let core = object._core, core === cell.core || core.isFrozen && core.file === cell.core.file, cell.type.kind == .link {
             guard cell.core.sameAccess(object._access!)?.holds(object._rowID) ?? false else {
                 preconditionFailure("Adding a deleted or invalidated object to a Realm is not permitted")
@@ -63,7 +63,7 @@ func stored<Element: _Element>(_ elements: [Element], in cell: CollectionCell) -
     }
 }
 
-/// Embedded objects that left a collection are deleted.
+/// Deletes the embedded objects that were removed from a collection.
 func release(_ old: [Value], in cell: CollectionCell) {
     guard cell.type.kind == .embedded, let target = cell.type.target, let access = cell.core.access(named: target) else { return }
     var rowIDs: [Int64] = []

@@ -1,7 +1,8 @@
-/// A collection whose kind does not matter: `Results`, `List`, `MutableSet` or `LinkingObjects`, read through one type.
+/// A type-erased `Results`, `List`, `MutableSet` or `LinkingObjects`.
 public struct AnyRealmCollection<Element: RealmCollectionValue>: OrderedRealmCollection {
     let base: any RealmCollection<Element>
 
+    /// Wraps a collection.
     public init<C: RealmCollection>(_ base: C) where C.Element == Element {
         if let erased = base as? AnyRealmCollection<Element> { self.base = erased.base } else { self.base = base }
     }
@@ -16,11 +17,13 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: OrderedRealmCol
         AnyRealmCollection(base._with(source))
     }
 
+    /// The number of elements.
     public var count: Int { base.count }
+    /// The element at a position. Traps if the position is out of bounds.
     public subscript(position: Int) -> Element { AnyRealmCollection.element(base, position) }
 
     private static func element<C: RealmCollection<Element>>(_ base: C, _ position: Int) -> Element { base[position] }
 
-    /// Both are the same collection.
+    /// Returns whether both wrap the same collection.
     public static func == (a: AnyRealmCollection, b: AnyRealmCollection) -> Bool { a.isSameCollection(as: b) }
 }

@@ -1,10 +1,10 @@
-/// An array in blocks: what is put in or taken out moves the rest of one block alone.
+/// An array in blocks: an insertion or removal moves the elements of one block only.
 struct BlockArray<Element> {
-    /// Elements of a block at most.
+    /// The maximum number of elements of a block.
     static var most: Int { 1024 }
 
     private(set) var blocks: [[Element]] = []
-    /// The index of the first element of each block, and that element: searches look at these alone to find the block.
+    /// The index of the first element of each block, and that element. Searches read only these two arrays to find the block.
     private var starts: [Int] = []
     private var firsts: [Element] = []
     private(set) var count = 0
@@ -17,7 +17,7 @@ struct BlockArray<Element> {
         number(from: 0)
     }
 
-    /// Blocks with room for what is put in later.
+    /// Splits elements into blocks that are three quarters full, which leaves space for insertions.
     private static func cut(_ elements: [Element]) -> [[Element]] {
         let full = most * 3 / 4
         if elements.count <= most { return elements.isEmpty ? [] : [elements] }
@@ -35,7 +35,7 @@ struct BlockArray<Element> {
         }
     }
 
-    /// The block of an index; of the end: the end of the last block.
+    /// Returns the block and the offset of an index. The end index is the end of the last block.
     @inline(__always)
     private func place(_ index: Int) -> (block: Int, offset: Int) {
         var low = 0, high = starts.count
@@ -88,7 +88,7 @@ struct BlockArray<Element> {
     }
 
     private mutating func split(_ block: Int) {
-        // The end of the last block is where elements arrive one after the other: it is not halved but followed by an empty one.
+        // Appended elements arrive at the end of the last block. So the last block is not halved: it stays full, and a new block follows it.
         let half = block == blocks.count - 1 ? BlockArray.most : BlockArray.most / 2
         var rest: [Element] = []
         rest.reserveCapacity(BlockArray.most + 1)
@@ -153,7 +153,7 @@ struct BlockArray<Element> {
         return found
     }
 
-    /// In ascending blocks: where an element stands, or would. `order` is how an element of the array compares with the one that is looked for.
+    /// Returns the position of the first element for which `isBefore` is false, which is where an equal element is inserted. The array must be sorted.
     @inline(__always)
     func search(_ isBefore: (Element) -> Bool) -> (block: Int, offset: Int) {
         var low = 0, high = blocks.count
@@ -163,7 +163,7 @@ struct BlockArray<Element> {
                 if isBefore(firsts[middle]) { low = middle + 1 } else { high = middle }
             }
         }
-        // Block `low` is the first that does not begin before the element: it stands there at the front, or in the block before.
+        // Block `low` is the first that does not begin before the element. So the element's position is the start of that block or within the block before it.
         guard low > 0 else { return (0, 0) }
         let block = low - 1
         var from = 1, to = blocks[block].count
@@ -179,10 +179,10 @@ struct BlockArray<Element> {
 }
 
 extension BlockArray<Int64> {
-    /// As `search`, without branches that depend on what is there.
+    /// Returns the same as `search`, without branches that depend on the values.
     func search(word: Int64) -> (block: Int, offset: Int) {
         guard blocks.count > 0 else { return (0, 0) }
-        // The last block that begins before the word, or the first.
+        // The last block that begins before the word, or the first block.
         let block = max(0, firsts.withUnsafeBufferPointer { $0.count(before: word) } &- 1)
         let offset = blocks.withUnsafeBufferPointer { $0[block].withUnsafeBufferPointer { $0.count(before: word) } }
         return offset == blocks[block].count && block + 1 < blocks.count ? (block + 1, 0) : (block, offset)
@@ -190,13 +190,13 @@ extension BlockArray<Int64> {
 }
 
 extension UnsafeBufferPointer<Int64> {
-    /// How many of these ascending words come before a word. Three are compared at a time and counted: a comparison whose outcome chose the way
-    /// would be guessed wrong every other time.
+    /// Returns how many of these ascending words are less than `word`. Each step compares three words and adds up the results: a branch on each comparison
+    /// would be mispredicted half the time.
     @inline(__always)
     func count(before word: Int64) -> Int {
         guard let words = baseAddress else { return 0 }
         if count == 0 { return 0 }
-        // The answer is between `low` and `low` + 2 to the `shift`.
+        // The result is between `low` and `low` + 2 to the `shift`.
         var shift = Int.bitWidth &- 1 &- count.leadingZeroBitCount
         let rest = count &- 1 &<< shift
         var low = words[rest] < word ? rest : 0

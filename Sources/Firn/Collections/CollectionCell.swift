@@ -10,23 +10,23 @@ struct WeakCell {
     weak var cell: CollectionCell?
 }
 
-/// The elements of one collection property of one managed object, decoded once for all who use it. Changes stay here until someone reads the
-/// table or the transaction is committed.
+/// The elements of one collection property of one managed object, decoded once and shared by all instances of the collection. Changes are kept here until the
+/// table is read or the transaction is committed.
 final class CollectionCell {
     let access: TypeAccess
     let core: RealmCore
     let rowID: Int64
     let column: Int
     let type: ColumnType
-    /// Elements are ints or bools.
+    /// Whether elements are ints or bools, which can be passed as words.
     let takesWords: Bool
-    // Unchecked: one thread uses them, and nothing that is done with the elements leads to other code than ours.
+    // Exclusivity is unchecked because only one thread uses these, and operations on the elements never call code outside this module.
     @exclusivity(unchecked) private var known: Elements
     @exclusivity(unchecked) private var isLoaded = false
     @exclusivity(unchecked) private var isChanged = false
-    /// Of the access, when the object was known to be there.
+    /// The generation of the access at which the object was last known to exist.
     @exclusivity(unchecked) private var validGeneration: UInt32 = 0
-    /// Grows when the elements may be others.
+    /// Increases whenever the elements may have changed.
     @exclusivity(unchecked) private(set) var stamp: UInt64 = 0
 
     private init(_ access: TypeAccess, rowID: Int64, column: Int) {
@@ -41,7 +41,7 @@ final class CollectionCell {
 
     static func of(_ object: ObjectBase, _ column: Int) -> CollectionCell {
         let access = object._settled()
-        // What is frozen is asked for by any thread, and read by others than it was made by.
+        // Any thread may use a frozen object, so its cells are created and loaded under a lock.
         if access.core.isFrozen { return frozen.pass { of(access, object._rowID, column) } }
         return of(access, object._rowID, column)
     }
@@ -57,10 +57,10 @@ final class CollectionCell {
         return cell
     }
 
-    /// The object that the collection belongs to is there.
+    /// Whether the object that the collection belongs to still exists.
     var isValid: Bool { access.holds(rowID) }
 
-    /// As `isValid`, for those who ask often.
+    /// The same as `isValid`, with the answer cached for one generation.
     private var isStillValid: Bool {
         let generation = access.state.pointee.generation
         if generation == validGeneration, !access.isRetired { return true }
@@ -86,21 +86,21 @@ final class CollectionCell {
         }
     }
 
-    /// Whether a set of words has one; nil: the elements are no words.
+    /// Returns whether a set contains a word; nil if the elements are not stored as words.
     func contains(word: Int64) -> Bool? {
         core.check()
         if !isLoaded { load() }
         return known.isWords ? known.contains(word: word) : nil
     }
 
-    /// The element at an index as a word; nil: it is null, or the elements are no words.
+    /// Returns the element at an index as a word; nil if it is null or if the elements are not stored as words.
     func word(at index: Int) -> Int64? {
         core.check()
         if !isLoaded { load() }
         return known.word(at: index)
     }
 
-    /// In the stored form; of a map the values, beside `keys`.
+    /// The elements in their stored form; of a map, the values in the order of `keys`.
     var values: [Value] { elements.all }
     var keys: [String] { elements.keys.all }
     var count: Int {
@@ -111,7 +111,7 @@ final class CollectionCell {
 
     private func load() {
         precondition(!access.isRetired, "Access to invalidated \(type.collection) object: the realm was invalidated.")
-        // Through another class, or none, somebody may have changed the same collection.
+        // Code may have changed the same collection through another class or as a dynamic object. Such changes must be in the table before it is read.
         if !core.changedCells.isEmpty, access.schema == nil || !core.siblings(of: access).isEmpty {
             core.failing(()) { () throws(FirnError) in try core.flushCells() }
         }
@@ -125,7 +125,7 @@ final class CollectionCell {
 
     // MARK: Changing
 
-    /// Lets `body` change the elements.
+    /// Runs `body` on the elements and records the change. Traps outside of a write transaction.
     @inline(__always)
     func change<R>(_ action: StaticString, _ body: (inout Elements) -> R) -> R {
         prepareChange(action)
@@ -139,14 +139,14 @@ final class CollectionCell {
         return result
     }
 
-    /// False: the set's elements are no ints or bools, and nothing is changed.
+    /// Inserts a word. Returns false, and changes nothing, if the set's elements are not ints or bools.
     func insertIntoSet(word: Int64) -> Bool {
         guard takesWords else { return false }
         change("MutableSet") { _ = $0.insert(word: word) }
         return true
     }
 
-    /// False: the list's elements are no ints or bools, and nothing is changed.
+    /// Appends a word. Returns false, and changes nothing, if the list's elements are not ints or bools, or can be null.
     func appendToList(word: Int64) -> Bool {
         guard takesWords, !type.elementIsOptional else { return false }
         change("List") { $0.append(word: word) }
@@ -160,7 +160,7 @@ final class CollectionCell {
         if !isLoaded { load() }
     }
 
-    /// Writes what was changed into the table.
+    /// Writes the changed elements into the table.
     func flush() throws(FirnError) {
         guard isChanged, isLoaded, access.place(of: rowID) != nil else { return }
         isChanged = false

@@ -2,9 +2,9 @@ import FirnBytes
 import FirnModel
 import FirnQuery
 
-/// Where the elements of a collection come from: what `Results`, lists, sets and inverse links share. One for each kind of origin.
+/// The origin of the elements of a collection, which `Results`, lists, sets and inverse links share. Each kind of origin has a subclass.
 public class _CollectionSource {
-    /// Nil: unmanaged.
+    /// The realm of the collection; nil if it is unmanaged.
     var core: RealmCore? { nil }
     /// The type of one element.
     let shape: _Shape
@@ -13,16 +13,16 @@ public class _CollectionSource {
 
     init(_ shape: _Shape) { self.shape = shape }
 
-    /// An element in the stored form.
+    /// Returns the element at an index in its stored form.
     func value(_ index: Int) -> Value { fatalError("overridden") }
 
-    /// An element as it is read.
+    /// Returns the element at an index as its Swift type.
     func element<Element: _Element>(at index: Int) -> Element { element(value(index)) }
 
-    /// A set as it stands, not what was chosen of it.
+    /// Whether this is a whole set property, not a query on one.
     var holdsSet: Bool { false }
 
-    /// Of elements that are objects: their rows, in order.
+    /// The row ids of the elements, in order. Elements that are not links contribute none.
     func rowIDs() -> [Int64] {
         var found: [Int64] = []
         found.reserveCapacity(count)
@@ -30,55 +30,55 @@ public class _CollectionSource {
         return found
     }
 
-    /// What a query runs over: the elements as a table. Primitive elements are its column "self".
+    /// Returns the elements as a table for queries. Primitive elements are its column "self".
     func table() -> any Table {
         if let access = elementAccess { return SelectedRows(rowIDs(), of: access.table) }
         return _CollectionSource.table(of: (0..<count).map(value), shape.type)
     }
 
-    /// As `table`, for those who look at its columns alone.
+    /// Returns a table with the same columns as `table()`. Its rows must not be used.
     func emptyTable() -> any Table {
         if let access = elementAccess { return access.table }
         return _CollectionSource.table(of: [], shape.type)
     }
 
-    /// What a figure over all elements is taken over: a table, and those of its rows that a query chooses.
+    /// Returns what aggregates are computed from: a table, and the query that selects its rows.
     func figured() -> (table: any Table, query: QuerySyntax, arguments: [Value]) { (table(), QuerySyntax(.constant(true)), []) }
 
-    /// Primitive values as a table of one column, "self".
+    /// Returns primitive values as a table of one column, "self".
     static func table(of values: [Value], _ type: ColumnType) -> any Table {
         var column = Column(type)
         for value in values where !column.append(value) { column.appendNull() }
         return MemoryTable(TypeSchema("self", columns: [ColumnSchema("self", type)]), schema: Schema(), batches: [Batch(count: column.count, columns: [column])])
     }
 
-    /// A query over the elements. Whatever a query needs to know besides goes in here.
+    /// Returns the request for a query over the elements. All options that queries need are set here.
     func request(_ query: QuerySyntax, _ arguments: [Value], aggregates: [Aggregate] = []) -> QueryRequest {
         QueryRequest(parsed: query, arguments: arguments, aggregates: aggregates, inverses: inverses)
     }
 
-    /// The elements that a query chooses of these.
+    /// Returns the elements that a query selects from these.
     func appending(_ query: QuerySyntax, _ arguments: [Value]) -> _CollectionSource { QuerySource(self, query, arguments: arguments) }
 
-    /// Where a row first stands, of elements that are objects.
+    /// Returns the index of the first element that is the given row; nil if there is none.
     func index(ofRow rowID: Int64) -> Int? { rowIDs().firstIndex(of: rowID) }
 
-    /// Grows when elements may be others, at this realm.
+    /// Increases, in this realm, whenever the elements may have changed.
     var stamp: UInt64 { core?.changeStamp ?? 0 }
 
-    /// The same collection at another version; nil if it is not there.
+    /// Returns the same collection at another version; nil if it does not exist there.
     func moved(to core: RealmCore) -> _CollectionSource? { fatalError("overridden") }
 
-    /// The same collection, whatever its contents.
+    /// Returns whether both are the same collection, whatever it contains.
     func isSame(as other: _CollectionSource) -> Bool { self === other }
 
-    /// How the elements are read, where they are objects.
+    /// The access to the elements' type; nil if the elements are not objects or the collection is unmanaged.
     var elementAccess: TypeAccess? {
         guard let target = shape.target, let core else { return nil }
         return target == DynamicObject.self ? core.dynamicAccess(shape.type.target ?? "") : core.access(target)
     }
 
-    /// Goes through the elements; what iteration uses.
+    /// Advances an iteration; false at the end.
     func next(_ cursor: inout _Cursor) -> Bool {
         guard cursor.index < cursor.end else { return false }
         cursor.index += 1
@@ -86,17 +86,17 @@ public class _CollectionSource {
     }
 }
 
-/// Where an iteration stands.
+/// The position of an iteration.
 public struct _Cursor {
     var index = 0
     var end = 0
     var segment = 0
     var position = 0
-    /// Rows that were chosen when the iteration began.
+    /// The rows that were selected when the iteration began.
     var rows: [Int64] = []
 }
 
-/// Elements of a collection that belongs to no realm.
+/// The elements of an unmanaged collection.
 final class UnmanagedSource<Element: RealmCollectionValue>: _CollectionSource {
     let elements: [Element]
 
@@ -117,7 +117,7 @@ final class UnmanagedSource<Element: RealmCollectionValue>: _CollectionSource {
 
 /// All objects of a type.
 final class TableSource: _CollectionSource {
-    /// Of a class that the file had no type for it is asked for again: it may have one by now.
+    /// The access to the type. If the file had no type for the class, this looks again, because the type may have been added since.
     private var access: TypeAccess {
         guard known.isAbsent, !owner.isFrozen, !known.isRetired, let objectClass = known.schema?.objectClass else { return known }
         known = owner.access(objectClass)

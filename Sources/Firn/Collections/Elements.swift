@@ -1,14 +1,15 @@
 import FirnModel
 
-/// The elements of one collection in memory. Those of ints, bools and links are words; all others values. Sets are ascending.
+/// The elements of one collection in memory. Ints, bools and links are stored as 64-bit words where the collection allows it, all others as values. Sets are in
+/// ascending order.
 struct Elements {
     let type: ColumnType
     let isWords: Bool
     private var words = BlockArray<Int64>()
     private var values = BlockArray<Value>()
-    /// Of a map: beside the values, ascending by bytes.
+    /// The keys of a map, ascending by their bytes; `values` has the same order.
     private(set) var keys = BlockArray<String>()
-    /// A set of words has nil too, before all others.
+    /// Whether a set of words contains null. Null is ordered before all words.
     private var hasNull = false
 
     init(_ type: ColumnType) {
@@ -19,7 +20,7 @@ struct Elements {
         }
     }
 
-    /// As a column holds them.
+    /// Decodes the stored form of a column.
     init(_ type: ColumnType, _ stored: Value) {
         self.init(type)
         switch stored {
@@ -31,7 +32,7 @@ struct Elements {
         }
     }
 
-    /// In the form of a column.
+    /// The elements in the stored form of a column.
     var stored: Value {
         switch type.collection {
         case .set: .set(all)
@@ -52,7 +53,7 @@ struct Elements {
         }
     }
 
-    /// Nil: it is no value of this kind.
+    /// Returns the word of a value; nil if the value is not of this kind.
     private func word(_ value: Value) -> Int64? {
         switch (value, type.kind) {
         case (.bool(let x), .bool): x ? 1 : 0
@@ -67,7 +68,7 @@ struct Elements {
         return value(words[index])
     }
 
-    /// The element at an index as a word; nil: it is null, or the elements are no words.
+    /// Returns the element at an index as a word; nil if it is null or if the elements are not stored as words.
     func word(at index: Int) -> Int64? {
         guard isWords else { return nil }
         if hasNull { return index == 0 ? nil : words[index - 1] }
@@ -79,7 +80,7 @@ struct Elements {
         return (hasNull ? [.null] : []) + words.all.map(value)
     }
 
-    /// The rows that the elements lead to.
+    /// The ids of the rows that the elements link to.
     var rowIDs: [Int64] {
         if isWords { return words.all }
         var found: [Int64] = []
@@ -99,7 +100,7 @@ struct Elements {
 
     // MARK: Lists
 
-    /// Gives what was there.
+    /// Replaces a range and returns the elements that were there.
     @discardableResult
     mutating func replaceSubrange(_ range: Range<Int>, with new: [Value]) -> [Value] {
         if isWords {
@@ -112,7 +113,7 @@ struct Elements {
         return old
     }
 
-    /// Puts a word behind all others. Of lists of words.
+    /// Appends a word. Only for lists of words.
     mutating func append(word: Int64) { words.insert(word, at: words.count) }
 
     mutating func move(from: Int, to: Int) {
@@ -148,7 +149,7 @@ struct Elements {
         return word(value).map(contains(word:)) ?? false
     }
 
-    /// False if the set has it already.
+    /// Inserts a word; returns false if the set already contains it.
     @discardableResult
     mutating func insert(word: Int64) -> Bool {
         let (block, offset, isThere) = place(word)
@@ -170,7 +171,7 @@ struct Elements {
         return true
     }
 
-    /// False if it is not in the set.
+    /// Removes a value; returns false if the set does not contain it.
     @discardableResult
     mutating func remove(_ value: Value) -> Bool {
         if isWords {
@@ -187,7 +188,7 @@ struct Elements {
         return isThere
     }
 
-    /// Where an element of a set stands; nil if it is not there.
+    /// Returns the index of an element of a set; nil if the set does not contain it.
     func index(of value: Value) -> Int? {
         if isWords {
             guard let word = word(value) else { return hasNull && value.isNull ? 0 : nil }
@@ -206,7 +207,7 @@ struct Elements {
         return (keys.index(block: block, offset: offset), isThere)
     }
 
-    /// Gives the value that the key had.
+    /// Sets the value of a key and returns the previous value.
     mutating func set(_ value: Value, forKey key: String) -> Value? {
         let (index, isThere) = place(ofKey: key)
         guard isThere else {

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// The objects that have a link to this one in a property of theirs: the inverse of a relationship, kept by nobody. In the order of their type's
-/// rows; an object that leads here several times is there as often.
+/// The objects that link to this one through one of their properties: the inverse of a link. They are in the order of their type's rows; an object with several
+/// links to this one occurs once for each link. Inverse links are computed on access and never stored.
 ///
 ///     class Dog: Object { @Persisted(originProperty: "dogs") var owners: LinkingObjects<Person> }
 @dynamicMemberLookup
@@ -12,7 +12,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: Ordere
     /// See `KeyPathRecorder`.
     var recorder: KeyPathRecorder?
 
-    /// The inverse of `propertyName` of `type`.
+    /// The inverse of the property `propertyName` of `type`.
     public init(fromType type: Element.Type, property propertyName: String) {
         origin = propertyName
         linking = nil
@@ -27,14 +27,17 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: Ordere
     public func _with(_ source: _CollectionSource) -> LinkingObjects { LinkingObjects(origin: origin, source) }
     var _origin: String { origin }
 
+    /// The number of links to the object; 0 if the object was deleted.
     public var count: Int { linking.map { $0.isInvalidated ? 0 : $0.count } ?? 0 }
 
+    /// The element at a position. Traps if the position is out of bounds.
     public subscript(position: Int) -> Element {
         let count = count
         precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
         return element(linking!.value(position), linking!.core)
     }
 
+    /// Returns whether both are the same inverse of the same object.
     public static func == (a: LinkingObjects, b: LinkingObjects) -> Bool { a.isSameCollection(as: b) }
     public func hash(into hasher: inout Hasher) { hasher.combine(origin) }
 }
@@ -51,7 +54,7 @@ extension LinkingObjects: _Persistable {
         let origin = target.schema!.properties[column - Int(linkingColumn)].origin!
         let access = target.core.access(Element.self)
         guard let link = access.type.index(of: origin), access.type.columns[link].type.target == target.name else {
-            preconditionFailure("'\(access.name)' has no property '\(origin)' that leads to '\(target.name)': see originProperty of '\(target.name)'")
+            preconditionFailure("\"\(access.name)\" has no property \"\(origin)\" that links to \"\(target.name)\": check the originProperty in \"\(target.name)\"")
         }
         return LinkingObjects(origin: origin, LinkingSource(access, column: link, to: target, rowID: object._rowID, Element._elementShape))
     }
@@ -61,7 +64,7 @@ extension LinkingObjects: _Persistable {
         inverse.recorder = object._recorder
         return inverse
     }
-    public static func _write(_ object: ObjectBase, _ column: Int, _ value: LinkingObjects) { preconditionFailure("LinkingObjects cannot be set: set the link that they are the inverse of") }
+    public static func _write(_ object: ObjectBase, _ column: Int, _ value: LinkingObjects) { preconditionFailure("LinkingObjects cannot be set: set the link of which they are the inverse") }
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<LinkingObjects>(at: offset) }
     public static func _fromUntyped(_ value: Any?) -> LinkingObjects? { nil }
     public var _untyped: Any? { self }
@@ -69,19 +72,19 @@ extension LinkingObjects: _Persistable {
 }
 
 extension Persisted {
-    /// The inverse of the property with this name of the objects that link here.
+    /// Declares the inverse of the property `originProperty` of the objects that link to this one.
     public init<Element>(originProperty: String) where Value == LinkingObjects<Element> {
         self.init(options: [], state: .initial { LinkingObjects(fromType: Element.self, property: originProperty) })
     }
 }
 
-/// The objects of a type with a link to one object.
+/// The objects of a type that link to one object.
 final class LinkingSource: _CollectionSource {
     private let access: TypeAccess
     private let column: Int
     private let target: TypeAccess
     private let rowID: Int64
-    /// Accesses do not keep their realm alive.
+    /// The access does not keep its realm alive, so the source does.
     private let owner: RealmCore
     private var rows: [Int64] = []
     private var evaluated: UInt64?
@@ -105,7 +108,7 @@ final class LinkingSource: _CollectionSource {
         find()
     }
 
-    /// Any thread may read what is frozen.
+    /// Any thread may read a frozen source, so its evaluation is locked.
     private let frozen = Gate()
 
     private func find() {
@@ -145,7 +148,9 @@ final class LinkingSource: _CollectionSource {
 }
 
 extension RealmCore {
-    /// The live rows whose column (a link, or a collection of links) leads to a row; once for each link.
+    /// Returns the live rows whose column (a link, or a collection of links) links to a row. A row occurs once for each link.
+    ///
+    /// - Complexity: O(*n*) for a table of *n* rows. For a single link, zones exclude segments and vectors.
     func rowsWithLinks(to rowID: Int64, in table: any RowTable, column: Int) throws(FirnError) -> [Int64] {
         do throws(Damage) {
             var found: [Int64] = []
@@ -170,7 +175,7 @@ extension RealmCore {
 }
 
 extension Column {
-    /// How often a row's links lead to a row.
+    /// Returns how many links of a row lead to the row `rowID`.
     fileprivate func links(to rowID: Int64, _ row: Int) -> Int {
         guard type.isCollection else { return isPresent(row) && words[row] == rowID ? 1 : 0 }
         let elements = children[children.count - 1]

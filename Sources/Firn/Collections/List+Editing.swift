@@ -1,22 +1,23 @@
 import Foundation
 
-// What Swift's own collections can do.
+// The operations of Swift's mutable collections.
 extension List: MutableCollection {
+    /// A range of the list's elements.
     public typealias SubSequence = Slice<List>
 
-    /// Removes the elements at the given places.
+    /// Removes the elements at the given positions. Traps if one is out of bounds.
     public func remove(atOffsets offsets: IndexSet) {
         if let last = offsets.last { precondition(last < count, "Index \(last) is out of bounds (must be less than \(count)).") }
-        // From the end: places before are still what they were. What is neighbouring goes at once.
+        // From the end, so that the remaining offsets stay valid. Each range is removed in one step.
         for range in offsets.rangeView.reversed() { removeSubrange(range) }
     }
 
-    /// Moves the elements at the given places, in their order, to before the element that stands at `destination` now.
+    /// Moves the elements at the given positions, in their order, to before the element that is now at `destination`. Traps if a position is out of bounds.
     public func move(fromOffsets offsets: IndexSet, toOffset destination: Int) {
         let count = count
         if let last = offsets.last { precondition(last < count, "Index \(last) is out of bounds (must be less than \(count)).") }
         precondition(destination >= 0 && destination <= count, "Index \(destination) is out of bounds (must be less than \(count + 1)).")
-        // One by one, by what `move(from:to:)` does: embedded objects stay the same rows.
+        // Elements are moved one at a time with `move(from:to:)`, so that embedded objects keep their rows.
         var taken = 0
         for offset in offsets where offset < destination {
             move(from: offset - taken, to: destination - 1)
@@ -29,7 +30,7 @@ extension List: MutableCollection {
         }
     }
 
-    /// Puts the elements in the order of `areInIncreasingOrder`; equal ones keep theirs. They are moved, so that embedded objects stay the same rows.
+    /// Sorts the elements by `areInIncreasingOrder`. The sort is stable, and embedded objects keep their rows.
     public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
         let elements = Array(self)
         let order = try elements.indices.sorted { a, b in
@@ -39,10 +40,10 @@ extension List: MutableCollection {
         arrange(order)
     }
 
-    /// Puts the elements in the opposite order.
+    /// Reverses the order of the elements.
     public func reverse() { arrange(Array((0..<count).reversed())) }
 
-    /// The element that stood at `order[i]` comes to stand at `i`.
+    /// Reorders the elements: the element at `order[i]` moves to `i`.
     private func arrange(_ order: [Int]) {
         switch storage {
         case .unmanaged(let elements): storage = .unmanaged(order.map { elements[$0] })
@@ -55,20 +56,23 @@ extension List: MutableCollection {
 }
 
 extension List where Element: Comparable {
-    /// Puts the elements in ascending order.
+    /// Sorts the elements in ascending order.
     public func sort() { sort(by: <) }
 }
 
-// The names that Swift's own collections have. A list is no `RangeReplaceableCollection`: `filter` and `+` would copy its elements into lists that
-// belong to no realm.
+// The names of Swift's own collections. List does not conform to `RangeReplaceableCollection`, because its `filter` and `+` would copy the elements into
+// unmanaged lists.
 extension List {
+    /// Appends the elements of a sequence.
     public func append<S: Sequence>(contentsOf objects: S) where S.Element == Element { append(objectsIn: objects) }
 
+    /// Inserts elements at an index. Traps if the index is out of bounds.
     public func insert<C: Collection>(contentsOf objects: C, at index: Int) where C.Element == Element { replaceSubrange(index..<index, with: objects) }
 
+    /// Appends the elements of a sequence.
     public static func += <S: Sequence>(list: List, objects: S) where S.Element == Element { list.append(objectsIn: objects) }
 
-    /// Removes the elements that `isRemoved` holds for.
+    /// Removes the elements for which `isRemoved` returns true.
     public func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
         var places = IndexSet()
         for (place, element) in Array(self).enumerated() where try isRemoved(element) { places.insert(place) }

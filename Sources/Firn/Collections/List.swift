@@ -1,6 +1,6 @@
 import FirnModel
 
-/// An ordered collection, duplicates allowed: a property of an object, or by itself.
+/// An ordered collection that may contain duplicates: a property of an object, or unmanaged.
 ///
 ///     @Persisted var dogs: List<Dog>
 @dynamicMemberLookup
@@ -9,12 +9,12 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
         case unmanaged([Element])
         case managed(CollectionCell)
     }
-    /// Nil: the list belongs to no realm.
+    /// The elements of a managed list; nil if the list is unmanaged.
     private let cell: CollectionCell?
-    /// The same, to be used without counting a reference: the cell is referred to weakly, which makes counting slow.
+    /// The same cell, used without reference counting: cells are referenced weakly, which makes counting slow.
     private let lent: Unmanaged<CollectionCell>?
     private var own: [Element] = []
-    /// Where it counts, the cell is used without this, which would count a reference to it.
+    /// Code on hot paths uses `lent` instead, because this counts a reference to the cell.
     var storage: Storage {
         get { cell.map(Storage.managed) ?? .unmanaged(own) }
         set { if case .unmanaged(let elements) = newValue { own = elements } }
@@ -22,11 +22,12 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
     /// See `KeyPathRecorder`.
     var recorder: KeyPathRecorder?
 
-    /// An empty list of its own.
+    /// Creates an empty unmanaged list.
     public init() { (cell, lent) = (nil, nil) }
 
     init(_ cell: CollectionCell) { (self.cell, lent) = (cell, Unmanaged.passUnretained(cell)) }
 
+    /// Creates an unmanaged list of the elements.
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
         self.init()
         append(objectsIn: elements)
@@ -43,8 +44,10 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
 
     // MARK: Reading
 
+    /// The number of elements.
     public var count: Int { lent?._withUnsafeGuaranteedRef { $0.count } ?? own.count }
 
+    /// The element at a position. Traps if the position is out of bounds, and if a managed list is changed outside of a write transaction.
     public subscript(position: Int) -> Element {
         get {
             check(position, count)
@@ -61,15 +64,17 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
 
     // MARK: Changing
 
+    /// Appends an element. An unmanaged object is added to the list's realm.
     public func append(_ object: Element) {
         if let lent, let word = object._word, lent._withUnsafeGuaranteedRef({ $0.appendToList(word: word) }) { return }
         insert(object, at: count)
     }
 
+    /// Appends the elements of a sequence.
     public func append<S: Sequence>(objectsIn objects: S) where S.Element == Element {
         switch storage {
         case .unmanaged(var elements):
-            // First: they may be those of this very list.
+            // Copied first, because `objects` may be this list.
             let objects = Array(objects)
             storage = .unmanaged([])
             elements.append(contentsOf: objects)
@@ -80,44 +85,54 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
         }
     }
 
+    /// Inserts an element at an index. Traps if the index is out of bounds.
     public func insert(_ object: Element, at index: Int) {
         replaceSubrange(index..<index, with: CollectionOfOne(object))
     }
 
+    /// Removes the element at an index. Traps if the index is out of bounds. An embedded object is deleted.
     public func remove(at index: Int) {
         check(index, count)
         replaceSubrange(index..<(index + 1), with: EmptyCollection())
     }
 
+    /// Removes the first element. Traps if the list is empty.
     public func removeFirst() {
         precondition(count > 0, "Cannot remove an element from an empty List.")
         remove(at: 0)
     }
 
+    /// Removes the last element. Traps if the list is empty.
     public func removeLast() {
         precondition(count > 0, "Cannot remove an element from an empty List.")
         remove(at: count - 1)
     }
 
+    /// Removes the first elements. Traps if there are fewer than `number`.
     public func removeFirst(_ number: Int = 1) {
         precondition(number >= 0 && number <= count, "Cannot remove \(number) elements from a List of \(count).")
         replaceSubrange(0..<number, with: EmptyCollection())
     }
 
+    /// Removes the last elements. Traps if there are fewer than `number`.
     public func removeLast(_ number: Int = 1) {
         precondition(number >= 0 && number <= count, "Cannot remove \(number) elements from a List of \(count).")
         replaceSubrange((count - number)..<count, with: EmptyCollection())
     }
 
+    /// Removes all elements. Linked objects stay in their realm; embedded objects are deleted.
     public func removeAll() { replaceSubrange(0..<count, with: EmptyCollection()) }
 
+    /// Removes the elements in a range of positions. Traps if the range is out of bounds.
     public func removeSubrange(_ bounds: some RangeExpression<Int>) { replaceSubrange(bounds, with: EmptyCollection()) }
 
+    /// Replaces the element at an index. Traps if the index is out of bounds.
     public func replace(index: Int, object: Element) {
         check(index, count)
         replaceSubrange(index..<(index + 1), with: CollectionOfOne(object))
     }
 
+    /// Replaces the elements in a range of positions. Traps if the range is out of bounds.
     public func replaceSubrange<C: Collection>(_ bounds: some RangeExpression<Int>, with elements: C) where C.Element == Element {
         let count = count
         let range = bounds.relative(to: 0..<count)
@@ -135,6 +150,7 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
         }
     }
 
+    /// Moves the element at `from` to `to`, its position after the move. Traps if an index is out of bounds.
     public func move(from: Int, to: Int) {
         check(from, count)
         check(to, count)
@@ -147,6 +163,7 @@ public final class List<Element: RealmCollectionValue>: OrderedRealmCollection {
         }
     }
 
+    /// Exchanges two elements. Traps if an index is out of bounds.
     public func swapAt(_ first: Int, _ second: Int) {
         check(first, count)
         check(second, count)

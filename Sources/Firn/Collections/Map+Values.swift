@@ -1,7 +1,7 @@
 import FirnModel
 import Foundation
 
-/// A map as part of a realm, and its values as a collection.
+/// The realm of a map, and its values as a collection.
 extension Map {
     /// The values, in the order of their keys.
     private var valueResults: Results<Value> {
@@ -11,20 +11,21 @@ extension Map {
         }
     }
 
-    // MARK: Where it is
+    // MARK: Realm and version
 
-    /// The realm that manages the map; nil for unmanaged ones.
+    /// The realm of the map; nil if the map is unmanaged.
     public var realm: Realm? { if case .managed(let cell) = storage { Realm(cell.core) } else { nil } }
-    /// The map can no longer be used: its owner was deleted or its realm invalidated.
+    /// Whether the map can no longer be used, because its object was deleted or its realm was invalidated.
     public var isInvalidated: Bool { if case .managed(let cell) = storage { !cell.isValid } else { false } }
+    /// Whether the map is frozen.
     public var isFrozen: Bool { realm?.isFrozen ?? false }
 
-    /// As `freeze()` of other collections.
+    /// Returns the map at its realm's version, immutable and usable from any thread. See `RealmCollection.freeze()`.
     public func freeze() -> Map { Map((valueResults.freeze().source as! CellSource).cell) }
-    /// As `thaw()` of other collections.
+    /// Returns the live map of this thread's realm; nil if its object does not exist there. See `RealmCollection.thaw()`.
     public func thaw() -> Map? { valueResults.thaw().map { Map(($0.source as! CellSource).cell) } }
 
-    /// The same map, live or frozen at the same version, whatever it contains.
+    /// Returns whether both are the same map at the same version (live or frozen), whatever it contains.
     public func isSameCollection(as other: Map) -> Bool {
         if self === other { return true }
         if case .managed(let mine) = storage, case .managed(let theirs) = other.storage { return mine === theirs }
@@ -33,61 +34,76 @@ extension Map {
 
     // MARK: Entries
 
-    /// The entry with the least key; nil if there is none.
+    /// The entry with the least key; nil if the map is empty.
     public var first: Entry? { keys.first.flatMap { key in self[key].map { Entry(key: key, value: $0) } } }
 
+    /// Returns whether an entry satisfies `isWanted`.
     public func contains(where isWanted: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Bool {
         try asKeyValueSequence().contains { try isWanted($0.key, $0.value) }
     }
 
-    /// Sets the entries of another map; keys that both have take what `combine` makes of the two values.
+    /// Sets the entries of another map. For keys that both maps have, `combine` returns the new value.
     public func merge<S: Sequence>(_ other: S, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows where S.Element == (key: Key, value: Value) {
         for (key, value) in other { updateValue(try self[key].map { try combine($0, value) } ?? value, forKey: key) }
     }
 
+    /// Sets the entries of another map. For keys that both maps have, the other's value is used.
     public func merge(_ other: Map) {
         if !isSameCollection(as: other) { merge(other.asKeyValueSequence()) }
     }
 
-    /// What is wrong with a key; nil: nothing.
+    /// Returns why a key is not allowed; nil if it is.
     static func fault(inKey key: String) -> String? {
-        key.hasPrefix("$") || key.contains(".") ? "Map keys must not begin with '$' nor contain '.': '\(key)'" : nil
+        key.hasPrefix("$") || key.contains(".") ? "Map keys must not begin with \"$\" nor contain \".\": \"\(key)\"" : nil
     }
 
     // MARK: Values as a collection
 
-    /// The values that a predicate holds for, in the order of their keys.
+    /// Returns the values that match a predicate, in the order of their keys. Traps if the predicate is not valid for the values.
     public func filter(_ predicateFormat: String, _ args: Any?...) -> Results<Value> {
         do { return try valueResults.filtered(predicateFormat, args) } catch { preconditionFailure("\(error)") }
     }
 
-    /// As `filter`; throws `Realm.Error` of code `.invalidInput` that tells what is wrong and where.
+    /// Returns the same as `filter`.
+    ///
+    /// - Throws: `Realm.Error` of code `.invalidInput` if the predicate is not valid; the message contains the position of the error.
     public func filtered(_ predicateFormat: String, _ args: [Any?] = []) throws -> Results<Value> { try valueResults.filtered(predicateFormat, args) }
 
-    /// The values that a query holds for, in the order of their keys: `` scores.where { $0 > 3 } ``.
+    /// Returns the values that match a query, in the order of their keys: `` scores.where { $0 > 3 } ``.
     public func `where`(_ isIncluded: (Query<Value>) -> Query<Bool>) -> Results<Value> { valueResults.where(isIncluded) }
 
-    /// The values by several keys.
+    /// Returns the values sorted by several key paths. See `RealmCollection.sorted(by:)`.
     public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Value> where S.Element == SortDescriptor { valueResults.sorted(by: sortDescriptors) }
+    /// Returns the values sorted by a key path.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> where Value: KeypathSortable {
         valueResults.sorted(byKeyPath: keyPath, ascending: ascending)
     }
+    /// Returns the values in their own order.
     public func sorted(ascending: Bool = true) -> Results<Value> where Value: SortableType { valueResults.sorted(ascending: ascending) }
+    /// Returns each distinct value once.
     public func distinct() -> Results<Value> { valueResults.distinct() }
+    /// Returns the first value for each combination of values at the key paths.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Value> where S.Element == String { valueResults.distinct(by: keyPaths) }
 
-    /// As `min(ofProperty:)` of other collections, of the values.
+    /// The minimum of a property of the values. See `RealmCollection.min(ofProperty:)`.
     public func min<T: _HasPersistedType & _Element>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { valueResults.min(ofProperty: property) }
+    /// The maximum of a property of the values.
     public func max<T: _HasPersistedType & _Element>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { valueResults.max(ofProperty: property) }
+    /// The sum of a property of the values.
     public func sum<T: _HasPersistedType & _Element>(ofProperty property: String) -> T where T.PersistedType: AddableType { valueResults.sum(ofProperty: property) }
+    /// The average of a property of the values.
     public func average<T: _HasPersistedType & _Element>(ofProperty property: String) -> T? where T.PersistedType: AddableType { valueResults.average(ofProperty: property) }
+    /// The minimum of the values; nil if there is none.
     public func min() -> Value? where Value: MinMaxType { valueResults.min() }
+    /// The maximum of the values; nil if there is none.
     public func max() -> Value? where Value: MinMaxType { valueResults.max() }
+    /// The sum of the values; 0 if there are none.
     public func sum() -> Value where Value.PersistedType: AddableType { valueResults.sum() }
+    /// The average of the values; nil if there are none.
     public func average<T: _HasPersistedType & _Element>() -> T? where Value.PersistedType: AddableType, T.PersistedType: AddableType { valueResults.average() }
 
-    /// The value of a key (with names behind it: of a property of the object there); `@count`, `@allKeys`, `@allValues`, or a figure over the values:
-    /// `@sum.age`.
+    /// Returns the value of a key; with further names after the key, a property of the object there. Other paths are `@count`, `@allKeys`, `@allValues`, and
+    /// aggregates of the values such as `@sum.age`.
     public func value(forKeyPath path: String) -> Any? {
         switch path {
         case "@allKeys": return keys

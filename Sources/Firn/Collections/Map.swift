@@ -1,22 +1,24 @@
 import FirnModel
 
-/// Values by string key: a property of an object, or by itself. Keys are in ascending order (by their bytes).
+/// Values by string key: a property of an object, or unmanaged. Keys are in ascending order of their UTF-8 bytes. They must not begin with `$` nor contain a
+/// point.
 ///
 ///     @Persisted var scores: Map<String, Int>
 public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     enum Storage {
-        /// Ascending by key.
+        /// In ascending order of the keys.
         case unmanaged([(key: String, value: Value)])
         case managed(CollectionCell)
     }
     var storage: Storage
 
-    /// An empty map of its own.
+    /// Creates an empty unmanaged map.
     public init() { storage = .unmanaged([]) }
     init(_ cell: CollectionCell) { storage = .managed(cell) }
 
     // MARK: Reading
 
+    /// The number of entries.
     public var count: Int {
         switch storage {
         case .unmanaged(let entries): entries.count
@@ -24,10 +26,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         }
     }
 
+    /// Whether the map has no entries.
     public var isEmpty: Bool { count == 0 }
 
+    /// The keys, in ascending order.
     public var keys: [Key] { names.map { Key(_name: $0) } }
 
+    /// The values, in the order of their keys.
     public var values: [Value] {
         switch storage {
         case .unmanaged(let entries): entries.map(\.value)
@@ -42,12 +47,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         }
     }
 
-    /// The value of a key; nil if there is none. Setting nil removes the key.
+    /// The value of a key; nil if the map has no such key. Setting nil removes the key.
     public subscript(key: Key) -> Value? {
         get {
             let (place, isThere) = place(of: key._name)
             guard isThere else { return nil }
-            // Not returned at once: as an optional, a null that is there would be none.
+            // The type annotation keeps a null value from becoming a missing one, which would happen if the optional were returned directly.
             let value: Value = switch storage {
             case .unmanaged(let entries): entries[place].value
             case .managed(let cell): cell.element(cell.elements[place])
@@ -57,11 +62,13 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         set { if let newValue { set(newValue, for: key._name) } else { removeObject(for: key) } }
     }
 
+    /// The value of a key, or the default if the map has no such key.
     public subscript(key: Key, default defaultValue: @autoclosure () -> Value) -> Value {
         get { self[key] ?? defaultValue() }
         set { self[key] = newValue }
     }
 
+    /// Returns the value of a key; nil if the map has no such key.
     public func object(forKey key: Key) -> Value? { self[key] }
 
     private func place(of key: String) -> (place: Int, isThere: Bool) {
@@ -95,10 +102,12 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         }
     }
 
-    /// Sets the value of a key.
+    /// Sets the value of a key. Traps if the key is not allowed.
     public func updateValue(_ value: Value, forKey key: Key) { set(value, for: key._name) }
+    /// Sets the value of a key. Traps if the key is not allowed.
     public func setValue(_ value: Value, forKey key: Key) { set(value, for: key._name) }
 
+    /// Removes a key and its value. Does nothing if the map has no such key.
     public func removeObject(for key: Key) {
         let (place, isThere) = place(of: key._name)
         guard isThere else {
@@ -114,6 +123,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         }
     }
 
+    /// Removes all entries. Linked objects stay in their realm; embedded objects are deleted.
     public func removeAll() {
         switch storage {
         case .unmanaged: storage = .unmanaged([])
@@ -126,11 +136,11 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         }
     }
 
-    /// Sets the entries of another; keys that both have take the other's value.
+    /// Sets the entries of another map. For keys that both maps have, the other's value is used.
     public func merge<S: Sequence>(_ other: S) where S.Element == (key: Key, value: Value) { for (key, value) in other { set(value, for: key._name) } }
 }
 
-/// What maps are keyed by: strings.
+/// The type of a map's keys: strings.
 public protocol _MapKey: Hashable {
     init(_name: String)
     var _name: String { get }
@@ -140,25 +150,28 @@ extension String: _MapKey {
     public init(_name: String) { self = _name }
     public var _name: String { self }
 
-    /// In the order of their bytes.
+    /// Returns whether this precedes another string in the order of their UTF-8 bytes.
     func precedes(_ other: String) -> Bool { utf8.lexicographicallyPrecedes(other.utf8) }
 }
 
 extension Map: Sequence {
+    /// A key and its value.
     public struct Entry {
+        /// The key.
         public let key: Key
+        /// The value.
         public let value: Value
     }
 
-    /// Entries as they were when the iteration began.
+    /// Returns an iterator over the entries at the time of this call. Later changes do not affect it.
     public func makeIterator() -> IndexingIterator<[Entry]> { zip(keys, values).map { Entry(key: $0, value: $1) }.makeIterator() }
 
-    /// Entries as tuples.
+    /// Returns the entries as tuples, in the order of their keys.
     public func asKeyValueSequence() -> [(key: Key, value: Value)] { zip(keys, values).map { (key: $0, value: $1) } }
 }
 
 extension Map: Hashable {
-    /// Equal are maps with the same entries, live, frozen or unmanaged.
+    /// Returns whether both maps have the same entries. Live, frozen and unmanaged maps compare alike.
     public static func == (a: Map, b: Map) -> Bool {
         a.isSameCollection(as: b) || a.keys == b.keys && zip(a.values, b.values).allSatisfy(isSameElement)
     }

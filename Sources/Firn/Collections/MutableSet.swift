@@ -1,19 +1,19 @@
 import FirnModel
 
-/// Distinct elements, in ascending order where a realm manages them, as they were inserted where not.
+/// Distinct elements. Managed sets are in ascending order, unmanaged ones in the order of insertion.
 ///
-/// Elements are distinct; what a property of them holds need not be: `sum(ofProperty:)` counts every element once.
+/// The elements are distinct, but the values of their properties need not be: `sum(ofProperty:)` counts each element once.
 @dynamicMemberLookup
 public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     enum Storage {
         case unmanaged(UnmanagedSet<Element>)
         case managed(CollectionCell)
     }
-    /// Nil: the set belongs to no realm.
+    /// The elements of a managed set; nil if the set is unmanaged.
     private let cell: CollectionCell?
-    /// The same, to be used without counting a reference: the cell is referred to weakly, which makes counting slow.
+    /// The same cell, used without reference counting: cells are referenced weakly, which makes counting slow.
     private let lent: Unmanaged<CollectionCell>?
-    /// Nil: there is a cell, or no element yet.
+    /// The elements of an unmanaged set; nil if the set is managed, or has had no element yet.
     private var unmanaged: UnmanagedSet<Element>?
     private var own: UnmanagedSet<Element> {
         get { unmanaged ?? UnmanagedSet() }
@@ -22,7 +22,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
             yield &unmanaged!
         }
     }
-    /// Where it counts, the cell is used without this, which would count a reference to it.
+    /// Code on hot paths uses `lent` instead, because this counts a reference to the cell.
     private(set) var storage: Storage {
         get { cell.map(Storage.managed) ?? .unmanaged(own) }
         set { if case .unmanaged(let set) = newValue { own = set } }
@@ -30,10 +30,11 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// See `KeyPathRecorder`.
     var recorder: KeyPathRecorder?
 
-    /// An empty set of its own.
+    /// Creates an empty unmanaged set.
     public init() { (cell, lent) = (nil, nil) }
     init(_ cell: CollectionCell) { (self.cell, lent) = (cell, Unmanaged.passUnretained(cell)) }
 
+    /// Creates an unmanaged set of the elements.
     public convenience init<S: Sequence>(objectsIn elements: S) where S.Element == Element {
         self.init()
         insert(objectsIn: elements)
@@ -50,9 +51,10 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     // MARK: Reading
 
+    /// The number of elements.
     public var count: Int { lent?._withUnsafeGuaranteedRef { $0.count } ?? own.count }
 
-    /// The element at a position in the set's own order: ascending in managed sets, that of insertion in unmanaged ones.
+    /// The element at a position: in ascending order in managed sets, in the order of insertion in unmanaged ones. Traps if the position is out of bounds.
     public subscript(position: Int) -> Element {
         let count = count
         precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
@@ -61,33 +63,33 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         return cell.element(cell.elements[position])
     }
 
-    /// Objects are found by identity: an unmanaged one is in no managed set.
+    /// Returns whether the set contains an element. Objects are compared by identity: a managed set contains no unmanaged object.
     public func contains(_ object: Element) -> Bool {
         if let lent, let word = object._word, let isThere = lent._withUnsafeGuaranteedRef({ $0.contains(word: word) }) { return isThere }
         guard let cell else { return own.contains(object) }
         return wanted(object, in: cell).map { cell.elements.contains($0) } ?? false
     }
 
-    /// The stored form of an element to look for; nil if it cannot be in the set.
+    /// Returns the stored form of an element to search for; nil if the set cannot contain it.
     private func wanted(_ element: Element, in cell: CollectionCell) -> Value? {
         guard let object = element._object else { return element._stored(in: nil).value }
         return cell.core.row(of: object).map { .link($0) }
     }
 
-    /// Every element is in `other` too. An empty set is part of every set.
+    /// Returns whether `other` contains every element of this set. The empty set is a subset of every set.
     public func isSubset(of other: MutableSet<Element>) -> Bool {
         if isSameCollection(as: other) { return true }
         return count <= other.count && allSatisfy(other.contains)
     }
 
-    /// They have an element in common.
+    /// Returns whether both sets have an element in common.
     public func intersects(_ other: MutableSet<Element>) -> Bool {
         count <= other.count ? contains(where: other.contains) : other.contains(where: contains)
     }
 
     // MARK: Changing
 
-    /// Adds an element, unless the set has it already. Objects that belong to no realm are added to that of the set.
+    /// Inserts an element if the set does not contain it yet. An unmanaged object is added to the set's realm.
     public func insert(_ object: Element) {
         if let lent, let word = object._word, lent._withUnsafeGuaranteedRef({ $0.insertIntoSet(word: word) }) { return }
         guard let cell else { return own.insert(object) }
@@ -95,15 +97,16 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         cell.change("MutableSet") { _ = $0.insert(new[0]) }
     }
 
+    /// Inserts the elements of a sequence that the set does not contain yet.
     public func insert<S: Sequence>(objectsIn objects: S) where S.Element == Element {
-        // First: they may be those of this very set.
+        // Copied first, because `objects` may be this set.
         let objects = Array(objects)
         guard let cell else { return objects.forEach { own.insert($0) } }
         let new = stored(objects, in: cell)
         cell.change("MutableSet") { for value in new { $0.insert(value) } }
     }
 
-    /// Removes an element; nothing happens if the set does not have it.
+    /// Removes an element. Does nothing if the set does not contain it.
     public func remove(_ object: Element) {
         guard let cell else { return own.remove(object) }
         cell.core.requireTransaction("modify a MutableSet")
@@ -111,22 +114,22 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         cell.change("MutableSet") { _ = $0.remove(value) }
     }
 
-    /// Empties the set. Objects that were in it stay in their realm.
+    /// Removes all elements. Linked objects stay in their realm.
     public func removeAll() { replace(with: []) }
 
-    /// Keeps the elements that `other` has too.
+    /// Removes the elements that `other` does not contain.
     public func formIntersection(_ other: MutableSet<Element>) { keep(other.contains) }
 
-    /// Removes the elements that `other` has.
+    /// Removes the elements that `other` contains.
     public func subtract(_ other: MutableSet<Element>) { keep { !other.contains($0) } }
 
-    /// Adds the elements of `other`.
+    /// Inserts the elements of `other`.
     public func formUnion(_ other: MutableSet<Element>) {
         if case .managed(let cell) = storage { cell.core.requireTransaction("modify a MutableSet") }
         if !isSameCollection(as: other) { insert(objectsIn: other) }
     }
 
-    /// Takes the elements of `other` in place of its own.
+    /// Replaces the elements with those of `other`.
     public func assign(_ other: MutableSet<Element>) {
         if case .managed(let cell) = storage { cell.core.requireTransaction("modify a MutableSet") }
         if !isSameCollection(as: other) { replace(with: Array(other)) }
@@ -152,23 +155,23 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
         }
     }
 
-    // MARK: What sets do not have (see OrderedRealmCollection)
+    // MARK: Unavailable operations (see OrderedRealmCollection)
 
-    @available(*, unavailable, message: "A set has no order to look in: take filter(_:).first, or index into sorted results of it.")
+    @available(*, unavailable, message: "A set has no positions: use filter(_:).first, or the index in sorted results of the set.")
     public func index(matching predicateFormat: String, _ args: Any...) -> Int? { nil }
 
-    @available(*, unavailable, message: "A set has no order to look in: ask contains(_:), or index into sorted results of it.")
+    @available(*, unavailable, message: "A set has no positions: use contains(_:), or the index in sorted results of the set.")
     public func index(of object: Element) -> Int? { nil }
 }
 
 extension MutableSet {
-    /// Equal are sets with the same elements, live, frozen or unmanaged.
+    /// Returns whether both sets have the same elements. Live, frozen and unmanaged sets compare alike.
     public static func == (a: MutableSet, b: MutableSet) -> Bool { a === b || a.count == b.count && a.isSubset(of: b) }
     public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }
 
 extension RealmCore {
-    /// The row of an object, if it is this realm's, or the same object at another version: live and frozen sets have elements in common.
+    /// Returns the row of an object of this realm or of the same file at another version, so that live and frozen sets can be compared; otherwise nil.
     func row(of object: ObjectBase) -> Int64? {
         guard let core = object._core else { return nil }
         return core === self || core.file === file ? object._rowID : nil

@@ -2,9 +2,9 @@ import FirnModel
 import FirnQuery
 import Foundation
 
-/// A collection whose elements have places: all but sets, whose order is their own.
+/// A collection whose elements have positions: every collection except sets, which have no order of their own.
 public protocol OrderedRealmCollection<Element>: RealmCollection {
-    /// False: a set in an `AnyRealmCollection`.
+    /// False for a set in an `AnyRealmCollection`.
     var _isOrdered: Bool { get }
 }
 
@@ -12,10 +12,11 @@ extension OrderedRealmCollection {
     public var _isOrdered: Bool { true }
 
     func requireOrder() {
-        precondition(_isOrdered, "index(of:) and index(matching:) are not available on a MutableSet, which has no order: ask contains(_:), or sorted results of it")
+        precondition(_isOrdered, "index(of:) and index(matching:) are not available on a MutableSet, which has no order: use contains(_:), or sorted results of the set")
     }
 
-    /// Where an element first stands; nil if it is not there. Objects are found by identity: an unmanaged one is in no managed collection.
+    /// Returns the index of the first occurrence of an element; nil if there is none. Objects are compared by identity: a managed collection contains no
+    /// unmanaged object.
     public func index(of object: Element) -> Int? {
         requireOrder()
         let source = source
@@ -30,8 +31,8 @@ extension OrderedRealmCollection {
         return (0..<source.count).first { Value.order(source.value($0), wanted) == 0 }
     }
 
-    /// Where the first element stands that a predicate in Firn's query language holds for; nil if there is none. Traps if the predicate does not
-    /// fit the elements.
+    /// Returns the index of the first element that matches a predicate in Firn's query language; nil if there is none. Traps if the predicate is not valid for
+    /// the elements.
     public func index(matching predicateFormat: String, _ args: Any?...) -> Int? { index(matching: predicateFormat, arguments: args) }
 
     package func index(matching predicateFormat: String, arguments args: [Any?]) -> Int? {
@@ -48,7 +49,9 @@ extension OrderedRealmCollection {
 }
 
 extension RealmCollection {
-    /// The elements at the given places, ascending. Throws if one of them is out of bounds; then nothing is read.
+    /// Returns the elements at the given positions, in ascending order.
+    ///
+    /// - Throws: `Realm.Error` of code `.invalidInput` if a position is out of bounds; then nothing is read.
     public func objects(at indexes: IndexSet) throws(Realm.Error) -> [Element] {
         let count = count
         if let last = indexes.last, last >= count {
@@ -57,14 +60,17 @@ extension RealmCollection {
         return indexes.map { self[$0] }
     }
 
-    /// The element at a place; throws where the subscript traps.
+    /// Returns the element at a position.
+    ///
+    /// - Throws: `Realm.Error` of code `.invalidInput` if the position is out of bounds, where the subscript traps.
     public func object(at index: Int) throws(Realm.Error) -> Element {
         let count = count
         guard index >= 0, index < count else { throw Realm.Error(.invalidInput, "Index \(index) is out of bounds (must be less than \(count)).") }
         return self[index]
     }
 
-    /// The same elements in the same order (of sets: in whatever order); objects are the same at whatever version, or both unmanaged and identical.
+    /// Returns whether both have the same elements in the same order (sets: in any order). Managed objects are equal if they are the same object at any
+    /// version, unmanaged ones if they are identical.
     public func isEqual<C: RealmCollection>(to other: C) -> Bool where C.Element == Element {
         if isSameCollection(as: other) { return true }
         guard count == other.count else { return false }
@@ -73,7 +79,7 @@ extension RealmCollection {
     }
 }
 
-/// Equal values; the same object at whatever version.
+/// Returns whether two elements are equal values, or the same object at any version.
 func isSameElement<Element: RealmCollectionValue>(_ a: Element, _ b: Element) -> Bool {
     if let first = a._object, let second = b._object { return first.isSameObject(as: second) }
     return a == b

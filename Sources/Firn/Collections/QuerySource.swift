@@ -2,19 +2,19 @@ import FirnBytes
 import FirnModel
 import FirnQuery
 
-/// The elements of another source that a query chooses, in the order that it asks for. Evaluated when first looked at, and again after changes.
+/// The elements of another source that a query selects, in the query's order. The query is evaluated on first access, and again after changes.
 final class QuerySource: _CollectionSource {
     let base: _CollectionSource
-    /// All filters, then what orders and thins out, left to right.
+    /// All filters, then all sort, distinct and limit clauses, left to right.
     let query: QuerySyntax
     let arguments: [Value]
-    /// Nil: of `matches`, which nobody asked for one by one yet.
+    /// The row ids; nil if they have not been read from `matches` yet.
     private var rows: [Int64]?
     private var values: [Value] = []
     private var evaluated: UInt64?
-    /// Of queries that choose rows of a whole table by what the rows themselves hold.
+    /// The matches by segment, for queries that select rows of a whole table by the row's own columns only.
     private var matches: SegmentMatches?
-    /// Any thread may read what is frozen.
+    /// Any thread may read a frozen source, so its evaluation is locked.
     private let frozen = Gate()
 
     init(_ base: _CollectionSource, _ query: QuerySyntax, arguments: [Value] = []) {
@@ -28,7 +28,7 @@ final class QuerySource: _CollectionSource {
     override var core: RealmCore? { base.core }
     override var isInvalidated: Bool { base.isInvalidated }
 
-    /// A query on a query is one query.
+    /// A query on the results of a query becomes one query.
     override func appending(_ next: QuerySyntax, _ more: [Value]) -> _CollectionSource {
         guard query.takes(next) else { return QuerySource(self, next, arguments: more) }
         return QuerySource(base, query.followed(by: next, shift: arguments.count), arguments: arguments + more)
@@ -86,7 +86,7 @@ final class QuerySource: _CollectionSource {
     override func value(_ index: Int) -> Value {
         evaluate()
         guard shape.target != nil else { return values[index] }
-        // Of a damaged file it may be known how many there are, and not which.
+        // In a damaged file, the number of rows can be known while the row ids cannot be read.
         let rows = chosen()
         return index < rows.count ? .link(rows[index]) : .null
     }
@@ -117,6 +117,6 @@ final class QuerySource: _CollectionSource {
         base.moved(to: core).map { QuerySource($0, query, arguments: arguments) }
     }
 
-    /// How many segments' rows were looked at by the evaluations so far.
+    /// The number of segments that all evaluations so far have read.
     var segmentsEvaluated: Int { matches?.evaluatedCount ?? 0 }
 }

@@ -1,9 +1,9 @@
 import FirnModel
 import FirnQuery
 
-// A query on the results of another as one query.
+// Combines a query on the results of another query into one query.
 extension QuerySyntax {
-    /// Which elements there are depends on which others there are (the first three, the first of each name): what is asked for afterwards is asked of those.
+    /// Whether the query has a limit, an offset or a distinct clause. The filter of a later query must then run on the results, not on the same elements.
     var isLimited: Bool {
         descriptors.contains { descriptor in
             switch descriptor {
@@ -13,10 +13,10 @@ extension QuerySyntax {
         }
     }
 
-    /// Whether `next` can be asked in one with this query: both filters hold, then what orders this one, then what orders `next`.
+    /// Returns whether `next` can be combined with this query: both filters apply, then this query's order, then that of `next`.
     func takes(_ next: QuerySyntax) -> Bool { !isLimited || next.predicate == .constant(true) }
 
-    /// One query for this and then `next`, whose arguments follow this one's `shift`.
+    /// Returns one query for this and then `next`. The arguments of `next` are renumbered by `shift`, the number of this query's arguments.
     func followed(by next: QuerySyntax, shift: Int) -> QuerySyntax {
         let next = QuerySyntax(next.predicate.shifted(by: shift), descriptors: next.descriptors.map { $0.shifted(by: shift) })
         return QuerySyntax(.conjunction(predicate, next.predicate), descriptors: descriptors + next.descriptors)
@@ -81,7 +81,7 @@ extension PathSyntax {
         return path
     }
 
-    /// It leads nowhere but to one of these.
+    /// Returns whether the path is a single name of one of these columns.
     fileprivate func leads(to columns: [ColumnSchema]) -> Bool {
         guard steps.count == 1, case .name(let name, _) = steps[0] else { return false }
         return columns.contains { $0.name == name }
@@ -100,7 +100,7 @@ extension DescriptorSyntax {
 }
 
 extension PredicateSyntax {
-    /// Whether a row matches follows from the row's own columns, which these are.
+    /// Returns whether the predicate depends only on the row's own columns, which are `columns`.
     func looksOnly(at columns: [ColumnSchema]) -> Bool {
         switch self {
         case .constant: true
@@ -118,7 +118,7 @@ extension ExpressionSyntax {
         case .path(let path): path.leads(to: columns)
         case .list(_, let parts, _): parts.allSatisfy { $0.looksOnly(at: columns) }
         case .arithmetic(_, let left, let right): left.looksOnly(at: columns) && right.looksOnly(at: columns)
-        // Other rows, and embedded objects, change without the row's own.
+        // Linked rows and embedded objects can change while the row itself does not.
         case .subquery, .object, .geo: false
         }
     }

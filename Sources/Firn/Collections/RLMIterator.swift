@@ -1,10 +1,10 @@
 import FirnBytes
 import FirnModel
 
-/// Goes through a collection as it was when the iteration began: elements that are removed or deleted meanwhile are left out, new ones not visited.
+/// Iterates over a collection as it was when the iteration began. Elements that are removed or deleted meanwhile are skipped; new ones are not visited.
 ///
-/// An object that nobody refers to any more, strongly or weakly, when the next one is asked for is used again for it: iterating a million objects makes
-/// one.
+/// If the previous object is no longer referenced, strongly or weakly, when the next one is requested, it is reused: iterating over a million objects then
+/// allocates one.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     private let source: _CollectionSource
     private let access: TypeAccess?
@@ -14,14 +14,14 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     private var values: [Element] = []
     private var index = 0
     private let end: Int
-    /// The object that was given last: held, and by its address, which can be looked at without another reference to it.
+    /// The object that was returned last: `last` retains it, and `given` allows checks of its reference count without another reference.
     private var last: ObjectBase?
     private var given: Unmanaged<ObjectBase>?
     @usableFromInline var run = RowRun()
 
     init(_ source: _CollectionSource) {
         self.source = source
-        // Projections and custom types are made of objects, and are none.
+        // Projections and custom types are created from objects but are not objects, so they are read as values.
         if Element.self is ObjectBase.Type, let access = source.elementAccess {
             self.access = access
             if source is TableSource {
@@ -41,13 +41,14 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
         end = values.count
     }
 
+    /// Returns the next element; nil at the end.
     @inlinable
     public mutating func next() -> Element? {
         if run.goesOn { return run.next() }
         return step()
     }
 
-    /// The next element wherever it is.
+    /// Returns the next element, for all cases that the fast path in `next()` does not handle.
     @usableFromInline
     mutating func step() -> Element? {
         if let access {
@@ -90,22 +91,22 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
 }
 
-/// Rows of one vector, one after the other: all there, their ids consecutive. What is left of them is gone through without asking anyone, while
-/// nobody holds the object that was given last.
+/// Consecutive live rows of one vector whose row ids are consecutive. `next()` steps through them without any lookup, as long as the object that was returned
+/// last is not referenced elsewhere.
 @usableFromInline
 struct RowRun {
     @usableFromInline var state: UnsafeMutablePointer<AccessState>?
-    /// The object that was given last. Held by the iterator.
+    /// The object that was returned last. The iterator retains it.
     @usableFromInline var object: Unmanaged<ObjectBase>?
     /// See `ReferenceWord`.
     @usableFromInline var references: UnsafeMutablePointer<UInt>?
     @usableFromInline var alone: UInt = 0
     @usableFromInline var shared: UInt = 0
     @usableFromInline var generation: UInt32 = 0
-    /// Of the row that was given last.
+    /// The position of the row that was returned last.
     @usableFromInline var position = 0
     @usableFromInline var end = 0
-    /// Row ids less the position.
+    /// The row id minus the position.
     @usableFromInline var base: Int64 = 0
 
     init() {}
@@ -122,7 +123,7 @@ struct RowRun {
         self.base = base
     }
 
-    /// There is another row, the rows stand where they did, and the object may be used for it.
+    /// Whether there is another row, no row has moved since, and the object can be reused.
     @inlinable @inline(__always)
     var goesOn: Bool {
         position &+ 1 < end && state.unsafelyUnwrapped.pointee.generation == generation && references.unsafelyUnwrapped.pointee == alone
@@ -140,7 +141,7 @@ struct RowRun {
     }
 }
 
-/// The live rows of a type in table order.
+/// Walks the live rows of a type in table order.
 struct RowWalk {
     private let access: TypeAccess
     private let endRowID: Int64
@@ -148,7 +149,7 @@ struct RowWalk {
     private(set) var segment = -1
     private(set) var position = 0
     private(set) var rowID: Int64 = -1
-    /// Of the current vector: row ids less the position, if they are consecutive.
+    /// In the current vector: the row id minus the position, if row ids are consecutive.
     private var base: Int64?
     private var rowIDs: [Int64] = []
     private var vectorEnd = 0
@@ -169,13 +170,13 @@ struct RowWalk {
         }
     }
 
-    /// What is left of the vector, if all its rows are there and their ids consecutive.
+    /// The rest of the current vector, if all its rows are live and their ids consecutive.
     var run: (base: Int64, end: Int)? {
         guard live == nil, let base else { return nil }
         return (base, Int(min(Int64(vectorEnd), endRowID &- base &+ 1)))
     }
 
-    /// Rows of the run up to this one were given.
+    /// Records that the rows of the run up to this one were returned.
     mutating func go(to position: Int, rowID: Int64) {
         self.position = position
         self.rowID = rowID
@@ -192,7 +193,7 @@ struct RowWalk {
         }
     }
 
-    /// Goes to the vector of `position`, or to the next segment; false at the end.
+    /// Enters the vector of `position`, or the next segment; false at the end.
     private mutating func enter() -> Bool {
         while position >= rowCount {
             segment += 1
@@ -219,7 +220,7 @@ struct RowWalk {
         }
     }
 
-    /// The rows stand elsewhere than they did: finds where the last one is (or was).
+    /// Finds the last row again after rows have moved.
     private mutating func find() {
         generation = access.state.pointee.generation
         segmentCount = access.table.segmentCount
@@ -231,7 +232,7 @@ struct RowWalk {
             return try segment.position(of: row).map { (index, $0, segment) }
         }
         guard let (index, place, segment) = found else {
-            // Gone with its segment: every row after it is found by its id.
+            // The row was removed with its segment. The next segment continues after it.
             position = rowCount
             return
         }

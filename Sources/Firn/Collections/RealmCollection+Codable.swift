@@ -1,5 +1,5 @@
 extension RealmCollection where Element: Encodable {
-    /// The elements one after the other.
+    /// Encodes the elements as an array.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         for element in self { try container.encode(element) }
@@ -13,8 +13,9 @@ extension List: Encodable where Element: Encodable {}
 extension MutableSet: Encodable where Element: Encodable {}
 extension ResultsSection: Encodable where T: Encodable {}
 
-/// One array a section, with the elements alone: keys are not written.
+/// Encodes an array of sections, each an array of its elements. The keys of the sections are not encoded.
 extension SectionedResults: Encodable where SectionElement: Encodable {
+    /// Encodes an array of sections, each an array of its elements.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
         for section in self { try container.encode(section) }
@@ -28,17 +29,17 @@ private func decoded<Element: Decodable>(from decoder: any Decoder) throws -> [E
 }
 
 extension List: Decodable where Element: Decodable {
-    /// An unmanaged list.
+    /// Decodes an array into an unmanaged list.
     public convenience init(from decoder: any Decoder) throws { self.init(objectsIn: try decoded(from: decoder) as [Element]) }
 }
 
 extension MutableSet: Decodable where Element: Decodable {
-    /// An unmanaged set.
+    /// Decodes an array into an unmanaged set.
     public convenience init(from decoder: any Decoder) throws { self.init(objectsIn: try decoded(from: decoder) as [Element]) }
 }
 
 extension Map: Encodable where Value: Encodable {
-    /// An entry a key.
+    /// Encodes the entries as a dictionary.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: MapKey.self)
         for entry in self { try container.encode(entry.value, forKey: MapKey(entry.key._name)) }
@@ -46,7 +47,9 @@ extension Map: Encodable where Value: Encodable {
 }
 
 extension Map: Decodable where Value: Decodable {
-    /// An unmanaged map.
+    /// Decodes a dictionary into an unmanaged map.
+    ///
+    /// - Throws: `DecodingError` if a key begins with `$` or contains a point.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
         let container = try decoder.container(keyedBy: MapKey.self)

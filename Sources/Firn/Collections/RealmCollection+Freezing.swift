@@ -1,26 +1,28 @@
-/// Other versions of the same collection.
+/// The same collection at other versions.
 extension RealmCollection {
-    /// The collection as it is in the version that its realm is at (in a transaction: was when it began), for good: immutable, usable from any
-    /// thread, and so are the objects that are read from it. A frozen collection gives itself.
+    /// Returns the collection at the version of its realm (in a transaction: the version that the transaction began from). The copy and all objects read from
+    /// it are immutable and usable from any thread. A frozen collection returns itself.
     ///
-    /// Traps if the collection is unmanaged, not there any more, or of an object that was added in the transaction under way.
+    /// Traps if the collection is unmanaged, if it no longer exists, or if its object was added in the current transaction.
     ///
-    /// A frozen collection keeps its version in the file: held for long while others write, it makes the file grow (see
+    /// A frozen collection keeps its version in the file. If it is held for long while others write, the file grows (see
     /// `Realm.Configuration.maximumNumberOfActiveVersions`).
     public func freeze() -> Self {
         do { return try tryFreeze() } catch { preconditionFailure(error.message) }
     }
 
-    /// As `freeze`, but throws `Realm.Error` where that traps.
+    /// Returns the same as `freeze`.
+    ///
+    /// - Throws: `Realm.Error` where `freeze` traps.
     public func tryFreeze() throws(Realm.Error) -> Self {
         let source = source
         guard let core = source.core else {
-            throw Realm.Error(.invalidInput, "freeze() is for managed collections: this one belongs to no realm. Use Array(_:).")
+            throw Realm.Error(.invalidInput, "freeze() requires a managed collection: use Array(_:) to copy an unmanaged one")
         }
         core.confinement.check()
         if core.isFrozen { return self }
         guard !source.isInvalidated else {
-            throw Realm.Error(.invalidInput, "Access to an invalidated collection: what it belongs to was deleted, or its realm invalidated.")
+            throw Realm.Error(.invalidInput, "Access to an invalidated collection: its object was deleted, or its realm was invalidated.")
         }
         guard let moved = source.moved(to: core.frozen()) else {
             throw Realm.Error(.invalidInput, "Cannot freeze a collection of an object in the same write transaction as it was created in: commit first.")
@@ -28,8 +30,7 @@ extension RealmCollection {
         return _with(moved)
     }
 
-    /// The live collection of this thread's realm, at that realm's version; nil if what it belongs to is not there any more. A live collection gives
-    /// itself.
+    /// Returns the live collection of this thread's realm, at that realm's version; nil if its object does not exist there. A live collection returns itself.
     public func thaw() -> Self? {
         let source = managedSource("thaw()", instead: "the collection itself")
         guard source.core!.isFrozen else { return self }

@@ -2,27 +2,27 @@ import FirnModel
 import FirnQuery
 import Foundation
 
-/// Access by names of properties.
+/// Access by property name.
 extension RealmCollection {
-    /// What each element holds under a key, as an array in the collection's order (of a `MutableSet`: as a `Set<AnyHashable?>`):
-    /// objects their property, primitive values themselves under "self". Under "@count" and the like: see `value(forKeyPath:)`.
+    /// Returns the values of a key, one for each element, as an array in the collection's order (of a `MutableSet`: as a `Set<AnyHashable?>`). Objects return
+    /// the property; primitive elements return themselves under "self". For "@count" and other operators see `value(forKeyPath:)`.
     public func value(forKey key: String) -> Any? {
         if key.hasPrefix("@") { return value(forKeyPath: key) }
         return gathered { $0[key] }
     }
 
-    /// As `value(forKey:)`, through links: `owner.name`. A path that begins with `@count`, `@sum.age`, `@min.age`, `@max.age` or `@avg.age` gives one
-    /// figure over all elements.
+    /// Returns the values of a key path, one for each element, through links: `owner.name`. A path that begins with `@count`, `@sum.age`, `@min.age`,
+    /// `@max.age` or `@avg.age` returns one aggregate over all elements.
     public func value(forKeyPath path: String) -> Any? {
         guard path.hasPrefix("@") else { return gathered { $0.value(forKeyPath: path) } }
         let name = path.dropFirst().prefix { $0 != "." }, rest = path.dropFirst(name.count + 2)
         if name == "count" {
-            precondition(rest.isEmpty, "nothing follows @count: '\(path)'")
+            precondition(rest.isEmpty, "@count must be the end of the key path: \"\(path)\"")
             return count
         }
         let functions: [Substring: Aggregate.Function] = ["sum": .sum, "min": .min, "max": .max, "avg": .avg]
-        guard let function = functions[name] else { preconditionFailure("'@\(name)' is not known: collections have @count, @sum, @min, @max and @avg") }
-        precondition(!rest.isEmpty, "@\(name) needs a property, or 'self' for primitive elements: @\(name).age")
+        guard let function = functions[name] else { preconditionFailure("unknown operator \"@\(name)\": collections have @count, @sum, @min, @max and @avg") }
+        precondition(!rest.isEmpty, "@\(name) needs a property, or \"self\" for primitive elements: @\(name).age")
         return swiftValue(of: figure(function, String(rest)))
     }
 
@@ -35,10 +35,10 @@ extension RealmCollection {
         return Set(values.map { unwrapped($0) as? AnyHashable })
     }
 
-    /// Sets a property of every element.
+    /// Sets a property of every element. Traps if the elements are not objects.
     public func setValue(_ value: Any?, forKey key: String) {
-        if let core = source.core { core.requireTransaction("set the '\(key)' of \(Element.self) objects") }
-        // First all of them: what is set may take elements out of the collection.
+        if let core = source.core { core.requireTransaction("set the \"\(key)\" of \(Element.self) objects") }
+        // Copied first, because setting a property can remove elements from the collection.
         for element in Array(self) {
             guard let object = element._object else { preconditionFailure("only objects have properties to set: the elements are of type \(Element.self)") }
             object[key] = value
@@ -47,23 +47,23 @@ extension RealmCollection {
 }
 
 extension List where Element: ObjectBase {
-    /// Names the elements' properties within key paths: `\Person.dogs.name` is "dogs.name".
+    /// A property of the elements, within key paths only: `\Person.dogs.name` is "dogs.name".
     public subscript<T>(dynamicMember keyPath: KeyPath<Element, T>) -> T { recorded(keyPath, by: recorder) }
 }
 
 extension MutableSet where Element: ObjectBase {
-    /// Names the elements' properties within key paths: `\Dog.friends.name` is "friends.name".
+    /// A property of the elements, within key paths only: `\Dog.friends.name` is "friends.name".
     public subscript<T>(dynamicMember keyPath: KeyPath<Element, T>) -> T { recorded(keyPath, by: recorder) }
 }
 
 extension LinkingObjects {
-    /// Names the elements' properties within key paths: `\Dog.owners.name` is "owners.name".
+    /// A property of the elements, within key paths only: `\Dog.owners.name` is "owners.name".
     public subscript<T>(dynamicMember keyPath: KeyPath<Element, T>) -> T { recorded(keyPath, by: recorder) }
 }
 
 private func recorded<Element: ObjectBase, T>(_ keyPath: KeyPath<Element, T>, by recorder: KeyPathRecorder?) -> T {
     guard let recorder else {
-        preconditionFailure("a property of a collection's elements is named by key paths only (\\Person.dogs.name): take map { $0.name }, or value(forKey:), for its values")
+        preconditionFailure("a collection's elements have properties in key paths only (\\Person.dogs.name): use map { $0.name } or value(forKey:) to read their values")
     }
     return unsafeDowncast(recorder.object(Element.self), to: Element.self)[keyPath: keyPath]
 }

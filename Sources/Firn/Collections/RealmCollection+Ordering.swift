@@ -1,46 +1,46 @@
 import FirnModel
 import FirnQuery
 
-/// What can be compared for sorting, and what is left of equal elements. Results of results are one query: filters come first, then what orders and
-/// thins out, in the order that it was asked for.
+/// Sorting, and removal of duplicates. A query on results becomes one query: all filters come first, then sort and distinct clauses in the order of the calls.
 extension RealmCollection {
-    /// By several keys, the first before the second and so on; without keys the order stays. Sorting is stable: elements with equal keys keep
-    /// their order. Ascending, nil comes first, and elements whose key lies behind a missing link come last.
+    /// Returns the elements sorted by several keys, the first key first; without keys the order does not change. The sort is stable. In ascending order null
+    /// comes first, and elements whose key path leads through a missing link come last. Traps if a key path is not valid.
     public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Element> where S.Element == SortDescriptor {
         Results(managedSource("sorted").sorted(sortDescriptors.map { ($0.keyPath, $0.ascending) }))
     }
 
-    /// Primitive elements, each once, the first of each.
+    /// Returns each distinct primitive element once.
     public func distinct() -> Results<Element> where Element: _HasPersistedType {
-        precondition(!Element._isObject, "objects are distinct by what their properties hold: distinct(by: [\"name\"])")
+        precondition(!Element._isObject, "objects need key paths to be distinct by: use distinct(by: [\"name\"])")
         return distinct(by: ["self"])
     }
 
-    /// The first element of each combination of values, in the order of the collection. Elements whose value lies behind a missing link are left out.
+    /// Returns the first element for each combination of values, in the order of the collection. Elements whose key path leads through a missing link are left
+    /// out. Traps if a key path is not valid.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Element == String {
         Results(managedSource("distinct", instead: "a Set of it").distinct(Array(keyPaths)))
     }
 }
 
 extension RealmCollection where Element: SortableType {
-    /// Primitive elements in their own order.
+    /// Returns primitive elements in their own order.
     public func sorted(ascending: Bool = true) -> Results<Element> { sorted(by: [SortDescriptor(keyPath: "self", ascending: ascending)]) }
 }
 
 extension RealmCollection where Element: KeypathSortable {
-    /// By a property, or by one that links lead to: `owner.name`.
+    /// Returns the elements sorted by a property, which can be reached through links: `owner.name`.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// By a property, or by one that links lead to: `\.owner?.name`.
+    /// Returns the elements sorted by a property, which can be reached through links: `\.owner?.name`.
     public func sorted<T: _HasPersistedType>(by keyPath: KeyPath<Element, T>, ascending: Bool = true) -> Results<Element> where T.PersistedType: SortableType {
         sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
-    /// As `distinct(by:)` with names.
+    /// Returns the first element for each combination of values. See `distinct(by:)` with names.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Element == PartialKeyPath<Element> {
         distinct(by: keyPaths.map { KeyPathRecorder.path($0) })
     }
@@ -68,12 +68,12 @@ extension _CollectionSource {
     private func ordered(_ action: String, _ descriptor: () throws(QueryError) -> DescriptorSyntax) -> _CollectionSource {
         do throws(QueryError) {
             let syntax = QuerySyntax(.constant(true), descriptors: [try descriptor()])
-            // Bound once for its errors; no row is read.
+            // Binds the query to report its errors now; no row is read.
             _ = try QueryRun(request(syntax, []), table: emptyTable())
             return appending(syntax, [])
         } catch { preconditionFailure("Cannot use \(action) with this key path: \(error)") }
     }
 }
 
-/// Values of maps that may have lost their object.
+/// Values of maps are optional if their object can have been deleted.
 extension Optional: KeypathSortable where Wrapped: KeypathSortable {}

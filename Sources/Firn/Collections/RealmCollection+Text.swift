@@ -1,10 +1,10 @@
 import Foundation
 
-/// How many elements of a collection `description` shows.
+/// The maximum number of elements in a `description`.
 private let shownCount = 100
 
 extension RealmCollection {
-    /// The elements, at most 100 of them.
+    /// A text with at most 100 elements.
     public var description: String { _text(within: false) }
 
     public func _text(within isWithin: Bool) -> String {
@@ -15,7 +15,7 @@ extension RealmCollection {
 }
 
 extension Map: CustomStringConvertible {
-    /// The entries, at most 100 of them.
+    /// A text with at most 100 entries.
     public var description: String { _text(within: false) }
 
     func _text(within isWithin: Bool) -> String {
@@ -28,7 +28,8 @@ extension Map: CustomStringConvertible {
 
 private func shown<Element: RealmCollectionValue>(_ element: Element) -> String { element._untypedElement.map { "\($0)" } ?? "(null)" }
 
-/// Objects within objects' collections are counted: each would show as many again.
+/// Returns the description of a collection. Within an object's description, collections of objects show only their count, because their objects would show
+/// further collections.
 private func shown(_ name: some StringProtocol, _ count: Int, _ isCounted: Bool, _ line: (Int) -> String) -> String {
     if isCounted { return "\(name) <\(count) objects>" }
     var lines = (0..<min(count, shownCount)).map { "\t" + line($0).replacingOccurrences(of: "\n", with: "\n\t") }

@@ -2,31 +2,32 @@ import FirnModel
 import FirnQuery
 import Foundation
 
-/// What `Results` holds.
+/// An element of `Results`.
 public typealias RealmFetchable = RealmCollectionValue
 
-/// A homogeneous collection of objects or values that can be read, filtered, ordered and observed. Live, frozen or unmanaged.
+/// A collection of objects or values of one type that can be read, filtered, sorted and observed. It is live, frozen or unmanaged.
 public protocol RealmCollection<Element>: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible, Equatable
 where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
     func _makeSource() -> _CollectionSource
-    /// A collection of this kind with the elements of a source: this one's at another version.
+    /// Returns a collection of this kind with the elements of a source, which is this collection's source at another version.
     func _with(_ source: _CollectionSource) -> Self
 }
 
 extension RealmCollection {
     var source: _CollectionSource { _makeSource() }
 
-    // MARK: Where it is
+    // MARK: Realm and version
 
-    /// The realm that manages the collection; nil for unmanaged ones.
+    /// The realm of the collection; nil if the collection is unmanaged.
     public var realm: Realm? { source.core.map(Realm.init) }
 
-    /// The collection can no longer be used: its owner was deleted or its realm invalidated.
+    /// Whether the collection can no longer be used, because its object was deleted or its realm was invalidated.
     public var isInvalidated: Bool { source.isInvalidated }
 
+    /// Whether the collection is frozen.
     public var isFrozen: Bool { source.core?.isFrozen ?? false }
 
-    /// The same collection, live or frozen at the same version, whatever it contains.
+    /// Returns whether both are the same collection at the same version (live or frozen), whatever it contains.
     public func isSameCollection(as other: some RealmCollection) -> Bool {
         if Self.self is AnyClass, (self as AnyObject) === (other as AnyObject) { return true }
         return source.isSame(as: other.source)
@@ -34,32 +35,38 @@ extension RealmCollection {
 
     // MARK: Elements
 
+    /// 0.
     public var startIndex: Int { 0 }
+    /// The number of elements.
     public var endIndex: Int { count }
     public func index(after i: Int) -> Int { i + 1 }
     public func index(before i: Int) -> Int { i - 1 }
+    /// Whether the collection has no elements.
     public var isEmpty: Bool { count == 0 }
+    /// The first element; nil if the collection is empty.
     public var first: Element? { count > 0 ? self[0] : nil }
+    /// The last element; nil if the collection is empty.
     public var last: Element? { count > 0 ? self[count - 1] : nil }
 
+    /// Returns an iterator over the elements at the time of this call.
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(source) }
 
-    // MARK: Choosing and ordering
+    // MARK: Filtering and sorting
 
     func managedSource(_ action: String, instead: String? = nil) -> _CollectionSource {
         let source = source
-        precondition(source.core != nil, "\(action) is for managed collections: this one belongs to no realm. Use \(instead ?? "Swift's own \(action)").")
+        precondition(source.core != nil, "\(action) requires a managed collection: for an unmanaged one, use \(instead ?? "Swift's own \(action)").")
         return source
     }
 }
 
 extension Results {
-    /// Equal are results of the very same query.
+    /// Returns whether both are results of the same query instance.
     public static func == (a: Results, b: Results) -> Bool { a.source === b.source || a.source.isSame(as: b.source) }
 }
 
 extension List {
-    /// Equal are lists with the same elements in the same order, live, frozen or unmanaged.
+    /// Returns whether both lists have the same elements in the same order. Live, frozen and unmanaged lists compare alike.
     public static func == (a: List, b: List) -> Bool { a === b || a.isEqual(to: b) }
     public func hash(into hasher: inout Hasher) { hasher.combine(count) }
 }

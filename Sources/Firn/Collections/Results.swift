@@ -1,6 +1,6 @@
 import FirnModel
 
-/// Elements that a query gives, in its order: lazy, and live: they follow the version of their realm.
+/// The elements that a query selects, in its order. Results are evaluated on access, and live: they show the version of their realm.
 public struct Results<Element: RealmFetchable>: OrderedRealmCollection {
     let source: _CollectionSource
 
@@ -9,13 +9,14 @@ public struct Results<Element: RealmFetchable>: OrderedRealmCollection {
     public func _makeSource() -> _CollectionSource { source }
     public func _with(_ source: _CollectionSource) -> Results { Results(source) }
 
-    /// How many elements there are; 0 if what they come from is not there any more.
+    /// The number of elements; 0 if the results are invalidated.
     public var count: Int { source.isInvalidated ? 0 : source.count }
 
+    /// The element at a position. Traps if the position is out of bounds.
     public subscript(position: Int) -> Element {
         let count = count
         precondition(position >= 0 && position < count, "Index \(position) is out of bounds (must be less than \(count)).")
-        // Of dynamic objects the source knows the type.
+        // Only the source knows the type of dynamic objects.
         if Element.self == DynamicObject.self { return source.dynamicObject(position) as! Element }
         return source.element(at: position)
     }

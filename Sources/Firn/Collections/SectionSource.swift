@@ -1,17 +1,17 @@
 import FirnModel
 import Synchronization
 
-/// Elements in sections by a key: what `SectionedResults` and its sections share. Evaluated when first looked at, and again after changes; then the
-/// key of each element is asked for once.
+/// Elements in sections by a key, shared by `SectionedResults` and its sections. They are evaluated on first access, and again after changes; each evaluation
+/// requests the key of each element once.
 final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollectionValue> {
     struct Section {
         let key: Key
-        /// Of objects, and of all other elements.
+        /// The row ids of objects; the values of all other elements.
         var rows: [Int64] = []
         var values: [Value] = []
         var count: Int { rows.count + values.count }
     }
-    /// In order.
+    /// The elements in the order of the sort descriptors.
     let elements: _CollectionSource
     let keyBlock: (Element) -> Key
     private var known: [Section] = []
@@ -23,7 +23,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
         precondition(kind.kind != .link && kind.kind != .embedded && !kind.isCollection, "Links are not supported as section keys.")
         self.elements = elements
         self.keyBlock = keyBlock
-        // What is frozen is read by any thread: it has its sections from the start.
+        // Any thread may read a frozen source, so its sections are evaluated now.
         if elements.core?.isFrozen ?? false { evaluate() }
     }
 
@@ -46,7 +46,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
         known = []
         places = [:]
         let isObject = elements.shape.target != nil
-        // Places are kept as they were when the evaluation began, whatever the key block does.
+        // The stamp from before the evaluation: if the key block makes changes, the sections are evaluated again.
         let stamp = core.changeStamp
         if isObject {
             let rows = elements.rowIDs()
@@ -65,7 +65,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
         evaluated = stamp
     }
 
-    /// The section of a key; a new one goes behind all others.
+    /// Returns the index of the section of a key; a new section is appended.
     private func place(of key: Key) -> Int {
         if let place = places[key] { return place }
         places[key] = known.count
@@ -76,7 +76,7 @@ final class SectionSource<Key: _Persistable & Hashable, Element: RealmCollection
     func moved(to core: RealmCore) -> SectionSource? { elements.moved(to: core).map { SectionSource($0, keyBlock) } }
 }
 
-/// The elements of the section with a key, wherever that section stands.
+/// The elements of the section with a key, at whatever position the section is.
 final class SectionPart<Key: _Persistable & Hashable, Element: RealmCollectionValue>: _CollectionSource {
     let sections: SectionSource<Key, Element>
     let key: Key
@@ -91,7 +91,7 @@ final class SectionPart<Key: _Persistable & Hashable, Element: RealmCollectionVa
     override var isInvalidated: Bool { sections.isInvalidated || sections.section(key) == nil }
 
     private var section: SectionSource<Key, Element>.Section {
-        guard let section = sections.section(key) else { preconditionFailure("Access to invalidated Results objects: no element has the section's key any more.") }
+        guard let section = sections.section(key) else { preconditionFailure("Access to invalidated Results objects: no element has the section's key.") }
         return section
     }
 

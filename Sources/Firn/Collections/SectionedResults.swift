@@ -1,52 +1,59 @@
 import Foundation
 
-/// Results in sections, one for each value of a key: live, and evaluated when looked at. Sections stand in the order in which the sorted results first
-/// come to their keys; an element whose key an earlier section has joins that section.
+/// Results in sections, one for each value of a key. They are live, and evaluated on access. Sections are in the order in which their keys first occur in the
+/// sorted results; an element whose key occurred before is added to that earlier section.
 public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: RealmCollectionValue>: RandomAccessCollection, Equatable, CustomStringConvertible {
     let sections: SectionSource<Key, SectionElement>
 
     init(_ sections: SectionSource<Key, SectionElement>) { self.sections = sections }
 
-    // MARK: Where it is
+    // MARK: Realm and version
 
+    /// The realm of the results.
     public var realm: Realm? { Realm(sections.core) }
+    /// Whether the results can no longer be used, because the object that they come from was deleted or their realm was invalidated.
     public var isInvalidated: Bool { sections.isInvalidated }
+    /// Whether the results are frozen.
     public var isFrozen: Bool { sections.core.isFrozen }
 
-    /// Equal are copies of the same sectioned results only.
+    /// Returns whether both are copies of the same sectioned results.
     public static func == (a: SectionedResults, b: SectionedResults) -> Bool { a.sections === b.sections }
 
     // MARK: Sections
 
+    /// 0.
     public var startIndex: Int { 0 }
+    /// The number of sections.
     public var endIndex: Int { count }
-    /// How many sections there are.
+    /// The number of sections.
     public var count: Int { sections.sections.count }
     /// The keys of all sections, in order.
     public var allKeys: [Key] { sections.sections.map(\.key) }
 
-    /// The section that stands at a place now. It stays that of its key, wherever it goes.
+    /// The section that is now at a position. It remains the section of its key when its position changes. Traps if the position is out of bounds.
     public subscript(index: Int) -> ResultsSection<Key, SectionElement> {
         let sections = sections.sections
         precondition(index >= 0 && index < sections.count, ResultsMessage.outOfBounds("SectionedResults[]", index, sections.count))
         return ResultsSection(SectionPart(self.sections, sections[index].key))
     }
 
-    /// The element at `[section, place within it]`.
+    /// The element at `[section, position in the section]`.
     public subscript(indexPath: IndexPath) -> SectionElement {
-        precondition(indexPath.count == 2, "an element of sectioned results has a path of two numbers: its section, and its place within it")
+        precondition(indexPath.count == 2, "an index path into sectioned results has two numbers: the section, and the position in the section")
         return self[indexPath[0]][indexPath[1]]
     }
 
+    /// Returns an iterator over the sections at the time of this call.
     public func makeIterator() -> AnyIterator<ResultsSection<Key, SectionElement>> {
-        // Sections as they were when the iteration began.
+        // The sections at the time of this call.
         var parts = sections.sections.map { SectionPart(sections, $0.key) }.makeIterator()
         return AnyIterator { parts.next().map { ResultsSection($0) } }
     }
 
     // MARK: Versions
 
-    /// The sections as they are in the version that their realm is at, for good, for any thread. The keys are asked for now, and never again.
+    /// Returns the sections at the version of their realm, immutable and usable from any thread. The key block runs during this call and never again. Traps if
+    /// the results are invalidated.
     public func freeze() -> SectionedResults {
         if isFrozen { return self }
         sections.core.confinement.check()
@@ -57,20 +64,20 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
         return SectionedResults(moved)
     }
 
-    /// The live sections of this thread's realm; nil if what they come from is not there any more.
+    /// Returns the live sections of this thread's realm; nil if the object that they come from does not exist there.
     public func thaw() -> SectionedResults? {
         if !isFrozen { return self }
         let live = sections.core.thawed()
         return withExtendedLifetime(live) { sections.moved(to: live).map { SectionedResults($0) } }
     }
 
+    /// A text with all sections.
     public var description: String {
         "SectionedResults <\(Key.self), \(SectionElement.self)> (\n" + map { "\($0)".replacingOccurrences(of: "\n", with: "\n\t") }.joined(separator: ",\n") + "\n)"
     }
 }
 
-/// The elements that have one key: a collection as others are. It is bound to its key, not to a place: when no element has the key any more the section
-/// is invalidated.
+/// The elements with one key, as a collection. It is bound to its key, not to a position: when no element has the key, the section is invalidated.
 public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionValue>: OrderedRealmCollection, Identifiable {
     let part: SectionPart<Key, T>
 
@@ -79,20 +86,22 @@ public struct ResultsSection<Key: _Persistable & Hashable, T: RealmCollectionVal
     public func _makeSource() -> _CollectionSource { part }
     public func _with(_ source: _CollectionSource) -> ResultsSection { ResultsSection(source as! SectionPart<Key, T>) }
 
-    /// What the key block gave for each of the elements.
+    /// The key that all elements of the section have.
     public var key: Key { part.key }
+    /// The key of the section.
     public var id: Key { part.key }
 
-    /// How many elements there are: never 0 while the section is there.
+    /// The number of elements, at least 1 while the section is valid. Traps if the section is invalidated.
     public var count: Int { part.count }
 
+    /// The element at a position. Traps if the position is out of bounds.
     public subscript(index: Int) -> T {
         let count = part.count
         precondition(index >= 0 && index < count, ResultsMessage.outOfBounds("ResultsSection[]", index, count))
         return part.element(at: index)
     }
 
-    /// Both are the section of the same key of the same sectioned results.
+    /// Returns whether both are the section of the same key in the same sectioned results.
     public static func == (a: ResultsSection, b: ResultsSection) -> Bool { a.part.isSame(as: b.part) }
 }
 

@@ -2,30 +2,30 @@ import FirnBytes
 import FirnModel
 import FirnQuery
 
-/// The rows that a query chooses of a whole table, by segment: a segment that is as it was at the last evaluation is not looked at again.
+/// The rows of a whole table that a query selects, by segment. Segments that have not changed since the last evaluation are not read again.
 struct SegmentMatches {
     private struct Kept {
         var segment: any Segment
-        /// The rows chosen, a bit each, and how many they are.
+        /// The selected rows, one bit each, and their number.
         var matches: Bits
         var count: Int
     }
     private var kept: [Int64: Kept] = [:]
     private var current: [Kept] = []
     private(set) var evaluatedCount = 0
-    /// Rows that the last evaluation chose.
+    /// The number of rows that the last evaluation selected.
     private(set) var count = 0
 
     mutating func evaluate(_ run: QueryRun, _ table: any Table) throws {
         var found: [Kept?] = [], keys: [Int64] = [], asked: [Int] = []
-        // The segments of a transaction's rows change in place.
+        // The segments of a working table change in place, so their matches are not kept.
         let isSettled = !(table is WorkingTable)
         for index in 0..<table.segmentCount {
             let segment = try table.segment(index)
             guard segment.rowCount > 0 else { continue }
             let first = try segment.rowID(at: 0)
             keys.append(first)
-            // What is kept never belongs to a transaction: the same segment is an unchanged one.
+            // Kept segments never belong to a transaction, so the same segment instance is unchanged.
             if let known = kept[first], try known.segment === segment || isUnchanged(segment, from: known.segment) {
                 found.append(Kept(segment: segment, matches: known.matches, count: known.count))
             } else {
@@ -42,11 +42,11 @@ struct SegmentMatches {
         }
         current = found.compactMap { $0 }
         count = current.reduce(0) { $0 + $1.count }
-        // Those before a transaction serve the versions after it.
+        // The matches from before a transaction remain valid for the versions after it.
         if isSettled { kept = Dictionary(zip(keys, current)) { $1 } }
     }
 
-    /// The ids of the rows that the last evaluation chose, ascending.
+    /// Returns the ids of the rows that the last evaluation selected, in ascending order.
     func rowIDs() throws -> [Int64] {
         var out: [Int64] = []
         out.reserveCapacity(count)

@@ -1,13 +1,13 @@
 import FirnModel
 
-/// Distinct elements in the order they were inserted, found by hash.
+/// Distinct elements in the order of insertion, found by hash.
 struct UnmanagedSet<Element: RealmCollectionValue> {
     private(set) var elements: [Element] = []
-    /// When each was inserted: ascending.
+    /// The insertion number of each element, in ascending order.
     private var stamps: [Int] = []
     private var stampOf: [SetKey<Element>: Int] = [:]
     private var next = 0
-    /// Objects that were unmanaged when they were inserted, and may be managed by now.
+    /// The number of inserted objects that were unmanaged at that time and can be managed now.
     private var looseCount = 0
 
     init() {}
@@ -50,7 +50,7 @@ struct UnmanagedSet<Element: RealmCollectionValue> {
     }
 }
 
-/// What tells elements apart. Of objects: as they were when they were inserted, whatever becomes of them.
+/// The identity of an element. An object keeps the key that it had when it was inserted.
 private struct SetKey<Element: RealmCollectionValue>: Hashable {
     private var value: Element?
     private var file: UInt = 0
@@ -72,7 +72,7 @@ private struct SetKey<Element: RealmCollectionValue>: Hashable {
             self.init(identity: object)
             return
         }
-        // The same object at whatever version.
+        // The same for all versions of an object.
         self.init(value: nil)
         file = UInt(bitPattern: ObjectIdentifier(access.core.file))
         type = access.typeNumber

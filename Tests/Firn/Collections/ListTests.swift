@@ -186,7 +186,7 @@ import Testing
 
     @Test func `keys that paths could not name are refused`() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { Values().scores["a.b"] = 1 }
-        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("Map keys must not begin with '$' nor contain '.': 'a.b'") } == true)
+        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("Map keys must not begin with \"$\" nor contain \".\": \"a.b\"") } == true)
         await #expect(processExitsWith: .failure) { Values().scores["$a"] = 1 }
         await #expect(processExitsWith: .failure) {
             let realm = try memoryRealm(), values = Values()

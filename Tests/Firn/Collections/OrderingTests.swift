@@ -150,19 +150,19 @@ import Testing
             let realm = try memoryRealm()
             _ = realm.objects(Pup.self).min(ofProperty: "name") as Int?
         }
-        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("is not supported for string property 'Pup.name'") } == true)
+        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("is not supported for string property \"Pup.name\"") } == true)
         await #expect(processExitsWith: .failure) { _ = try memoryRealm().objects(Pup.self).sum(ofProperty: "born") as Int }
         await #expect(processExitsWith: .failure) { _ = try memoryRealm().objects(Pup.self).sum(ofProperty: "fur") as Int }
         await #expect(processExitsWith: .failure) { _ = Doghouse().list.sum(ofProperty: "name") as Int }
         let self1 = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Values().ints.sum(ofProperty: "age") as Int }
-        #expect(self1.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("Collections of 'int' can only be aggregated on \"self\"") } == true)
+        #expect(self1.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("Collections of \"int\" can only be aggregated on \"self\"") } == true)
     }
 
     @Test func `R08 R12 R54 misuse says what to do`() async throws {
         await #expect(processExitsWith: .failure) { _ = try memoryRealm().objects(Pup.self).sorted(byKeyPath: "fur") }
         await #expect(processExitsWith: .failure) { _ = try memoryRealm().objects(Pup.self).filter("fur == 1") }
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Doghouse().list.filter("age == 1") }
-        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("is for managed collections") } == true)
+        #expect(result.map { String(decoding: $0.standardErrorContent, as: UTF8.self).contains("requires a managed collection") } == true)
         await #expect(processExitsWith: .failure) {
             let realm = try memoryRealm(), kennel = Doghouse()
             try realm.write { realm.add(kennel) }

@@ -141,6 +141,6 @@ import Testing
         }
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = List<Hound>().where { $0.age > 1 } }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("managed collections"))
+        #expect(text.contains("managed collection"))
     }
 }
