@@ -2,19 +2,19 @@ import Dispatch
 import FirnModel
 import Synchronization
 
-/// Changes of something, one at a time, for a task that asks for the next when it is done with the last: what happens meanwhile adds up to one change.
-/// They are looked for on a queue of the feed's own, in a realm of that queue.
+/// The changes of an observed target, one at a time, for one task. Changes that happen before the task requests the next one are merged into one change. The
+/// feed has a queue of its own and observes in a realm of that queue.
 final class ChangeFeed<Element>: Sendable {
     private struct State {
         var isOver = false
-        /// Whoever waits for the next change.
+        /// The task that waits for the next change.
         var waiting: CheckedContinuation<Carried<Element>?, Never>?
         var live: Carried<RealmCore>?
     }
     private let queue = DispatchQueue(label: "firn.changes")
     private let subscription = Subscription()
     private let state: Mutex<State> = Mutex(State())
-    /// Goes to the queue with the first question.
+    /// Starts the observation. It is moved to the queue by the first call of `next()`.
     private let departure: Mutex<Carried<(Confinement) -> RealmCore?>?> = Mutex(nil)
 
     init<Target: Observed>(frozen target: Target, _ keyPaths: [String]?, _ element: @escaping (Target, Target.Difference?) -> Element) {
@@ -27,13 +27,13 @@ final class ChangeFeed<Element>: Sendable {
 
     deinit { _ = subscription.end() }
 
-    /// Nil: there will be none, or the task was cancelled.
+    /// Returns the next change; nil if there will be none or the task was cancelled. Traps if another task is waiting.
     func next() async -> Carried<Element>? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isOver = state.withLock { state in
                     if state.isOver { return true }
-                    precondition(state.waiting == nil, "one task at a time asks for the next change: make a sequence for each")
+                    precondition(state.waiting == nil, "only one task can wait for the next change: make a sequence for each task")
                     state.waiting = continuation
                     return false
                 }

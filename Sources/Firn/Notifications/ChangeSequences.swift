@@ -2,7 +2,8 @@ import FirnBytes
 import FirnChange
 import FirnModel
 
-/// The changes of a collection, for `for await`: first what is there, then what became of it. See `RealmCollection.changes(keyPaths:)`.
+/// The changes of a collection, map or object, for `for await`: first its state (except for objects), then the changes. See
+/// `RealmCollection.changes(keyPaths:)`.
 public struct RealmChanges<Element>: AsyncSequence, Sendable {
     public typealias Failure = Never
     private let make: @Sendable () -> ChangeFeed<Element>
@@ -11,7 +12,7 @@ public struct RealmChanges<Element>: AsyncSequence, Sendable {
         do {
             let target = try target()
             try target.check(keyPaths)
-            // Each iteration begins with what is there then; where it is is settled here.
+            // Each iteration begins with the state at that time. Which target is observed is resolved here.
             let frozen = target.core.frozen()
             guard let still = withExtendedLifetime(frozen, { target.moved(to: frozen) }) else {
                 preconditionFailure("Cannot observe a collection in the same write transaction as its object was created in: commit first.")
@@ -22,100 +23,114 @@ public struct RealmChanges<Element>: AsyncSequence, Sendable {
         } catch { preconditionFailure("\(error)") }
     }
 
+    /// The iterator of one iteration. Only one task can use it at a time.
     public struct AsyncIterator: AsyncIteratorProtocol {
         let feed: ChangeFeed<Element>
 
+        /// Returns the next change; nil when the sequence has ended or its task is cancelled.
         public mutating func next() async -> Element? { await feed.next()?.value }
+        /// Returns the next change; nil when the sequence has ended or its task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? { await feed.next()?.value }
     }
 
+    /// Starts an iteration.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(feed: make()) }
 
-    /// The sequence itself: for code that asks a publisher for its values.
+    /// The sequence itself, for code that reads the values of a publisher.
     public var values: RealmChanges { self }
-    /// What comes is frozen already.
+    /// Returns the sequence itself: its elements are frozen already.
     public func freeze() -> RealmChanges { self }
-    /// What comes can be handed to any thread already.
+    /// Returns the sequence itself: its elements can be passed to any thread already.
     public func threadSafeReference() -> RealmChanges { self }
 }
 
-/// What stands in for publishers, which Linux does not have: the same members give sequences of the same elements.
+/// Replaces Realm's publishers, which need Combine: members with the same names return sequences of the same elements.
 public enum RealmPublishers {
     /// `()` after each change.
     public typealias WillChange<Collection> = RealmChanges<Void>
     /// The collection as it is, and after each change.
     public typealias Value<Collection> = RealmChanges<Collection>
-    /// What changed.
+    /// The changes of a collection.
     public typealias CollectionChangeset<Collection> = RealmChanges<RealmCollectionChange<Collection>>
+    /// The changes of a map.
     public typealias MapChangeset<Collection: _ObservableMap> = RealmChanges<RealmMapChange<Collection>>
+    /// The changes of an object.
     public typealias ObjectChangeset<T> = RealmChanges<ObjectChange<T>>
 }
 
 extension RealmCollection {
-    /// What `observe` tells, as a sequence that any task can go through:
+    /// Returns the changes that `observe` reports, as a sequence that any task can iterate over:
     ///
     ///     for await change in dogs.changes() { … }
     ///
-    /// The collections in the changes are frozen: each can be read anywhere and stays as it is. Whatever happens while a change is dealt with is the next one.
-    /// The sequence ends when its task is cancelled. Key paths, and where this traps: as `observe`.
+    /// The collections in the changes are frozen and usable from any thread. Changes that happen while one is being processed are merged into the next. The
+    /// sequence ends when its task is cancelled. Key paths and traps are those of `observe`.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<RealmCollectionChange<Self>> {
         RealmChanges(Element.rooted(keyPaths), observed) { target, difference in target.frozen().change(difference) }
     }
 
+    /// Returns the changes as a sequence, for Swift key paths.
     @_disfavoredOverload
     public func changes(keyPaths: [PartialKeyPath<Element>]) -> RealmChanges<RealmCollectionChange<Self>> where Element: ObjectBase {
         changes(keyPaths: keyPaths.map(KeyPathRecorder.path))
     }
 
-    /// `()` each time the collection changes: after the change, whatever the name says.
+    /// `()` after each change of the collection, not before it as the name suggests.
     public var objectWillChange: RealmPublishers.WillChange<Self> {
         RealmChanges(nil, { Changing(target: try observed()) }) { _, _ in () }
     }
 
-    /// The collection, frozen, as it is and after each change.
+    /// The collection, frozen: as it is, and after each change.
     public var collectionPublisher: RealmPublishers.Value<Self> { collectionPublisher(keyPaths: nil) }
+    /// Returns the collection, frozen: as it is, and after each change of the key paths.
     public func collectionPublisher(keyPaths: [String]?) -> RealmPublishers.Value<Self> {
         RealmChanges(Element.rooted(keyPaths), observed) { target, _ in target.frozen().collection }
     }
 
     /// The same as `changes(keyPaths:)`.
     public var changesetPublisher: RealmPublishers.CollectionChangeset<Self> { changes() }
+    /// Returns the same as `changes(keyPaths:)`.
     public func changesetPublisher(keyPaths: [String]?) -> RealmPublishers.CollectionChangeset<Self> { changes(keyPaths: keyPaths) }
 }
 
 extension Map {
-    /// As `RealmCollection.changes`, with frozen maps.
+    /// Returns the changes of the map as a sequence, with frozen maps. See `RealmCollection.changes(keyPaths:)`.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<RealmMapChange<Map>> {
         RealmChanges(keyPaths, observed) { target, difference in target.frozen().change(difference) }
     }
 
+    /// `()` after each change of the map, not before it as the name suggests.
     public var objectWillChange: RealmPublishers.WillChange<Map> {
         RealmChanges(nil, { Changing(target: try observed()) }) { _, _ in () }
     }
+    /// The map, frozen: as it is, and after each change.
     public var collectionPublisher: RealmPublishers.Value<Map> { collectionPublisher(keyPaths: nil) }
+    /// Returns the map, frozen: as it is, and after each change of the key paths.
     public func collectionPublisher(keyPaths: [String]?) -> RealmPublishers.Value<Map> {
         RealmChanges(keyPaths, observed) { target, _ in target.frozen().map }
     }
+    /// The same as `changes(keyPaths:)`.
     public var changesetPublisher: RealmPublishers.MapChangeset<Map> { changes() }
+    /// Returns the same as `changes(keyPaths:)`.
     public func changesetPublisher(keyPaths: [String]?) -> RealmPublishers.MapChangeset<Map> { changes(keyPaths: keyPaths) }
 }
 
 extension RealmCollectionValue where Self: ObjectBase {
-    /// As `observe`, as a sequence: the objects in the changes are frozen. It ends after `.deleted`.
+    /// Returns the changes that `observe` reports, as a sequence. The objects in the changes are frozen. The sequence ends after `.deleted`.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<ObjectChange<Self>> {
         RealmChanges(keyPaths?.isEmpty ?? true ? nil : keyPaths, { try observed(keyPaths) }) { target, difference in target.frozen().change(difference) }
     }
 }
 
 extension Observed {
-    /// Itself at the version of its realm, for any thread; where it is not there, as it is.
+    /// Returns the target at the version of its realm, usable from any thread; the target itself if it does not exist at that version.
     func frozen() -> Self {
         let frozen = core.frozen()
         return withExtendedLifetime(frozen) { moved(to: frozen) ?? self }
     }
 }
 
-/// Something without its first notification.
+/// A target without its initial notification.
 private struct Changing<Target: Observed>: Observed {
     let target: Target
     var core: RealmCore { target.core }

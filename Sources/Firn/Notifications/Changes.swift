@@ -1,17 +1,17 @@
-/// What an observer of a collection is told.
+/// What an observer of a collection receives.
 ///
-/// Indices ascend. To bring a copy of the old version up to date: take out `deletions` from the highest down, put in `insertions` from the lowest up,
-/// then read anew what is modified.
+/// Indices are in ascending order. To update a copy of the old version: remove `deletions` from the highest down, insert `insertions` from the lowest up, then
+/// read the modified elements again.
 public enum RealmCollectionChange<CollectionType> {
-    /// The collection as it is when the observation begins: told once, first.
+    /// The collection when the observation begins: delivered once, first.
     case initial(CollectionType)
-    /// The collection now, and how it differs from what was told before: `deletions` and `modifications` are places in the old version, `insertions`
-    /// places in the new one. An element that changed its place relative to the others was deleted and inserted.
+    /// The current collection, and its differences from the version that was delivered before. `deletions` and `modifications` are positions in the old
+    /// version, `insertions` positions in the new one. An element that moved relative to the others is reported as deleted and inserted.
     case update(CollectionType, deletions: [Int], insertions: [Int], modifications: [Int])
-    /// Never told: for code that has a case for it.
+    /// Never delivered; for code that has a case for it.
     case error(any Error)
 
-    /// The collection as it is now.
+    /// The current collection.
     public var collection: CollectionType? {
         switch self {
         case .initial(let collection), .update(let collection, _, _, _): collection
@@ -19,14 +19,14 @@ public enum RealmCollectionChange<CollectionType> {
         }
     }
 
-    /// Places in the old version.
+    /// Positions in the old version.
     public var deletions: [Int] { if case .update(_, let deletions, _, _) = self { deletions } else { [] } }
-    /// Places in the new version.
+    /// Positions in the new version.
     public var insertions: [Int] { if case .update(_, _, let insertions, _) = self { insertions } else { [] } }
-    /// Where elements stood, in the old version, that stayed but changed.
+    /// The positions, in the old version, of elements that remained but changed.
     public var modificationsOld: [Int] { if case .update(_, _, _, let modifications) = self { modifications } else { [] } }
 
-    /// Where the same elements, in the same order, stand in the new version.
+    /// The positions, in the new version, of the same elements in the same order.
     public var modificationsNew: [Int] {
         let deletions = deletions, insertions = insertions
         var deleted = 0, inserted = 0
@@ -41,42 +41,44 @@ public enum RealmCollectionChange<CollectionType> {
 
 extension RealmCollectionChange: @unchecked Sendable where CollectionType: Sendable {}
 
-/// What an observer of a map is told; the keys ascend.
+/// What an observer of a map receives. Keys are in ascending order.
 public enum RealmMapChange<Collection: _ObservableMap> {
+    /// The map when the observation begins: delivered once, first.
     case initial(Collection)
-    /// The keys whose entries went, came, or stayed and changed.
+    /// The current map, and the keys whose entries were removed, were added, or remained and changed.
     case update(Collection, deletions: [Collection.Key], insertions: [Collection.Key], modifications: [Collection.Key])
-    /// Never told.
+    /// Never delivered.
     case error(any Error)
 }
 
-/// Maps, for `RealmMapChange`.
+/// A map, for `RealmMapChange`.
 public protocol _ObservableMap {
     associatedtype Key
 }
 
 extension Map: _ObservableMap {}
 
-/// What an observer of an object is told.
+/// What an observer of an object receives.
 public enum ObjectChange<T> {
-    /// Never told.
+    /// Never delivered.
     case error(any Error)
-    /// The object and those of its properties that changed.
+    /// The object, and those of its properties that changed.
     case change(T, [PropertyChange])
-    /// The object was deleted: nothing else follows.
+    /// The object was deleted. This is the last notification.
     case deleted
 }
 
-/// One property that changed.
+/// A property that changed.
 public struct PropertyChange {
+    /// The name of the property.
     public let name: String
-    /// What the property held when the observer was told last; nil of collections.
+    /// The value at the last notification; nil for collections.
     public let oldValue: Any?
-    /// What it holds now; nil of collections.
+    /// The current value; nil for collections.
     public let newValue: Any?
 }
 
 extension [String] {
-    /// For `keyPaths:`: the properties of the elements themselves, and nothing of what they lead to.
+    /// For `keyPaths:`: only the elements' own properties, without those of linked objects.
     public static var shallow: [String] { ["*"] }
 }

@@ -2,7 +2,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Tells a realm, at the place it belongs to, that its file has a newer version. Rung from anywhere; rings that come before the realm answered are one.
+/// Notifies a realm, on the realm's thread, queue or actor, that its file has a newer version. Any thread can ring; rings before the realm has answered are
+/// merged into one.
 final class Doorbell: @unchecked Sendable {
     private enum Place {
         case main
@@ -12,10 +13,10 @@ final class Doorbell: @unchecked Sendable {
     }
     private let place: Place
     private let isRinging = Atomic<Bool>(false)
-    // Set before anybody else knows the bell, and looked at where the realm belongs only.
+    // Set before any other thread can see the doorbell, and read only on the realm's thread, queue or actor.
     weak var core: RealmCore?
 
-    /// Nil: a frozen realm, which has no news.
+    /// Returns nil for a frozen realm, which never changes.
     init?(_ confinement: Confinement) {
         switch confinement {
         case .thread: place = Thread.isMainThread ? .main : .loop(RunLoop.current)
@@ -32,7 +33,7 @@ final class Doorbell: @unchecked Sendable {
         case .queue(let queue): queue.async { self.answer(checked: true) }
         case .actor(let home): if let actor = home.actor { Task { await Doorbell.answer(self, on: actor) } }
         case .loop(let loop):
-            // A timer wakes a loop that sleeps; `perform` does not. A thread that runs no loop never answers: its realm looks in refresh().
+            // A timer wakes a sleeping run loop; `perform` does not. A thread without a run loop never answers: its realm changes only in refresh().
             loop.add(Timer(timeInterval: 0, repeats: false) { _ in self.answer(checked: false) }, forMode: .common)
         }
     }
@@ -42,7 +43,7 @@ final class Doorbell: @unchecked Sendable {
     private func answer(checked: Bool) {
         isRinging.store(false, ordering: .sequentiallyConsistent)
         guard let core else { return }
-        // The main queue may be served by another thread than the one that the realm was opened on (dispatchMain).
+        // With dispatchMain, another thread than the one that opened the realm can serve the main queue.
         guard checked || core.confinement.isHere else { return }
         core.answerDoorbell()
     }

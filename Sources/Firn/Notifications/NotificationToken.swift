@@ -1,7 +1,6 @@
 import Synchronization
 
-/// Keeps an observation going: notifications come while the token is held, and end when it is let go of or invalidated. It also keeps the realm that is
-/// observed open.
+/// Keeps an observation active: notifications end when the token is released or invalidated. The token also keeps the observed realm open.
 public final class NotificationToken: Sendable {
     let subscription: Subscription
 
@@ -9,12 +8,12 @@ public final class NotificationToken: Sendable {
 
     deinit { _ = subscription.end() }
 
-    /// Ends the notifications, from any thread: the block is not called again, except where it is being called right now. True if there were any to end.
+    /// Ends the notifications, from any thread. A call of the block that is in progress completes; no other follows. Returns false if they had ended before.
     @discardableResult
     public func invalidate() -> Bool { subscription.end() }
 }
 
-/// What a token and its observer share. Holds the observer, which belongs to the place of its realm, wherever the token is.
+/// The state that a token and its observer share. It retains the observer, which belongs to the realm's thread, queue or actor, wherever the token is.
 final class Subscription: Sendable {
     private struct State {
         var observer: Carried<Observer>?
@@ -24,7 +23,7 @@ final class Subscription: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// False: the token is gone already.
+    /// Retains the observer. Returns false if the token was invalidated already.
     func hold(_ observer: Observer) -> Bool {
         let observer = Carried(observer)
         return state.withLock { state in
@@ -35,7 +34,7 @@ final class Subscription: Sendable {
     }
 
     func end() -> Bool {
-        // Released after the lock: what goes with the observer may be a whole realm.
+        // Released after the lock, because releasing the observer can release a whole realm.
         let (wasOver, observer) = state.withLock { state in
             defer { state = State(observer: nil, isOver: true) }
             return (state.isOver, state.observer)
@@ -44,6 +43,6 @@ final class Subscription: Sendable {
         return !wasOver
     }
 
-    /// True if this one is the token's observer.
+    /// Returns whether this is the token's observer.
     func holds(_ observer: Observer) -> Bool { state.withLock { $0.observer?.value === observer } }
 }

@@ -2,30 +2,30 @@ import FirnBytes
 import FirnChange
 import FirnModel
 
-/// Something in a realm whose changes can be told: what there is to know of a version of it, and how two versions differ.
+/// An observable target in a realm: the state that is kept of a version, and the difference between two versions.
 protocol Observed {
-    /// What of a version is kept until the next one is told.
+    /// What is kept of a version until the next notification.
     associatedtype State
     associatedtype Difference
 
     var core: RealmCore { get }
-    /// The type that key paths begin at; nil: the elements have no properties.
+    /// The type at which key paths begin; nil if the elements have no properties.
     var rootType: String? { get }
-    /// What key paths that were not given mean.
+    /// The key paths that are used if none are given.
     var defaultKeyPaths: [String]? { get }
-    /// The types without whose change nothing is different; nil: not known.
+    /// If none of these types changed, there is no difference; nil if not known.
     var dependencies: Set<String>? { get }
-    /// The first notification is of what is there, rather than of a change.
+    /// Whether the first notification contains the initial state instead of a change.
     var hasInitial: Bool { get }
-    /// At the version of the realm.
+    /// Returns the state at the realm's version.
     func state() -> State
-    /// Nil: nothing to tell.
+    /// Returns the difference between two versions; nil if there is nothing to report.
     func difference(from old: State, to new: State, _ versions: VersionChanges, _ filter: KeyPathFilter?) throws(Damage) -> Difference?
-    /// After this nothing more is told.
+    /// Returns whether this is the last notification.
     func isLast(_ difference: Difference) -> Bool
-    /// The same at another realm; nil if it is not there.
+    /// Returns the same target in another realm; nil if it does not exist there.
     func moved(to core: RealmCore) -> Self?
-    /// What is told where it was deleted before anybody could be told anything; nil: nothing.
+    /// What is reported if the target was deleted before the first notification; nil for nothing.
     var end: Difference? { get }
 }
 
@@ -36,10 +36,12 @@ extension Observed {
     func isLast(_ difference: Difference) -> Bool { false }
     var end: Difference? { nil }
 
-    /// Nil where there is nothing to filter; throws if a key path names what is not there.
+    /// Returns the filter of the key paths; nil if the elements have no properties.
+    ///
+    /// - Throws: `Realm.Error` of code `.invalidInput` if a key path is not valid.
     func filter(_ keyPaths: [String]?) throws -> KeyPathFilter? {
         guard let rootType else {
-            if let keyPaths, !keyPaths.isEmpty { throw Realm.Error(.invalidInput, "Key paths are for collections of objects: values have no properties.") }
+            if let keyPaths, !keyPaths.isEmpty { throw Realm.Error(.invalidInput, "Key paths require a collection of objects: values have no properties.") }
             return nil
         }
         do throws(FirnError) { return try KeyPathFilter(root: rootType, in: core.schema, keyPaths: keyPaths ?? defaultKeyPaths) } catch {
@@ -48,15 +50,15 @@ extension Observed {
     }
 }
 
-/// Tells a block how something differs from what it was told before.
+/// Calls a block with the differences of a target from the version that was delivered before.
 final class ChangeObserver<Target: Observed>: Observer {
     let target: Target
     private let keyPaths: [String]?
     private var filter: KeyPathFilter?
     private var state: Target.State?
-    /// Nothing is told, and changes add up, while this is false.
+    /// While this returns false, nothing is delivered and changes accumulate.
     private let isReady: () -> Bool
-    /// Nil: the initial state.
+    /// Delivers a difference; nil for the initial state.
     private let tell: (Target, Target.Difference?) -> Void
 
     init(_ target: Target, _ keyPaths: [String]?, _ subscription: Subscription, isReady: @escaping () -> Bool, _ tell: @escaping (Target, Target.Difference?) -> Void) throws {
@@ -68,7 +70,7 @@ final class ChangeObserver<Target: Observed>: Observer {
         super.init(target.core, subscription)
     }
 
-    /// Takes a version and what there was as told.
+    /// Records a version and its state as delivered.
     func begin(at snapshot: DatabaseSnapshot, _ state: Target.State) {
         told = snapshot
         self.state = state
@@ -94,7 +96,7 @@ final class ChangeObserver<Target: Observed>: Observer {
             return try target.difference(from: state!, to: new, versions, filter)
         }
         guard let difference else {
-            // Also where the file turned out to be damaged: once is enough.
+            // Also recorded if the file is damaged, so that the damage is read only once.
             if told !== versions.new { told = versions.new }
             return
         }

@@ -2,10 +2,10 @@ import FirnBytes
 import FirnChange
 import FirnModel
 
-/// Lists, sets, results and inverse links.
+/// An observed list, set, results or inverse links.
 struct ObservedCollection<Collection: RealmCollection>: Observed {
     enum State {
-        /// All rows of a type: the version says it all.
+        /// All rows of a type: the version itself is the state.
         case table
         case rows([Int64])
         case values([Value])
@@ -17,7 +17,7 @@ struct ObservedCollection<Collection: RealmCollection>: Observed {
     let rootType: String?
     let dependencies: Set<String>?
 
-    /// The collection is managed.
+    /// The collection must be managed.
     init(_ collection: Collection) {
         self.collection = collection
         source = collection._makeSource()

@@ -10,7 +10,7 @@ struct ObservedMap<Key: _MapKey, Element: RealmCollectionValue>: Observed {
     var rootType: String? { cell.type.kind == .link || cell.type.kind == .embedded ? cell.type.target : nil }
     var dependencies: Set<String>? { (rootType.map { core.schema.connected(with: $0) } ?? []).union([cell.access.name]) }
 
-    /// As the table has it: nobody is in a transaction now.
+    /// Reads the table directly: no transaction is open during notifications.
     func state() -> [Value.Entry] {
         guard cell.isValid, let place = cell.access.place(of: cell.rowID) else { return [] }
         let value = core.reading(.null) { () throws(Damage) in try cell.access.value(Int32(place.segment), Int32(place.position), cell.column) }

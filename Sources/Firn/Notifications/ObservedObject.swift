@@ -11,7 +11,7 @@ struct ObservedObject<T: ObjectBase>: Observed {
     let object: T
     let access: TypeAccess
     let core: RealmCore
-    /// By the property they begin with; nil: every property of the object itself.
+    /// The key paths, grouped by their first property; nil for every property of the object itself.
     let keyPaths: [(property: String, paths: [String])]?
 
     init(_ object: T, _ keyPaths: [String]?) {
@@ -65,7 +65,7 @@ struct ObservedObject<T: ObjectBase>: Observed {
     private func change(of column: Int, _ was: ObjectBase?) -> PropertyChange {
         let name = access.type.columns[column].name
         if access.type.columns[column].type.isCollection { return PropertyChange(name: name, oldValue: nil, newValue: nil) }
-        // As code calls it.
+        // The name in the class, which can differ from the name in the file.
         let code = access.schema.flatMap { schema in schema.index(of: name).map { schema.properties[$0].codeName } } ?? name
         return PropertyChange(name: code, oldValue: was.flatMap { unwrapped($0[name]) }, newValue: unwrapped(object[name]))
     }

@@ -2,7 +2,7 @@ import FirnBytes
 import FirnChange
 import FirnModel
 
-/// A projection: what changed is told under its own names.
+/// An observed projection. Changes are reported under the projection's property names.
 struct ObservedProjection<T: ProjectionObservable>: Observed {
     enum Difference {
         case changed([PropertyChange])
@@ -15,7 +15,7 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
     let core: RealmCore
     let wanted: [Wanted]
 
-    /// The projection's object is managed.
+    /// The projection's object must be managed.
     init(_ projection: T, _ wanted: [Wanted]) {
         self.projection = projection
         access = projection.rootObject._access!
@@ -45,7 +45,7 @@ struct ObservedProjection<T: ProjectionObservable>: Observed {
         })
     }
 
-    /// Nil of collections, as for objects.
+    /// Returns the value of a property; nil for collections, as for objects.
     private func shown(_ property: ProjectionSchema.Property, _ object: ObjectBase) -> Any? {
         let value = unwrapped(object[keyPath: property.keyPath])
         if value is any _AnyCollection || value is any RealmCollection || value is any AnyProjectedCollection { return nil }

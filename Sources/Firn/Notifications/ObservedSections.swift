@@ -3,15 +3,15 @@ import FirnChange
 import FirnModel
 import Foundation
 
-/// What an observer of sectioned results, or of one section of them, is told. A path is `[section, place within it]`.
+/// What an observer of sectioned results, or of one of their sections, receives. An index path is `[section, position in the section]`.
 ///
-/// Elements of a deleted section are not listed one by one, those of an inserted one are.
+/// The elements of a deleted section are not listed individually; those of an inserted section are.
 public enum SectionedResultsChange<Collection> {
-    /// The sections as they are when the observation begins: told once, first.
+    /// The sections when the observation begins: delivered once, first.
     case initial(Collection)
-    /// `deletions`, `modifications` and `sectionsToDelete` are places in the version that was told before, the others places in the new one.
+    /// `deletions`, `modifications` and `sectionsToDelete` are positions in the version that was delivered before, the others positions in the new one.
     case update(Collection, deletions: [IndexPath], insertions: [IndexPath], modifications: [IndexPath], sectionsToInsert: IndexSet, sectionsToDelete: IndexSet)
-    /// Never told: for code that has a case for it.
+    /// Never delivered; for code that has a case for it.
     case error(any Error)
 
     init(_ collection: Collection, _ changes: SectionedChanges?) {
@@ -27,7 +27,7 @@ public enum SectionedResultsChange<Collection> {
 
 extension SectionedResultsChange: @unchecked Sendable where Collection: Sendable {}
 
-/// Sectioned results.
+/// Observed sectioned results.
 struct ObservedSections<Key: _Persistable & Hashable, Element: RealmCollectionValue>: Observed {
     let sections: SectionSource<Key, Element>
     let core: RealmCore
@@ -61,7 +61,7 @@ struct ObservedSections<Key: _Persistable & Hashable, Element: RealmCollectionVa
     func change(_ difference: SectionedChanges?) -> SectionedResultsChange<SectionedResults<Key, Element>> { .init(SectionedResults(sections), difference) }
 }
 
-/// One section, wherever it stands, and whether it is there or not.
+/// One observed section, at whatever position and whether it exists or not.
 struct ObservedSection<Key: _Persistable & Hashable, Element: RealmCollectionValue>: Observed {
     let whole: ObservedSections<Key, Element>
     let key: Key
@@ -82,7 +82,7 @@ struct ObservedSection<Key: _Persistable & Hashable, Element: RealmCollectionVal
         changes.insertions.removeAll { $0.section != after }
         changes.sectionsToDelete.removeAll { $0 != before }
         changes.sectionsToInsert.removeAll { $0 != after }
-        // The place of the section among the others is not its own affair.
+        // A change of the section's position alone is not a change of the section.
         if let before, let after, changes.sectionsToDelete == [before], changes.sectionsToInsert == [after] {
             let moved = try whole.difference(from: [old[before]], to: [new[after]], versions, filter)
             guard let moved else { return nil }

@@ -2,11 +2,11 @@ import FirnBytes
 import FirnChange
 import FirnModel
 
-/// Something that wants to know of changes in one realm. Used where the realm belongs only; its token holds it.
+/// An observer of changes in one realm. It is used only on the realm's thread, queue or actor; its token retains it.
 class Observer {
     let core: RealmCore
     let subscription: Subscription
-    /// The version that was told last; nil: none yet.
+    /// The version that was delivered last; nil before the first notification.
     var told: DatabaseSnapshot?
 
     init(_ core: RealmCore, _ subscription: Subscription) {
@@ -17,13 +17,14 @@ class Observer {
 
     deinit { core.file.observe(-1) }
 
-    /// Tells what is new at the realm's version, if anything is. `versions`: the changes since the version that was told.
+    /// Delivers the changes up to the realm's version, if there are any. `versions` are the changes since the version that was delivered last; nil for the
+    /// initial notification.
     func deliver(_ versions: VersionChanges?) { fatalError("overridden") }
 
-    /// Takes the realm's version as known.
+    /// Records the realm's version as delivered.
     func skip() { fatalError("overridden") }
 
-    /// The realm has gone to another version, or could.
+    /// Called when the realm has moved to another version, or could move to one.
     func realmChanged(_ notification: Realm.Notification) {}
 }
 
@@ -34,11 +35,11 @@ final class Observers {
     }
     private var entries: [Entry] = []
     private var isDelivering = false
-    /// The version that the realm could go on to and was told of.
+    /// The newer version that `.refreshRequired` was last reported for.
     var awaited: UInt64?
-    /// The realm has come to another version, and its own observers are still to be told.
+    /// Whether the realm has moved to another version without notifying its own observers yet.
     var owesChange = false
-    /// What was read for all notifications so far, for tests of what they cost.
+    /// What all notifications have read so far, for tests of their cost.
     private(set) var decoded = TableChanges.Decoded()
 
     var all: [Observer] { entries.compactMap(\.observer).filter { !$0.subscription.isOver } }
@@ -49,20 +50,20 @@ final class Observers {
         entries.append(Entry(observer: observer))
     }
 
-    /// Ends all of them.
+    /// Ends all observations.
     func end() {
         for observer in all { _ = observer.subscription.end() }
         entries = []
     }
 
-    /// Tells each what it does not know yet. Not within a block that is being told something: then it waits for the next time.
+    /// Delivers to each observer the changes that it has not received. Within an observer's block, this only schedules the next delivery.
     func deliver(at core: RealmCore, only chosen: [Subscription]? = nil) {
         guard !isDelivering, !entries.isEmpty else { return core.ringIfObserved() }
         isDelivering = true
         defer { isDelivering = false }
         var known: [VersionChanges] = []
         for observer in all {
-            // The block of another may have begun a transaction, or ended this observer.
+            // The block of another observer can have begun a transaction or ended this observer.
             if core.isInTransaction, chosen == nil || core.hasChanges { break }
             if observer.subscription.isOver { continue }
             if let chosen, observer.told == nil || !chosen.contains(where: { $0 === observer.subscription }) { continue }

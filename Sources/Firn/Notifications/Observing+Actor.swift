@@ -1,8 +1,6 @@
 import FirnModel
 
-/// What all `observe(on: actor)` do: what is observed goes to the actor's realm as a frozen copy, and is told there.
-///
-/// Traps where it was called wrongly.
+/// Implements every `observe(on: actor)`: passes the target to the actor's realm as a frozen copy and delivers there. Traps if the target cannot be observed.
 func observingOnActor<A: Actor, Target: Observed, Change>(
     _ actor: A, _ keyPaths: [String]?, _ target: () throws -> Target, _ change: @escaping (Target, Target.Difference?) -> Change,
     _ block: @Sendable @escaping (isolated A, Change) -> Void, isolation: isolated (any Actor)? = #isolation
@@ -10,7 +8,7 @@ func observingOnActor<A: Actor, Target: Observed, Change>(
     let subscription = Subscription()
     let departure: Carried<Departure<Target>>
     do {
-        // The token holds this block, and mostly the actor holds the token.
+        // Weak, because the token retains this block and the actor usually retains the token.
         departure = Carried(try Departure(target(), subscription, keyPaths) { [weak actor] target, difference in
             let told = Carried(change(target, difference))
             actor?.assumeIsolated { block($0, told.value) }

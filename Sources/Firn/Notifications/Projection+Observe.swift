@@ -3,37 +3,41 @@ import FirnChange
 import FirnModel
 
 extension ProjectionObservable {
-    /// As `observe` of objects, with the projection's properties under its own names: `block` is called after every commit that changed what one of them
-    /// shows, through links too, and once the object is deleted.
+    /// Calls `block` after each commit that changed the value of one of the projection's properties, through links too, and once when the object is deleted.
+    /// Changes are reported under the projection's property names. See `observe` of objects.
     ///
-    /// - Parameter keyPaths: the properties that count, by the projection's names; nil or empty: all that it declares with `@Projected`.
+    /// - Parameter keyPaths: The properties to observe, by the projection's names; nil or empty: all that it declares with `@Projected`.
     public func observe(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
         observing { try tryObserve(keyPaths: keyPaths, on: queue, block) }
     }
 
+    /// Observes the projection, for Swift key paths.
     @_disfavoredOverload
     public func observe(keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
         observing { try observed(wanted(keyPaths)).observe(nil, on: queue) { block($0.change($1)) } }
     }
 
-    /// As `observe`, but throws `Realm.Error` where that traps.
+    /// Observes the projection as `observe` does.
+    ///
+    /// - Throws: `Realm.Error` where `observe` traps.
     public func tryObserve(keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void) throws -> NotificationToken {
         try observed(wanted(keyPaths)).observe(nil, on: queue) { block($0.change($1)) }
     }
 
-    /// As `observe`, on an actor.
+    /// Observes the projection on an actor. See `RealmCollection.observe`.
     public func observe<A: Actor>(keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
                                   _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void) async -> NotificationToken {
         await observingOnActor(actor, nil, { try observed(wanted(keyPaths)) }, { $0.change($1) }, block)
     }
 
+    /// Observes the projection on an actor, for Swift key paths.
     @_disfavoredOverload
     public func observe<A: Actor>(keyPaths: [PartialKeyPath<Self>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
                                   _ block: @Sendable @escaping (isolated A, ObjectChange<Self>) -> Void) async -> NotificationToken {
         await observingOnActor(actor, nil, { try observed(wanted(keyPaths)) }, { $0.change($1) }, block)
     }
 
-    /// As `observe`, as a sequence: the projections in the changes are of frozen objects. It ends after `.deleted`.
+    /// Returns the changes that `observe` reports, as a sequence. The projections in the changes are of frozen objects. The sequence ends after `.deleted`.
     public func changes(keyPaths: [String]? = nil) -> RealmChanges<ObjectChange<Self>> {
         RealmChanges(nil, { try observed(wanted(keyPaths)) }) { target, difference in target.frozen().change(difference) }
     }
@@ -50,7 +54,7 @@ extension ProjectionObservable {
         return try keyPaths.map { path in
             let name = path.prefix { $0 != "." }
             guard let property = schema[name] else {
-                throw Realm.Error(.invalidInput, "Property '\(name)' in KeyPath '\(path)' is not a valid property in \(schema.name).")
+                throw Realm.Error(.invalidInput, "Property \"\(name)\" in KeyPath \"\(path)\" is not a valid property in \(schema.name).")
             }
             return (property, property.path + path.dropFirst(name.count))
         }
@@ -62,12 +66,12 @@ extension ProjectionObservable {
         return try keyPaths.flatMap { keyPath in
             let path = KeyPathRecorder.path(keyPath)
             let found = schema.properties.filter { path == $0.path || path.hasPrefix($0.path + ".") }
-            guard !found.isEmpty else { throw Realm.Error(.invalidInput, "KeyPath '\(path)' leads through no @Projected property of \(schema.name).") }
+            guard !found.isEmpty else { throw Realm.Error(.invalidInput, "KeyPath \"\(path)\" does not lead through a @Projected property of \(schema.name).") }
             return found.map { ($0, path) }
         }
     }
 
-    /// All but what is calculated from the object: no column of the file says when that changes.
+    /// Returns all properties except those that are computed from the object: no column of the file shows when they change.
     private func observable(_ schema: ProjectionSchema) -> [ObservedProjection<Self>.Wanted] {
         guard let access = rootObject._access, let core = rootObject._core else { return [] }
         return schema.properties.filter { (try? KeyPathFilter(root: access.name, in: core.schema, keyPaths: [$0.path])) != nil }.map { ($0, $0.path) }

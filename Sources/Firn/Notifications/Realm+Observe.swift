@@ -1,17 +1,19 @@
 import FirnModel
 
 extension Realm {
-    /// What `observe` tells of.
+    /// What `observe` reports.
     public enum Notification: String, Sendable {
-        /// The realm is at another version: it committed, or went on to a commit of another.
+        /// The realm is at another version: it committed, or moved to a later commit.
         case didChange = "RLMRealmDidChangeNotification"
         /// There is a newer version, and `autorefresh` is off.
         case refreshRequired = "RLMRealmRefreshRequiredNotification"
     }
 
+    /// A block that `observe` calls.
     public typealias NotificationBlock = (Notification, Realm) -> Void
 
-    /// Calls `block` whenever the realm has come to another version, at once after its own commits; or could, where `autorefresh` is off.
+    /// Calls `block` when the realm has moved to another version (after its own commits immediately), or when it could move and `autorefresh` is off. Traps in
+    /// frozen and read-only realms.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         core.confinement.check()
         precondition(!core.isFrozen, "Frozen Realms do not change and do not have change notifications.")
@@ -20,14 +22,14 @@ extension Realm {
         let observer = RealmObserver(core, subscription, block)
         if subscription.hold(observer) {
             core.observers.add(observer)
-            // Others may have committed since the realm came to its version, when nobody watched the file.
+            // A commit can have happened before the file was watched.
             core.doorbell?.ring()
         }
         return NotificationToken(subscription)
     }
 
-    /// As `write`, without telling of it to the observers of these tokens: for those who have shown the change already. What they were not told of before is
-    /// told before `block` runs, within the transaction.
+    /// Runs a write transaction without notifying the observers of these tokens, for code that has shown the change already. Changes that these observers have
+    /// not received yet are delivered before `block` runs, within the transaction.
     @discardableResult
     public func write<R>(withoutNotifying tokens: [NotificationToken], _ block: () throws -> R) throws -> R {
         try write {
@@ -38,7 +40,7 @@ extension Realm {
         }
     }
 
-    /// As `commitWrite`, without telling of it to the observers of these tokens (but for those with other changes still to be told: they are told of all).
+    /// Commits without notifying the observers of these tokens. Those with earlier changes still to be delivered are notified of all changes.
     public func commitWrite(withoutNotifying tokens: [NotificationToken]) throws {
         core.silenced = tokens.map(\.subscription)
         try core.commit()

@@ -1,9 +1,9 @@
 import FirnBytes
 import FirnModel
 
-/// When observers are told.
+/// When observers are notified.
 extension RealmCore {
-    /// Somebody has committed, here or elsewhere, or somebody began to observe.
+    /// Called after a commit, in this process or another, and after an observation began.
     func answerDoorbell() {
         guard !isFrozen, !isInTransaction, damage == nil else { return }
         do {
@@ -20,7 +20,7 @@ extension RealmCore {
         } catch let error as FirnError { note(error) } catch { note(FirnError(.inputOutput, "\(error)")) }
     }
 
-    /// After a look for the newest version.
+    /// Called after the realm looked for the newest version.
     func tellObservers(_ isNew: Bool) {
         if isNew || observers.owesChange {
             observers.owesChange = false
@@ -29,21 +29,21 @@ extension RealmCore {
         observers.deliver(at: self)
     }
 
-    /// A transaction goes to the newest version: what changed until then is told before it begins.
+    /// A transaction begins from the newest version, so changes up to it are delivered before it begins.
     func tellBeforeTransaction() throws {
         confinement.check()
         if isFrozen || isInTransaction || observers.isEmpty { return }
         if try file.database.snapshot().version != version { _ = try refresh() }
     }
 
-    /// After a transaction of this realm. `soon`: nobody expects to be told within whatever is going on.
+    /// Called after a transaction of this realm. With `soon`, observers are notified later, on the realm's thread, queue or actor, not within this call.
     func committed(soon: Bool = false) {
         let silenced = silenced
         self.silenced = []
         guard hasChanges else { return ringIfObserved() }
         file.announce(version, from: self)
         for observer in observers.all where silenced.contains(where: { $0 === observer.subscription }) {
-            // What they were not told of before the transaction is still to be told.
+            // Changes from before the transaction must still be delivered.
             if let told = observer.told, told.version == versionBefore { observer.skip() }
         }
         if soon { observers.owesChange = true } else { observers.realmChanged(.didChange, except: silenced) }

@@ -2,7 +2,9 @@ import Dispatch
 import FirnModel
 
 extension Observed {
-    /// Throws where nothing can be observed.
+    /// Checks that the target can be observed.
+    ///
+    /// - Throws: `Realm.Error` of code `.invalidInput` if it cannot.
     func check(_ keyPaths: [String]?) throws {
         core.confinement.check()
         if core.isFrozen { throw Realm.Error(.invalidInput, "Frozen Realms do not change and do not have change notifications.") }
@@ -13,7 +15,7 @@ extension Observed {
         _ = try filter(keyPaths)
     }
 
-    /// Notifications at the place of the realm, or on a queue, where the same is observed in a realm of that queue.
+    /// Starts an observation on the realm's thread, queue or actor; with `queue`, of the same target in a realm of that queue.
     func observe(_ keyPaths: [String]?, on queue: DispatchQueue?, _ tell: @escaping (Self, Difference?) -> Void) throws -> NotificationToken {
         try check(keyPaths)
         let subscription = Subscription()
@@ -28,10 +30,10 @@ extension Observed {
         return NotificationToken(subscription)
     }
 
-    /// Begins to observe in the realm that this is from.
+    /// Starts an observation in the target's own realm.
     func attach(_ subscription: Subscription, _ keyPaths: [String]?, isReady: @escaping () -> Bool, _ tell: @escaping (Self, Difference?) -> Void) throws {
         let observer = try ChangeObserver(self, keyPaths, subscription, isReady: isReady, tell)
-        // What has no first notification counts from here.
+        // Without an initial notification, the changes since now are reported.
         if !hasInitial { observer.begin(at: core.snapshot, state()) }
         guard subscription.hold(observer) else { return }
         core.observers.add(observer)
@@ -39,7 +41,7 @@ extension Observed {
     }
 }
 
-/// An observation on its way to the place where it will be told: what is observed goes as a frozen copy.
+/// An observation that moves to another queue or actor. The target is passed as a frozen copy.
 struct Departure<Target: Observed> {
     private let target: Target?
     private let configuration: Realm.Configuration
@@ -52,7 +54,7 @@ struct Departure<Target: Observed> {
     init(_ target: Target, _ subscription: Subscription, _ keyPaths: [String]?, _ tell: @escaping (Target, Target.Difference?) -> Void) throws {
         try target.check(keyPaths)
         let frozen = target.core.frozen()
-        // Nil: it is not there any more, and nothing will be told.
+        // nil if the target no longer exists; then nothing will be reported.
         self.init(withExtendedLifetime(frozen) { target.moved(to: frozen) }, frozen, subscription, keyPaths, tell)
     }
 
@@ -69,13 +71,13 @@ struct Departure<Target: Observed> {
         self.tell = tell
     }
 
-    /// At the other place. Nil where nothing is there to observe.
+    /// Starts the observation on the other queue or actor. Returns its realm; nil if there is nothing to observe.
     @discardableResult
     func arrive(_ confinement: Confinement) -> RealmCore? {
         guard let target, !subscription.isOver, let live = try? RealmCore.opened(configuration, confinement) else { return nil }
         _ = try? live.refresh()
         guard let there = target.moved(to: live) else {
-            // Deleted on the way here.
+            // The target was deleted in the meantime.
             if let end = target.end, live.damage == nil, subscription.end() { tell(target, end) }
             return nil
         }
@@ -89,7 +91,7 @@ struct Departure<Target: Observed> {
 }
 
 extension Departure {
-    /// At the place of an actor.
+    /// Starts the observation on an actor.
     func arrive(on actor: isolated any Actor) { arrive(.actor(ActorPlace(actor))) }
 }
 
@@ -97,7 +99,7 @@ extension Confinement {
     func isQueue(_ other: DispatchQueue) -> Bool { if case .queue(let queue) = self { queue === other } else { false } }
 }
 
-/// As observing does where it was called wrongly.
+/// Runs `body`, and traps if it throws.
 func observing(_ body: () throws -> NotificationToken) -> NotificationToken {
     do { return try body() } catch { preconditionFailure("\(error)") }
 }

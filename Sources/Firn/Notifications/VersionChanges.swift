@@ -2,12 +2,12 @@ import FirnBytes
 import FirnChange
 import FirnModel
 
-/// What changed between two versions of a file, found out type by type when somebody asks, once for all observers of a realm.
+/// The changes between two versions of a file. They are computed by type on demand, once for all observers of a realm.
 final class VersionChanges {
     let old: DatabaseSnapshot
     let new: DatabaseSnapshot
     private var known: [String: TableChanges] = [:]
-    /// What was read to find out.
+    /// What was read to compute the changes.
     private(set) var decoded = TableChanges.Decoded()
 
     init(_ old: DatabaseSnapshot, _ new: DatabaseSnapshot) {
@@ -28,13 +28,13 @@ final class VersionChanges {
         decoded.values += more.values
     }
 
-    /// None of the types has changed.
+    /// Returns whether none of the types has changed.
     func areSame(_ types: Set<String>) throws(Damage) -> Bool {
         for type in types where try !changes(type).isEmpty { return false }
         return true
     }
 
-    /// The rows of a type that count as modified for a filter.
+    /// Returns the rows of a type that are modified according to a filter.
     func modifiedRows(_ filter: KeyPathFilter, among scope: KeyPathFilter.Scope) throws(Damage) -> RowSet {
         let answer = try filter.modifiedRows(among: scope, changes: { (type) throws(Damage) in try self.changes(type) }, tables: { (type) throws(Damage) in self.new.table(named: type) })
         count(answer.decoded)
@@ -43,7 +43,7 @@ final class VersionChanges {
 }
 
 extension Schema {
-    /// The types that a query over one type may look at: all that links, in whatever direction, connect with it.
+    /// Returns the types that a query over one type can read: all that are connected with it by links in either direction.
     func connected(with type: String) -> Set<String> {
         var found: Set<String> = [type], grows = true
         while grows {

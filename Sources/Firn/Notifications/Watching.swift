@@ -1,17 +1,17 @@
 import FirnDisk
 import FirnModel
 
-/// What a file's realms do to hear of commits of other processes.
+/// How a file's realms learn of the commits of other processes.
 struct Watching {
-    /// How many observers there are.
+    /// The number of observers.
     var observers = 0
     var watch: FileWatch?
-    /// The newest version that was told of.
+    /// The newest version that was announced.
     var version: UInt64 = 0
 }
 
 extension RealmFile {
-    /// One observer more, or less. The file is watched while there are any; files in memory are this process's own.
+    /// Adds `step` to the number of observers. The file is watched while there are any, unless it is in memory and so only used by this process.
     func observe(_ step: Int) {
         let former = watching.withLock { watching -> FileWatch? in
             watching.observers += step
@@ -25,14 +25,14 @@ extension RealmFile {
         _ = former
     }
 
-    /// A commit of this process.
+    /// Announces a commit of this process to the other realms of the file.
     func announce(_ version: UInt64, from core: RealmCore) {
         watching.withLock { $0.version = max($0.version, version) }
         for doorbell in doorbells(but: core.doorbell) { doorbell.ring() }
     }
 
     private func someoneWrote() {
-        // In the middle of a commit the version is the one before; there will be another write.
+        // In the middle of a commit the version is the previous one; another write follows.
         guard let version = try? database.snapshot().version else { return }
         let isNew = watching.withLock { watching in
             defer { watching.version = max(watching.version, version) }
