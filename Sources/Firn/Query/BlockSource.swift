@@ -1,7 +1,7 @@
 import FirnModel
 import Foundation
 
-/// The elements of another source that a block chooses, which sees them one by one. Evaluated when first looked at, and again after changes.
+/// The elements of another source for which a block returns true. The block is called for each element on first access, and again after changes.
 final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
     private let base: _CollectionSource
     private let isIncluded: (Element) -> Bool
@@ -12,7 +12,7 @@ final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
         self.base = base
         self.isIncluded = isIncluded
         super.init(base.shape)
-        // Any thread may look at what is frozen: it is settled before.
+        // Any thread may read a frozen source, so it is evaluated now.
         if base.core?.isFrozen ?? false { evaluate() }
     }
 
@@ -48,13 +48,17 @@ final class BlockSource<Element: RealmCollectionValue>: _CollectionSource {
 }
 
 extension RealmCollection {
-    /// Those elements that an `NSPredicate` holds for, which is asked of them one by one: objects are made of all of them, so predicates as text and
-    /// `where` are much faster. The results are live. (On Linux, Foundation's predicates are blocks.)
+    /// Returns the elements that match an `NSPredicate`. The results are live. The predicate is evaluated for each element, and an object is created for each:
+    /// predicates as text and `where` are much faster. (On Linux, Foundation's predicates are blocks.)
+    ///
+    /// - Complexity: O(*n*) for *n* elements.
     public func filter(_ predicate: NSPredicate) -> Results<Element> where Element: RealmFetchable {
         Results(BlockSource<Element>(managedSource("filter")) { predicate.evaluate(with: $0) })
     }
 
-    /// Where the first element stands that an `NSPredicate` holds for; nil if there is none.
+    /// Returns the index of the first element that matches an `NSPredicate`; nil if there is none.
+    ///
+    /// - Complexity: O(*n*) for *n* elements.
     public func index(matching predicate: NSPredicate) -> Int? where Self: OrderedRealmCollection {
         self.requireOrder()
         return firstIndex { predicate.evaluate(with: $0) }

@@ -1,7 +1,7 @@
 import FirnModel
 import Foundation
 
-/// A type that columns are read of.
+/// A type of values that can be read as a column.
 public protocol _ColumnElement: _Element {
     /// The type without its optional.
     associatedtype _Plain
@@ -14,7 +14,7 @@ public struct _ColumnVector {
     let column: Column
     init(_ column: Column) { self.column = column }
 
-    /// Of integers as they are stored.
+    /// Returns integers, converted from their stored width.
     func words<T: FixedWidthInteger>(as type: T.Type) -> [T] {
         let words = column.words
         return [T](unsafeUninitializedCapacity: words.count) { buffer, count in
@@ -95,7 +95,7 @@ extension Optional: _ColumnElement where Wrapped: _ColumnElement {
 }
 
 extension ColumnBatch {
-    /// Without regard to presence.
+    /// Creates a batch in which all elements count as present.
     init(values: [Value._Plain]) {
         self.values = values
         present = nil

@@ -2,10 +2,10 @@ import FirnBytes
 import FirnModel
 import FirnQuery
 
-/// Goes through a column of the elements of a collection, vector by vector.
+/// Reads a column of the elements of a collection, vector by vector.
 struct ColumnReading {
     private let core: RealmCore
-    /// What is read, and where in its rows the column is.
+    /// The rows that are read, and the path to the column within them.
     private let table: any Table
     private let path: [Int]
     private var segment = -1
@@ -13,7 +13,7 @@ struct ColumnReading {
     private var vectorCount = 0
     private var reader: (any ColumnReader)?
     private var live: Bits?
-    /// Of a path that leads through links: what a query gave.
+    /// The results of a query, for a path that leads through links.
     private var batches: [Column] = []
     private var next = 0
     private(set) var column: Column
@@ -46,7 +46,7 @@ struct ColumnReading {
         batches = found
     }
 
-    /// The positions of a property and, of an embedded object, of its field; nil for other paths.
+    /// Returns the column positions of a property or of a field of embedded objects; nil for other paths.
     private static func places(_ path: PathSyntax, _ table: any Table) -> [Int]? {
         var type = table.type, places: [Int] = []
         for (i, step) in path.steps.enumerated() {
@@ -60,7 +60,7 @@ struct ColumnReading {
         return places
     }
 
-    /// Decodes the next vector into `column`, which keeps its memory if nobody else holds it.
+    /// Decodes the next vector into `column`; false at the end. The memory of `column` is reused if nothing else references it.
     mutating func advance() -> Bool {
         if path.isEmpty {
             guard next < batches.count else { return false }

@@ -63,7 +63,7 @@ extension PredicateLowering {
                 equal = .and([present, value ? condition : .not(condition)])
             }
             return comparator == .equal ? equal : .not(equal)
-        // `(x ?? 0) > 3` is: x > 3 where there is an x, otherwise what 0 > 3 is.
+        // `(x ?? 0) > 3` becomes: x > 3 where x is present, otherwise the constant result of 0 > 3.
         case (.either(let expression, let other), .value(let value)):
             return try either(expression, other, comparator, value, left: true, lhs)
         case (.value(let value), .either(let expression, let other)):
@@ -116,7 +116,7 @@ extension PredicateExpressions.SequenceStartsWith: LowerableExpression {
 
 extension PredicateLowering {
     func text(_ whole: any PredicateExpression, _ comparator: QueryComparator, _ part: any PredicateExpression, _ origin: any PredicateExpression) throws -> Lowered {
-        guard Swift.type(of: whole).isText, Swift.type(of: part).isText else { throw unsupported(origin, "is for text only") }
+        guard Swift.type(of: whole).isText, Swift.type(of: part).isText else { throw unsupported(origin, "applies to text only") }
         return .condition(.comparison(ComparisonSyntax(try side(try lower(whole), of: whole), comparator, try side(try lower(part), of: part))))
     }
 }
@@ -169,17 +169,17 @@ extension Range: BoundedRange {
     fileprivate var isClosed: Bool { false }
 }
 
-// MARK: Elements that hold a condition
+// MARK: Elements that match a condition
 
 extension PredicateExpressions.SequenceContainsWhere: LowerableExpression {
     func lowered(_ lowering: PredicateLowering) throws -> Lowered {
         var path = try lowering.path(sequence)
-        // Of the elements of every element: there is no path for "all of them have one". Whoever asks for all counts instead.
+        // For the elements of every element there is no path that says "all of them have one"; a count expresses it instead.
         let isWithinAll = path.quantifier == .all
         path.quantifier = nil
         lowering.variables[variable.key] = path
         let condition = try lowering.condition(test)
-        // ANY element holds one of several conditions if ANY holds the first or ANY holds the second; for "and" it would be different elements.
+        // "ANY matches a or b" equals "ANY matches a, or ANY matches b". With "and", the parts could match different elements, so a count is used.
         if !isWithinAll, condition.disjuncts.allSatisfy({ $0.isComparison(with: path) }) { return .condition(condition) }
         return .condition(.comparison(ComparisonSyntax(try lowering.count(of: path, variable.key, self) { try lowering.condition(test) }, .greater, .constant(ConstantSyntax(.int(0))))))
     }
@@ -205,20 +205,20 @@ extension PredicateExpressions.Filter: LowerableExpression {
 }
 
 extension PredicateLowering {
-    /// How many elements of a collection of objects a condition on the variable holds for.
+    /// Returns the number of elements of a collection of objects that match a condition on the variable.
     func count(of path: PathSyntax, _ key: PredicateExpressions.VariableID, _ origin: any PredicateExpression, _ condition: () throws -> PredicateSyntax) throws -> ExpressionSyntax {
         let variable = "$x\(depth > 0 ? "\(depth)" : "")"
         depth += 1
         defer { depth -= 1 }
         variables[key] = PathSyntax([.variable(variable)])
         let condition = try condition()
-        guard condition.paths.allSatisfy({ $0.steps.first == .variable(variable) }) else { throw unsupported(origin, "with several conditions on one element sees that element only, and") }
+        guard condition.paths.allSatisfy({ $0.steps.first == .variable(variable) }) else { throw unsupported(origin, "with several conditions on one element can use only that element") }
         return .subquery(SubquerySyntax(path, variable, condition))
     }
 }
 
 extension PredicateSyntax {
-    /// One comparison, of one thing that lies on the path. To have a value among those of all elements is not to have it in each of them.
+    /// Whether this is one comparison with one operand on the path. A comparison of two paths would combine values of different elements.
     fileprivate func isComparison(with path: PathSyntax) -> Bool {
         guard case .comparison(let comparison) = self else { return false }
         func isOn(_ side: ExpressionSyntax) -> Bool {

@@ -21,7 +21,7 @@ extension PredicateExpressions.Variable: LowerableExpression {
 
 extension PredicateExpressions.KeyPath: LowerableExpression {
     func lowered(_ lowering: PredicateLowering) throws -> Lowered {
-        // A property of a value that was captured.
+        // A property of a captured value.
         if case .value(let value) = try lowering.lower(root) {
             guard let owner = value as? Root.Output else { throw lowering.unsupported(self) }
             return .value(owner[keyPath: keyPath])
@@ -40,7 +40,7 @@ extension PredicateExpressions.KeyPath: LowerableExpression {
             return .condition(.comparison(ComparisonSyntax(.path(path), .equal, .constant(ConstantSyntax(.string(""))))))
         }
         guard Root.Output.self is any RealmCollection.Type || Root.Output.self is any _QueryMap.Type else { throw lowering.unsupported(self) }
-        // Key paths into collections tell no names; their types tell the few there are apart.
+        // Key paths into collections have no names, but the types of their values identify them.
         path.steps.append(.count)
         if Output.self == Int.self { return .path(path) }
         guard Output.self == Bool.self else { throw lowering.unsupported(self) }
@@ -100,14 +100,14 @@ extension PredicateExpressions.IntDivision: LowerableExpression {
 extension PredicateExpressions.UnaryMinus: LowerableExpression {
     func lowered(_ lowering: PredicateLowering) throws -> Lowered {
         let operand = try lowering.lower(wrapped)
-        // The macro makes `-1` of 1: `x ?? -1` needs to know the number.
+        // The macro represents `-1` as the negation of 1, but `x ?? -1` requires a constant.
         if case .value(let value) = operand, let number = unwrapped(value) as? any SignedNumeric, let negative = number.negative { return .value(negative) }
         return .computed(.arithmetic(.subtract, .constant(ConstantSyntax(.int(0))), try lowering.side(operand, of: wrapped)))
     }
 }
 
 extension SignedNumeric {
-    /// Nil of the least integer.
+    /// The negated number; nil for the minimum integer.
     fileprivate var negative: Self? { (self as? any FixedWidthInteger)?.isLeast == true ? nil : -self }
 }
 

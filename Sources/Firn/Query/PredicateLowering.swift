@@ -2,10 +2,10 @@ import FirnModel
 import FirnQuery
 import Foundation
 
-/// Turns Foundation's `#Predicate` into the tree that text and `where` make. What Swift traps on (`!` of nil) is null there.
+/// Translates Foundation's `#Predicate` into the syntax tree that predicates as text and `where` use. Where Swift would trap (`!` of nil), the result is null.
 final class PredicateLowering {
     private let source: _CollectionSource
-    /// How many conditions on single elements there are around.
+    /// The nesting depth of conditions on single elements.
     var depth = 0
     private(set) var arguments: [Value] = []
     var variables: [PredicateExpressions.VariableID: PathSyntax] = [:]
@@ -17,7 +17,7 @@ final class PredicateLowering {
         return try known.lowered(self)
     }
 
-    /// As a condition.
+    /// Returns an expression as a condition.
     func condition(_ expression: any PredicateExpression) throws -> PredicateSyntax {
         switch try lower(expression) {
         case .condition(let condition): return condition
@@ -29,11 +29,11 @@ final class PredicateLowering {
         }
     }
 
-    /// As a side of a comparison or an operand.
+    /// Returns an expression as a side of a comparison or an operand.
     func side(_ lowered: Lowered, of expression: any PredicateExpression) throws -> ExpressionSyntax {
         switch lowered {
         case .path(let path):
-            guard !path.steps.isEmpty else { throw unsupported(expression, "the objects themselves are not compared") }
+            guard !path.steps.isEmpty else { throw unsupported(expression, "cannot be compared, because it is the object itself") }
             return .path(path)
         case .computed(let expression): return expression
         case .value(let value): return try constant(value)
@@ -61,23 +61,23 @@ final class PredicateLowering {
 
     func unsupported(_ expression: any PredicateExpression, _ why: String = "has no counterpart in queries") -> Realm.Error {
         let name = String(describing: type(of: expression)).prefix { $0 != "<" }
-        return Realm.Error(.invalidInput, "#Predicate: '\(name)' \(why): choose further with Swift's own filter")
+        return Realm.Error(.invalidInput, "#Predicate: \"\(name)\" \(why): use Swift's own filter for this condition")
     }
 }
 
-/// What a part of a `#Predicate` becomes.
+/// The translation of a part of a `#Predicate`.
 enum Lowered {
     case condition(PredicateSyntax)
     case path(PathSyntax)
     case computed(ExpressionSyntax)
-    /// Known before anything is read.
+    /// A value that is known before any row is read.
     case value(Any?)
     case range(any PredicateExpression, any PredicateExpression, isClosed: Bool)
-    /// A condition at the end of `?.`: nil where `present` does not hold.
+    /// A condition at the end of `?.`; nil where `present` is false.
     case optional(present: PredicateSyntax, PredicateSyntax)
     /// `x ?? value`.
     case either(ExpressionSyntax, Any?)
-    /// The elements of a collection that a condition holds for: how many there are.
+    /// The number of elements of a collection that match a condition.
     case filtered(ExpressionSyntax)
 }
 
@@ -86,21 +86,23 @@ protocol LowerableExpression {
 }
 
 extension RealmCollection {
-    /// Those elements that Foundation's `#Predicate` holds for: `dogs.filter(#Predicate { $0.age > 3 && $0.owner?.name == "Ada" })`. It runs in
-    /// the engine, by the rules of its language: text is compared by bytes, null is as there. The results are live. Traps on what has no counterpart
-    /// (remainders, regular expressions, casts); `filtered` throws.
+    /// Returns the elements that match Foundation's `#Predicate`: `dogs.filter(#Predicate { $0.age > 3 && $0.owner?.name == "Ada" })`. The results are live.
+    /// The query engine evaluates it by the rules of Firn's query language: text is compared by bytes, and null as in queries. Traps on expressions that
+    /// queries do not support (remainders, regular expressions, casts); `filtered` throws.
     public func filter(_ predicate: Predicate<Element>) -> Results<Element> where Element: RealmFetchable {
         do { return try filtered(predicate) } catch { preconditionFailure("\(error)") }
     }
 
-    /// As `filter`; throws `Realm.Error` of code `.invalidInput` where a part of the predicate has no counterpart.
+    /// Returns the same as `filter`.
+    ///
+    /// - Throws: `Realm.Error` of code `.invalidInput` if queries do not support a part of the predicate.
     public func filtered(_ predicate: Predicate<Element>) throws -> Results<Element> where Element: RealmFetchable {
         let source = managedSource("filter")
         let (syntax, arguments) = try source.lowered(predicate)
         return Results(source.appending(syntax, arguments))
     }
 
-    /// Where the first element stands that a `#Predicate` holds for; nil if there is none. Traps as `filter` does.
+    /// Returns the index of the first element that matches a `#Predicate`; nil if there is none. Traps where `filter` does.
     public func index(matching predicate: Predicate<Element>) -> Int? where Self: OrderedRealmCollection {
         self.requireOrder()
         let source = managedSource("index(matching:)")

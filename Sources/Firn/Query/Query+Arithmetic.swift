@@ -1,39 +1,59 @@
 import FirnModel
 import FirnQuery
 
-// Arithmetic within an object. Ints divide to ints; null with anything is null.
+// Arithmetic on values of one object. Division of ints gives an int; an operation with null gives null.
 
 extension Query where T: _QueryNumeric {
+    /// Returns the sum of both sides.
     public static func + (lhs: Query, rhs: T) -> Query { lhs.combined(.add, lhs.context.constant(rhs)) }
+    /// Returns the difference of both sides.
     public static func - (lhs: Query, rhs: T) -> Query { lhs.combined(.subtract, lhs.context.constant(rhs)) }
+    /// Returns the product of both sides.
     public static func * (lhs: Query, rhs: T) -> Query { lhs.combined(.multiply, lhs.context.constant(rhs)) }
+    /// Returns the quotient of both sides.
     public static func / (lhs: Query, rhs: T) -> Query { lhs.combined(.divide, lhs.context.constant(rhs)) }
 
+    /// Returns the sum of both sides.
     public static func + (lhs: T, rhs: Query) -> Query { rhs.combined(lhs, .add) }
+    /// Returns the difference of both sides.
     public static func - (lhs: T, rhs: Query) -> Query { rhs.combined(lhs, .subtract) }
+    /// Returns the product of both sides.
     public static func * (lhs: T, rhs: Query) -> Query { rhs.combined(lhs, .multiply) }
+    /// Returns the quotient of both sides.
     public static func / (lhs: T, rhs: Query) -> Query { rhs.combined(lhs, .divide) }
 
+    /// Returns the sum of both sides.
     public static func + (lhs: Query, rhs: Query) -> Query { lhs.combined(.add, rhs.expression) }
+    /// Returns the difference of both sides.
     public static func - (lhs: Query, rhs: Query) -> Query { lhs.combined(.subtract, rhs.expression) }
+    /// Returns the product of both sides.
     public static func * (lhs: Query, rhs: Query) -> Query { lhs.combined(.multiply, rhs.expression) }
+    /// Returns the quotient of both sides.
     public static func / (lhs: Query, rhs: Query) -> Query { lhs.combined(.divide, rhs.expression) }
 
-    // Numbers of different types: the result is of the wider one, and compared as a double.
+    // With numbers of different types, the result has the wider type and is compared as a double.
+    /// Returns the sum of both sides.
     @_disfavoredOverload
     public static func + <U: _QueryNumeric>(lhs: Query, rhs: Query<U>) -> Query<Double?> { lhs.combined(.add, rhs.expression) }
+    /// Returns the difference of both sides.
     @_disfavoredOverload
     public static func - <U: _QueryNumeric>(lhs: Query, rhs: Query<U>) -> Query<Double?> { lhs.combined(.subtract, rhs.expression) }
+    /// Returns the product of both sides.
     @_disfavoredOverload
     public static func * <U: _QueryNumeric>(lhs: Query, rhs: Query<U>) -> Query<Double?> { lhs.combined(.multiply, rhs.expression) }
+    /// Returns the quotient of both sides.
     @_disfavoredOverload
     public static func / <U: _QueryNumeric>(lhs: Query, rhs: Query<U>) -> Query<Double?> { lhs.combined(.divide, rhs.expression) }
+    /// Returns the sum of both sides.
     @_disfavoredOverload
     public static func + (lhs: Query, rhs: Double) -> Query<Double?> { lhs.combined(.add, lhs.context.constant(rhs)) }
+    /// Returns the difference of both sides.
     @_disfavoredOverload
     public static func - (lhs: Query, rhs: Double) -> Query<Double?> { lhs.combined(.subtract, lhs.context.constant(rhs)) }
+    /// Returns the product of both sides.
     @_disfavoredOverload
     public static func * (lhs: Query, rhs: Double) -> Query<Double?> { lhs.combined(.multiply, lhs.context.constant(rhs)) }
+    /// Returns the quotient of both sides.
     @_disfavoredOverload
     public static func / (lhs: Query, rhs: Double) -> Query<Double?> { lhs.combined(.divide, lhs.context.constant(rhs)) }
 
@@ -45,28 +65,30 @@ extension Query where T: _QueryNumeric {
         Query(.expression(.arithmetic(op, context.constant(other), expression)), context)
     }
 
-    // MARK: Over the collection on the way
+    // MARK: Aggregates over a collection on the path
 
-    /// The least of the values that a path through a collection gives; null if there is none.
+    /// The minimum of the values of a path through a collection; null if there is none. Traps if the path does not lead through a collection.
     public var min: Query { aggregated(.minimum) }
-    /// The greatest, likewise.
+    /// The maximum of the values of a path through a collection; null if there is none. Traps if the path does not lead through a collection.
     public var max: Query { aggregated(.maximum) }
-    /// 0 if there are none.
+    /// The sum of the values of a path through a collection; 0 if there are none. Traps if the path does not lead through a collection.
     public var sum: Query { aggregated(.sum) }
-    /// Null if there are none.
+    /// The average of the values of a path through a collection; null if there are none. Traps if the path does not lead through a collection.
     public var avg: Query<Double?> { aggregated(.average) }
 }
 
 extension Query where T: _QueryOrdered, T._Comparand == _DateComparand {
+    /// The earliest date of a path through a collection; null if there is none.
     public var min: Query { aggregated(.minimum) }
+    /// The latest date of a path through a collection; null if there is none.
     public var max: Query { aggregated(.maximum) }
 }
 
 extension Query {
-    /// `dogs.@min.age`: the function stands behind the last collection.
+    /// Inserts the function after the last collection of the path: `dogs.@min.age`.
     func aggregated<V>(_ function: PathStep) -> Query<V> {
         guard case .path(var path, let entered?) = node else {
-            preconditionFailure("\(PathSyntax([function]).description.dropFirst()) needs a path through a collection, such as $0.dogs.age: '\(self)' goes through none")
+            preconditionFailure("\(PathSyntax([function]).description.dropFirst()) needs a path through a collection, such as $0.dogs.age: \"\(self)\" does not lead through one")
         }
         path.steps.insert(function, at: entered)
         return Query<V>(.path(path, entered: nil), context)

@@ -1,24 +1,28 @@
 import FirnModel
 import FirnQuery
 
-// Words, shapes on the globe, elements counted by several conditions, values of any type.
+// Full-text search, areas on the globe, counts of elements that match several conditions, values of any type.
 
 extension Query where T: _QueryText {
-    /// All the words occur: `word`, `word*` for its beginning, `-word` for one that must not.
+    /// Matches where all words occur: `word`, `word*` for a prefix, `-word` for one that must not occur.
     public func fullTextSearch(_ words: String) -> Query<Bool> { compared(.text, .constant(ConstantSyntax(.string(words)))) }
 }
 
 extension Query where T: _QueryOptional, T.Wrapped: EmbeddedObject {
-    /// The place that the object holds as GeoJSON does lies within the shape.
+    /// Matches where the embedded object is a GeoJSON point within the shape.
     public func geoWithin(_ box: GeoBox) -> Query<Bool> { within(box) }
+    /// Matches where the embedded object is a GeoJSON point within the circle.
     public func geoWithin(_ circle: GeoCircle) -> Query<Bool> { within(circle) }
+    /// Matches where the embedded object is a GeoJSON point within the polygon.
     public func geoWithin(_ polygon: GeoPolygon) -> Query<Bool> { within(polygon) }
 }
 
 extension Query where T: RealmCollection, T.Element: EmbeddedObject {
-    /// Likewise, for any of the objects.
+    /// Matches where any of the embedded objects is a GeoJSON point within the shape.
     public func geoWithin(_ box: GeoBox) -> Query<Bool> { within(box) }
+    /// Matches where any of the embedded objects is a GeoJSON point within the circle.
     public func geoWithin(_ circle: GeoCircle) -> Query<Bool> { within(circle) }
+    /// Matches where any of the embedded objects is a GeoJSON point within the polygon.
     public func geoWithin(_ polygon: GeoPolygon) -> Query<Bool> { within(polygon) }
 }
 
@@ -33,15 +37,15 @@ public enum _AnyComparand {}
 extension AnyRealmValue: _QueryText { public typealias _Comparand = _AnyComparand }
 
 extension Query where T == AnyRealmValue {
-    /// What a dictionary holds for a key; null if it is none.
+    /// The value of a key in a dictionary; null if the value is not a dictionary.
     public subscript(key: String) -> Query<AnyRealmValue> { Query(node.following([.key(key)]), context) }
-    /// What a list holds at a position; null if it is none or shorter.
+    /// The element at a position of a list; null if the value is not a list or is shorter.
     public subscript(position: Int) -> Query<AnyRealmValue> { Query(node.following([.index(position)]), context) }
     /// Any of the values of a list or dictionary.
     public var any: Query<AnyRealmValue> { Query(node.following([.every]), context) }
-    /// How many elements, or bytes of text or data.
+    /// The number of elements, or of bytes of text or data.
     public var count: Query<AnyRealmValue> { Query(node.following([.count]), context) }
-    /// The value is of the type. `.any` is a value of whatever type, `.object` a dictionary.
+    /// Matches where the value has the type. `.any` matches all values except null, `.object` matches dictionaries.
     public func isOf(type: PropertyType) -> Query<Bool> {
         let name: String
         switch type {
@@ -60,25 +64,26 @@ extension Query where T == AnyRealmValue {
 // MARK: Several conditions on one element
 
 extension Query where T == Bool {
-    /// How many elements of the collection that all parts of the condition go through satisfy it: `($0.toys.price > 5 && $0.toys.brand == "Kong").count > 1`.
+    /// The number of elements of a collection that match the condition. All parts of the condition must lead through that collection: `($0.toys.price > 5 &&
+    /// $0.toys.brand == "Kong").count > 1`. Traps if they do not.
     public var count: Query<Int> {
         let condition = condition, paths = condition.paths
         let collection = context.entered.filter { prefix in paths.allSatisfy { $0.quantifier == nil && $0.steps.count > prefix.count && $0.steps.starts(with: prefix) } }
         guard let prefix = collection.max(by: { $0.count < $1.count }), !paths.isEmpty else {
-            preconditionFailure("count needs a condition whose parts all go through one collection of objects, such as ($0.toys.price > 5).count: '\(condition)' does not")
+            preconditionFailure("count needs a condition whose parts all go through one collection of objects, such as ($0.toys.price > 5).count: \"\(condition)\" does not")
         }
         return Query<Int>(.expression(condition.subquery(PathSyntax(prefix))), context)
     }
 }
 
 extension PredicateSyntax {
-    /// How many elements of a collection satisfy this, whose paths begin with the collection's.
+    /// Returns the number of elements of a collection that match this condition, whose paths begin with the collection's path.
     func subquery(_ collection: PathSyntax) -> ExpressionSyntax {
         let variable = "$x\(depthOfSubqueries > 0 ? "\(depthOfSubqueries)" : "")"
         return .subquery(SubquerySyntax(collection, variable, replacing(collection.steps, by: [.variable(variable)])))
     }
 
-    /// All paths, but for those within subqueries: of these the collections'.
+    /// All paths. Of a subquery, only the path of its collection.
     var paths: [PathSyntax] {
         switch self {
         case .constant: []

@@ -1,13 +1,13 @@
 import FirnModel
 import FirnQuery
 
-/// A property of the elements that are searched, or a condition on them: what the closure of `where` is given and gives back.
+/// A property of the searched elements, or a condition on them: the parameter and the result of the closure of `where`.
 ///
 ///     dogs.where { $0.age > 3 && $0.toys.contains("Kong") }
 ///
-/// Properties are reached by name, through links, embedded objects and collections as well. A path through a collection holds if it holds for
-/// any element, unless `all` or `none` stands before. Comparisons follow the rules of Firn's query language (`docs/guide/query.md`), null included:
-/// `!=` holds for null, `<` does not; nothing is evaluated until the results are looked at.
+/// Properties are accessed by name, also through links, embedded objects and collections. A path through a collection matches if it matches for any element,
+/// unless `all` or `none` precedes. Comparisons follow the rules of Firn's query language (`docs/guide/query.md`), also for null: `!=` matches null, `<` does
+/// not. Nothing is evaluated until the results are accessed.
 @dynamicMemberLookup
 public struct Query<T> {
     let node: QueryNode
@@ -36,28 +36,28 @@ public struct Query<T> {
     }
 }
 
-/// Foundation has a `Comparator` of its own.
+/// Foundation has a `Comparator` too.
 typealias QueryComparator = Comparator
 
-/// What a `Query` stands for.
+/// What a `Query` represents.
 enum QueryNode {
     case predicate(PredicateSyntax)
-    /// `entered`: how many steps lead up to and into the last collection on the way.
+    /// `entered` is the number of steps up to and including the last collection on the path.
     case path(PathSyntax, entered: Int?)
     case expression(ExpressionSyntax)
 }
 
-/// What the parts of one query share: the values that its tree refers to by number.
+/// The state that the parts of one query share: the values that its tree refers to by number.
 final class QueryContext {
-    /// Nil: the tree is made without a realm.
+    /// The realm of the query; nil if the tree is built without a realm.
     let core: RealmCore?
     private(set) var arguments: [Value] = []
-    /// The collections of objects that paths went through, as their steps.
+    /// The paths of the collections of objects that paths have led through.
     var entered: Set<[PathStep]> = []
 
     init(_ core: RealmCore?) { self.core = core }
 
-    /// A value as a part of the tree; an object is an argument, as no text stands for it.
+    /// Returns a value as a part of the tree. An object becomes an argument, because it has no representation as text.
     func constant<V: _Element>(_ value: V) -> ExpressionSyntax {
         if let object = unwrapped(value) as? ObjectBase {
             do { return argument(.link(try object.linked(for: core))) } catch { preconditionFailure("\(error)") }
@@ -67,7 +67,7 @@ final class QueryContext {
 
     func constant(_ value: Value) -> ExpressionSyntax {
         switch value {
-        // No text stands for these.
+        // These have no representation as text.
         case .link, .map, .object: argument(value)
         case .list(let values) where values.contains(where: \.isNested): argument(value)
         case .list(let values), .set(let values): .list(nil, values.map(constant), .init())
@@ -84,7 +84,7 @@ final class QueryContext {
 }
 
 extension Value {
-    /// A collection, which no list of constants holds.
+    /// Whether this is a collection, which a list of constants cannot contain.
     var isNested: Bool {
         switch self {
         case .list, .set, .map, .object: true
@@ -94,7 +94,7 @@ extension Value {
 }
 
 extension ConstantSyntax {
-    /// As text says it: what is no number has no kind of its own there.
+    /// Creates the constant that the value's text parses to: NaN and infinities are always doubles there.
     init(literal value: Value) {
         switch value {
         case .double(let x): self = x.isFinite ? ConstantSyntax(value, digits: "\(x)") : ConstantSyntax(.double(x.isNaN ? .nan : x))
@@ -105,21 +105,23 @@ extension ConstantSyntax {
 }
 
 extension ObjectBase {
-    /// The row that stands for the object in a query over a realm.
+    /// Returns the row that represents the object in a query over a realm.
+    ///
+    /// - Throws: `Realm.Error` of code `.invalidInput` if the object is unmanaged or belongs to another file.
     func linked(for core: RealmCore?) throws -> Int64 {
-        guard let own = _core else { throw Realm.Error(.invalidInput, "an unmanaged object is in no realm and cannot be searched for: add it first") }
+        guard let own = _core else { throw Realm.Error(.invalidInput, "an unmanaged object cannot be searched for: add it to the realm first") }
         guard core == nil || core!.file === own.file else { throw Realm.Error(.invalidInput, "Object must be from the Realm being queried") }
         return _rowID
     }
 }
 
 extension Query {
-    /// The elements themselves.
+    /// Creates the path to the elements themselves.
     init(rootOf shape: _Shape, _ context: QueryContext) {
         self.init(.path(PathSyntax(shape.target == nil ? [.name("self")] : []), entered: nil), context)
     }
 
-    /// The elements of the collection that the path leads to.
+    /// Returns the path to the elements of a collection.
     func entering() -> Query {
         guard case .path(let path, _) = node else { preconditionFailure("only properties have elements") }
         context.entered.insert(path.steps)
@@ -132,14 +134,14 @@ extension Query {
         return Query<V>(.path(path, entered: path.steps.count), context)
     }
 
-    /// As a side of a comparison.
+    /// The query as a side of a comparison.
     var expression: ExpressionSyntax {
         switch node {
         case .expression(let expression): return expression
         case .path(let path, _):
-            precondition(!path.steps.isEmpty, "the objects that are searched cannot be compared themselves: compare one of their properties")
+            precondition(!path.steps.isEmpty, "the searched objects themselves cannot be compared: compare one of their properties")
             return .path(path)
-        case .predicate: preconditionFailure("a condition is no value to compare or combine: join conditions by && and ||")
+        case .predicate: preconditionFailure("a condition cannot be compared or combined as a value: join conditions with && and ||")
         }
     }
 
@@ -150,7 +152,7 @@ extension Query {
 }
 
 extension Query: CustomStringConvertible {
-    /// The query as text, in Firn's query language: what it parses to is the same query. Objects stand there as `$0`, `$1` and so on.
+    /// The query as text in Firn's query language, which parses to the same query. Objects are shown as the arguments `$0`, `$1` and so on.
     public var description: String {
         switch node {
         case .predicate(let predicate): predicate.description
@@ -169,6 +171,6 @@ extension QueryNode {
 }
 
 extension KeyPathRecorder {
-    /// The names that reading `keyPath` goes through.
+    /// Returns the property names that reading `keyPath` accesses.
     static func steps<Root>(_ keyPath: PartialKeyPath<Root>) -> [PathStep] { path(keyPath).split(separator: ".").map { .name(String($0)) } }
 }

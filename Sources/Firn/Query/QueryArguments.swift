@@ -1,7 +1,7 @@
 import FirnModel
 import Foundation
 
-// What users give for `%@`, `%K` and `$0`.
+// The arguments for `%@`, `%K` and `$0`.
 
 extension _CollectionSource {
     func arguments(_ values: [Any?]) throws -> [Value] {
@@ -10,7 +10,9 @@ extension _CollectionSource {
         return found
     }
 
-    /// An argument as a stored value: objects as links, collections as lists, key paths as their text.
+    /// Returns an argument as a stored value: objects as links, collections as lists, key paths as their text.
+    ///
+    /// - Throws: `Realm.Error` of code `.invalidInput` if queries cannot compare with the argument.
     func argument(_ value: Any?, number: Int) throws -> Value {
         switch unwrapped(value) {
         case nil: return .null
@@ -24,7 +26,7 @@ extension _CollectionSource {
             if let value = Value(any: some) { return value }
             if let element = some as? any _Element { return element._stored(in: nil).value }
             if let sequence = some as? any Sequence { return .list(try list(sequence, number)) }
-            throw Realm.Error(.invalidInput, "argument $\(number) is a \(Swift.type(of: some)): a query compares with values, objects and collections of them")
+            throw Realm.Error(.invalidInput, "argument $\(number) is a \(Swift.type(of: some)): queries compare with values, objects and collections of these only")
         }
     }
 

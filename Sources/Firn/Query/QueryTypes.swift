@@ -1,26 +1,26 @@
 import FirnModel
 import Foundation
 
-// Which operators of `Query` go with which types.
+// The types that the operators of `Query` apply to.
 
-/// `<` and the like, ranges, and comparisons with other properties of the same family work on it.
+/// A type with order: `<` and its relatives, ranges, and comparisons with other properties of the same family apply to it.
 public protocol _QueryOrdered: _Element {
-    /// The family: all numbers are one.
+    /// The family of comparable types; all numbers are one family.
     associatedtype _Comparand
 }
 
-/// Arithmetic and aggregates work on it.
+/// A type that arithmetic and aggregates apply to.
 public protocol _QueryNumeric: _QueryOrdered where _Comparand == _NumberComparand {}
 
-/// Text functions work on it: strings, and binaries by their bytes.
+/// A type that text functions apply to: strings, and binary data by its bytes.
 public protocol _QueryText: _QueryOrdered {}
 
-/// `Optional`, by a name that extensions can constrain to.
+/// `Optional`, as a protocol that extensions can be constrained to.
 public protocol _QueryOptional {
     associatedtype Wrapped
 }
 
-/// `Map`, likewise.
+/// `Map`, as a protocol that extensions can be constrained to.
 public protocol _QueryMap {
     associatedtype _MapValue: RealmCollectionValue
 }
@@ -57,11 +57,13 @@ extension Map: _QueryMap { public typealias _MapValue = Value }
 
 /// How text is compared.
 public struct StringOptions: OptionSet, Sendable {
+    /// The options as bits.
     public let rawValue: UInt8
+    /// Creates options from bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Upper and lower case are the same.
+    /// Ignores the difference between upper and lower case.
     public static let caseInsensitive = StringOptions(rawValue: 1)
-    /// Letters with accents and other marks are the same as without.
+    /// Ignores accents and other diacritical marks.
     public static let diacriticInsensitive = StringOptions(rawValue: 2)
 }

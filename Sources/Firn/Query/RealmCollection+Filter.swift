@@ -2,34 +2,36 @@ import FirnModel
 import FirnQuery
 import Synchronization
 
-// Choosing elements by text and by typed queries: two ways to the same tree.
+// Filters as text and as typed queries. Both produce the same syntax tree.
 
 extension RealmCollection {
-    /// Those elements that a predicate in Firn's query language holds for (`docs/guide/query.md`). `%@` stands for the next argument, `$0` for the first,
-    /// `%K` for an argument that is a path. Arguments are values, nil, objects of the realm, key paths, and collections of them. The results are live.
-    /// Traps if the predicate does not fit the elements.
+    /// Returns the elements that match a predicate in Firn's query language (`docs/guide/query.md`). The results are live. `%@` is the next argument, `$0` the
+    /// first, `%K` an argument that is a path. Arguments are values, nil, objects of the realm, key paths, and collections of these. Traps if the predicate is
+    /// not valid for the elements.
     public func filter(_ predicateFormat: String, _ args: Any?...) -> Results<Element> where Element: RealmFetchable {
         do { return try filtered(predicateFormat, args) } catch { preconditionFailure("\(error)") }
     }
 
-    /// As `filter`, for predicates from outside: throws `Realm.Error` of code `.invalidInput` that tells what is wrong and where.
+    /// Returns the same as `filter`, for untrusted predicates.
+    ///
+    /// - Throws: `Realm.Error` of code `.invalidInput` if the predicate is not valid; the message contains the position of the error.
     public func filtered(_ predicateFormat: String, _ args: [Any?] = []) throws -> Results<Element> where Element: RealmFetchable {
         let source = managedSource("filter")
         return Results(try source.filtered(predicateFormat, try source.arguments(args)))
     }
 
-    /// Those elements that a query holds for: `` dogs.where { $0.age > 3 && $0.owner.name == "Ada" } ``. The results are live.
+    /// Returns the elements that match a query: `` dogs.where { $0.age > 3 && $0.owner.name == "Ada" } ``. The results are live.
     public func `where`(_ isIncluded: (Query<Element>) -> Query<Bool>) -> Results<Element> where Element: RealmFetchable {
         let source = managedSource("where")
         let (syntax, arguments) = source.typed(isIncluded)
         return Results(source.appending(syntax, arguments))
     }
 
-    /// Where the first element stands that a query holds for; nil if there is none.
+    /// Returns the index of the first element that matches a query; nil if there is none.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? where Self: OrderedRealmCollection {
         self.requireOrder()
         let source = source
-        precondition(source.core != nil || source.shape.target == nil, "objects that belong to no realm are not searched by queries: use firstIndex(where:)")
+        precondition(source.core != nil || source.shape.target == nil, "queries do not search unmanaged objects: use firstIndex(where:)")
         let (syntax, arguments) = source.typed(isIncluded)
         return source.firstIndex(syntax, arguments)
     }
@@ -41,17 +43,17 @@ extension MutableSet {
 }
 
 extension _CollectionSource {
-    /// A query by its text, checked against the elements.
+    /// Returns the elements that match a query as text, which is checked against the elements.
     func filtered(_ text: String, _ arguments: [Value]) throws -> _CollectionSource {
         do throws(QueryError) {
             let syntax = try Parser.query(text)
-            // Again from the text, so that errors have their place in it.
+            // Checked as text, so that errors contain their position in it.
             try check(QueryRequest(filter: text, arguments: arguments, inverses: inverses))
             return appending(syntax, arguments)
         } catch { throw Realm.Error(.invalidInput, error.description) }
     }
 
-    /// The tree that a typed query makes, and its arguments.
+    /// Returns the syntax tree of a typed query, and its arguments.
     func typed<Element: RealmCollectionValue>(_ isIncluded: (Query<Element>) -> Query<Bool>) -> (QuerySyntax, [Value]) {
         let context = QueryContext(core)
         let syntax = QuerySyntax(isIncluded(Query(rootOf: shape, context)).condition)
@@ -61,14 +63,14 @@ extension _CollectionSource {
         return (syntax, context.arguments)
     }
 
-    /// Binds a request, which tells all that is wrong with it; no row is read.
+    /// Binds a request, which reports its errors; no row is read.
     func check(_ request: QueryRequest) throws(QueryError) {
         let table: any Table = elementAccess?.table
             ?? MemoryTable(TypeSchema("self", columns: [ColumnSchema("self", shape.type)]), schema: Schema(), batches: [])
         _ = try QueryRun(request, table: table)
     }
 
-    /// Where the first element stands that a query holds for: equal elements are chosen alike.
+    /// Returns the index of the first element that matches a query. Equal primitive elements either all match or none does, so the first of them is right.
     func firstIndex(_ syntax: QuerySyntax, _ arguments: [Value]) -> Int? {
         var syntax = syntax
         syntax.descriptors.append(.limit(1))
@@ -79,7 +81,7 @@ extension _CollectionSource {
         return (0..<count).first { self.value($0) == value }
     }
 
-    /// Inverse links of the classes that a path can come through, by name.
+    /// The inverse links, by name, of the classes that a path can lead through.
     var inverses: [QueryRequest.Inverse] { elementAccess?.schema?.inverses ?? [] }
 }
 
@@ -106,7 +108,7 @@ extension ClassSchema {
 }
 
 extension Query where T: ObjectBase {
-    /// The tree of a query, made without a realm.
+    /// Returns the syntax tree of a query, built without a realm.
     static func tree(of isIncluded: (Query) -> Query<Bool>) -> QuerySyntax {
         QuerySyntax(isIncluded(Query(rootOf: T._elementShape, QueryContext(nil))).condition)
     }

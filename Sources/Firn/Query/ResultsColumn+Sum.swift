@@ -1,9 +1,9 @@
 import FirnModel
 
-// Sums of columns, several values at a time. Elements without a value count nothing; of no elements the sum is 0.
+// Sums of columns, several values at a time. Null is ignored; the sum of no elements is 0.
 
 extension ResultsColumn where Value._Plain == Double {
-    /// The sum of the values.
+    /// Returns the sum of the values.
     public func sum() -> Double {
         var total = 0.0
         for batch in self { total += batch.values.withUnsafeBufferPointer { sumOfPresent($0, batch.present) } }
@@ -12,7 +12,7 @@ extension ResultsColumn where Value._Plain == Double {
 }
 
 extension ResultsColumn where Value._Plain == Int {
-    /// The sum of the values. Traps if it does not fit.
+    /// Returns the sum of the values. Traps if the sum does not fit an `Int`.
     public func sum() -> Int {
         var total = 0
         for batch in self {
@@ -35,7 +35,7 @@ extension ResultsColumn where Value._Plain == Int {
     }
 }
 
-/// Sixteen sums side by side: one alone would wait for each addition to end.
+/// Returns the sum in sixteen partial sums, which do not wait for each other. With missing values it adds one at a time.
 private func sumOfPresent(_ values: UnsafeBufferPointer<Double>, _ present: ColumnPresence?) -> Double {
     var sums = SIMD16<Double>(), i = 0
     if let present {

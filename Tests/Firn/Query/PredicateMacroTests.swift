@@ -95,7 +95,7 @@ import Testing
         ]
         for (predicate, name) in cases {
             let error = #expect(throws: Realm.Error.self) { _ = try kennel.hounds.filtered(predicate) }
-            #expect(error?.code == .invalidInput && error!.message.contains("'\(name)'"), "\(error!.message)")
+            #expect(error?.code == .invalidInput && error!.message.contains("\"\(name)\""), "\(error!.message)")
         }
     }
 
