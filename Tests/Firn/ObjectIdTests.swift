@@ -20,7 +20,7 @@ import Testing
     @Test(arguments: ["", "0001", "000123450000ffbeef91906", "000123450000ffbeef91906cc", "000123450000ffbeef91906g", "00012345 000ffbeef91906c", "é00123450000ffbeef91906"])
     func `other text is refused with what would be right`(text: String) {
         let error = #expect(throws: FirnError.self) { _ = try ObjectId(string: text) }
-        #expect(error?.code == .usage && error?.message.contains("'\(text)'") == true && error?.advice?.contains("24") == true)
+        #expect(error?.code == .usage && error?.message.contains("\"\(text)\"") == true && error?.advice?.contains("24") == true)
         #expect(throws: FirnError.self) { _ = try ObjectId(text) }
     }
 

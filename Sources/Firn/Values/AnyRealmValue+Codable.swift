@@ -1,13 +1,14 @@
 import Foundation
 
-/// Values that other formats have too are written plainly: null, true, 3, 2.5, "text". The others are an object of one field whose name tells
-/// the type, such as `{"$objectId": "507f1f77bcf86cd799439011"}`, so that type and value come back. Dates and data follow the strategies of
-/// the coder. A plain whole number is read as an integer.
+/// Null, booleans, integers, fractions and text are encoded plainly: null, true, 3, 2.5, "text". Other values are encoded as an object of one field whose name
+/// is the type, such as `{"$objectId": "507f1f77bcf86cd799439011"}`, so that type and value survive a round trip. Dates and data follow the strategies of the
+/// coder. A plain whole number is decoded as an integer.
 extension AnyRealmValue: Codable {
     private enum Tag: String, CodingKey {
         case float = "$float", double = "$double", data = "$data", date = "$date", objectId = "$objectId", decimal128 = "$decimal128", uuid = "$uuid"
     }
 
+    /// Decodes a plain value, an array, a dictionary or a value with its type name.
     public init(from decoder: any Decoder) throws {
         if let tagged = try? decoder.container(keyedBy: Tag.self) {
             // Keys of dictionaries never begin with "$".
@@ -38,7 +39,7 @@ extension AnyRealmValue: Codable {
 
     private init(tagged container: KeyedDecodingContainer<Tag>) throws {
         guard container.allKeys.count == 1, let tag = container.allKeys.first else {
-            throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "an object must have one field that tells the type of the value, such as \"$date\""))
+            throw DecodingError.dataCorrupted(.init(codingPath: container.codingPath, debugDescription: "an object must have one field that names the type of the value, such as \"$date\""))
         }
         self = switch tag {
         case .float: .float(try Float(container.real(tag)))
@@ -51,6 +52,9 @@ extension AnyRealmValue: Codable {
         }
     }
 
+    /// Encodes the value.
+    ///
+    /// - Throws: `EncodingError` if the value is or contains an object.
     public func encode(to encoder: any Encoder) throws {
         switch self {
         case .none:
@@ -59,7 +63,7 @@ extension AnyRealmValue: Codable {
         case .bool(let x): try encode(x, to: encoder)
         case .int(let x): try encode(x, to: encoder)
         case .string(let x): try encode(x, to: encoder)
-        // A whole number would come back as an integer, and not every format has infinities.
+        // A whole number would be decoded as an integer, and not every format has infinities.
         case .double(let x) where x.isFinite && x.rounded() != x: try encode(x, to: encoder)
         case .double(let x): try encode(x.description, tag: .double, to: encoder)
         case .float(let x): try encode(x.description, tag: .float, to: encoder)
@@ -73,7 +77,7 @@ extension AnyRealmValue: Codable {
             for element in x { try container.encode(element) }
         case .dictionary(let x): try encode(Dictionary(x.asKeyValueSequence().map { ($0.key, $0.value) }) { $1 }, to: encoder)
         case .object:
-            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: "an object of a realm is encoded as one of its class, not as a value of any type"))
+            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: "an object cannot be encoded as a value of any type: encode it as an instance of its class"))
         }
     }
 
@@ -89,7 +93,7 @@ extension AnyRealmValue: Codable {
 }
 
 extension KeyedDecodingContainer {
-    /// A number, or one as text.
+    /// Decodes a number, or a number as text.
     fileprivate func real(_ key: Key) throws -> Double {
         if let number = try? decode(Double.self, forKey: key) { return number }
         guard let number = Double(try decode(String.self, forKey: key)) else {

@@ -1,10 +1,10 @@
 import FirnModel
 import Foundation
 
-/// `@Persisted var any: AnyRealmValue`, and collections of it.
+/// Makes `@Persisted var any: AnyRealmValue` and collections of it possible.
 ///
-/// Objects are added to the realm with the object that holds them; one that is deleted later reads as `.none`. Dictionaries and lists are values: reading
-/// gives a collection of its own, and a change of it is stored when the property is set to it.
+/// Objects are added to the realm with the object that holds them; a link to a deleted object reads as `.none`. Dictionaries and lists are values: reading
+/// returns an unmanaged copy, and a change of it is stored when the property is set to it.
 extension AnyRealmValue: _Scalar, MinMaxType, SortableType {
     public typealias PersistedType = AnyRealmValue
     public static var _elementShape: _Shape { _Shape(ColumnType(.any)) }
@@ -31,7 +31,7 @@ extension AnyRealmValue: _Scalar, MinMaxType, SortableType {
 }
 
 extension AnyRealmValue {
-    /// Of values, objects, arrays and dictionaries, nested. Nil for what is none of these.
+    /// Creates a value from values, objects, arrays and dictionaries, nested. Returns nil for anything else.
     package init?(untyped value: Any?) {
         switch unwrapped(value) {
         case nil: self = .none
@@ -59,7 +59,7 @@ extension AnyRealmValue {
         }
     }
 
-    /// A stored value; links are found in `core`.
+    /// Decodes a stored value; links are resolved in `core`.
     init?(_ value: Value, in core: RealmCore?) {
         switch value {
         case .list(let values), .set(let values):
@@ -84,7 +84,7 @@ extension AnyRealmValue {
         }
     }
 
-    /// As it is stored in a realm, which its objects are added to. Nil for an object that has no type there.
+    /// Returns the stored form in a realm, to which its objects are added; nil for an object that has no type there.
     func stored(in core: RealmCore) -> Value? {
         switch self {
         case .object(let object):
@@ -98,7 +98,7 @@ extension AnyRealmValue {
 }
 
 extension Value {
-    /// A link in a value of any type: the format's own says no type, so it is a map of one entry whose key no user's map has
+    /// Creates a link in a value of any type. The format's links do not contain their type, so it is a map of one entry whose key no map of a user can have
     /// (`docs/format/model.md`, "What the object layer keeps").
     init(linkTo type: String, _ rowID: Int64) { self = .map([Entry("$link", .list([.string(type), .link(rowID)]))]) }
 
@@ -108,7 +108,7 @@ extension Value {
         return (type, rowID)
     }
 
-    /// The links in a value of any type, however deep in lists and dictionaries.
+    /// Calls `body` for each link in a value of any type, at any depth of lists and dictionaries.
     func forEachTypedLink(_ body: (_ type: String, _ rowID: Int64) -> Void) {
         if let (type, rowID) = typedLink { return body(type, rowID) }
         switch self {
@@ -120,6 +120,6 @@ extension Value {
 }
 
 extension Map {
-    /// Keys that maps may have.
+    /// Returns whether maps may have this key.
     static func takes(_ key: String) -> Bool { !key.hasPrefix("$") && !key.contains(".") }
 }

@@ -3,10 +3,9 @@ import Foundation
 
 /// A value of any type, for properties whose type differs from object to object.
 ///
-/// Values compare across types in one total order: nothing < bool < numbers < string < data < date < object id < UUID <
-/// object < list < dictionary.
-/// Numbers compare by value whatever their type, exactly, so `.int(1) == .double(1)` and both hash alike; a string never equals a number.
-/// NaN equals itself and sorts before all numbers. Strings and data compare by their bytes, dates by the nanosecond.
+/// Values of all types have one total order: none < bool < numbers < string < data < date < object id < UUID < object < list < dictionary. Numbers of all types
+/// compare by their exact value, so `.int(1) == .double(1)` and both have the same hash; a string never equals a number. NaN equals itself and is ordered
+/// before all numbers. Strings and data compare by their bytes, dates by the nanosecond.
 public enum AnyRealmValue {
     /// No value.
     case none
@@ -25,35 +24,47 @@ public enum AnyRealmValue {
     case dictionary(Map<String, AnyRealmValue>)
     case list(List<AnyRealmValue>)
 
-    /// No value.
+    /// Creates `.none`.
     public init() { self = .none }
 }
 
-/// What is held, if it is of the type asked for; nothing is converted.
+/// The value, if it is of the requested type; nil otherwise. Nothing is converted.
 extension AnyRealmValue {
+    /// The integer; nil if the value is of another type.
     public var intValue: Int? { if case .int(let x) = self { x } else { nil } }
+    /// The boolean; nil if the value is of another type.
     public var boolValue: Bool? { if case .bool(let x) = self { x } else { nil } }
+    /// The float; nil if the value is of another type.
     public var floatValue: Float? { if case .float(let x) = self { x } else { nil } }
+    /// The double; nil if the value is of another type.
     public var doubleValue: Double? { if case .double(let x) = self { x } else { nil } }
+    /// The string; nil if the value is of another type.
     public var stringValue: String? { if case .string(let x) = self { x } else { nil } }
+    /// The data; nil if the value is of another type.
     public var dataValue: Data? { if case .data(let x) = self { x } else { nil } }
+    /// The date; nil if the value is of another type.
     public var dateValue: Date? { if case .date(let x) = self { x } else { nil } }
+    /// The object id; nil if the value is of another type.
     public var objectIdValue: ObjectId? { if case .objectId(let x) = self { x } else { nil } }
+    /// The decimal; nil if the value is of another type.
     public var decimal128Value: Decimal128? { if case .decimal128(let x) = self { x } else { nil } }
+    /// The UUID; nil if the value is of another type.
     public var uuidValue: UUID? { if case .uuid(let x) = self { x } else { nil } }
+    /// The list; nil if the value is of another type.
     public var listValue: List<AnyRealmValue>? { if case .list(let x) = self { x } else { nil } }
+    /// The dictionary; nil if the value is of another type.
     public var dictionaryValue: Map<String, AnyRealmValue>? { if case .dictionary(let x) = self { x } else { nil } }
-    /// The object, if it is of this class.
+    /// Returns the object, if it is of this class; nil otherwise.
     public func object<T: Object>(_ objectType: T.Type) -> T? { if case .object(let x) = self { x as? T } else { nil } }
 
-    /// A list of values.
+    /// Creates a list of values.
     public static func fromArray(_ array: [AnyRealmValue]) -> AnyRealmValue {
         let list = List<AnyRealmValue>()
         list.append(objectsIn: array)
         return .list(list)
     }
 
-    /// A dictionary of values.
+    /// Creates a dictionary of values.
     public static func fromDictionary(_ dictionary: [String: AnyRealmValue]) -> AnyRealmValue {
         let map = Map<String, AnyRealmValue>()
         for (key, value) in dictionary { map[key] = value }
@@ -62,9 +73,10 @@ extension AnyRealmValue {
 }
 
 extension AnyRealmValue: Hashable, Comparable {
+    /// Compares by value across types: numbers by their exact value, objects by identity, collections by their elements.
     public static func == (a: AnyRealmValue, b: AnyRealmValue) -> Bool {
         switch (a, b) {
-        // The model's equality for the frequent types, without making a model's value first.
+        // The same equality as the model's for the frequent types, without converting to model values.
         case (.int(let x), .int(let y)): x == y
         case (.bool(let x), .bool(let y)): x == y
         case (.string(let x), .string(let y)): x == y && x.utf8.elementsEqual(y.utf8)
@@ -78,12 +90,13 @@ extension AnyRealmValue: Hashable, Comparable {
         }
     }
 
+    /// Compares in the total order of all types.
     public static func < (a: AnyRealmValue, b: AnyRealmValue) -> Bool {
         let first = a.rank, second = b.rank
         return first == second ? Value.order(Value(a), Value(b)) < 0 : first < second
     }
 
-    /// Objects come after all plain values, lists after them, dictionaries last.
+    /// Objects are ordered after all plain values, lists after objects, dictionaries last.
     private var rank: Int {
         switch self {
         case .object: 1
@@ -112,7 +125,7 @@ extension AnyRealmValue: Hashable, Comparable {
         }
     }
 
-    /// Numbers of equal value round to the same double, whatever their type: a double is rounded far more coarsely than a decimal.
+    /// Numbers of equal value convert to the same double, whatever their type, because doubles are far coarser than decimals.
     private static func hash(_ number: Double, into hasher: inout Hasher) {
         hasher.combine(UInt8(1))
         if !number.isNaN { hasher.combine(number) }
@@ -121,15 +134,20 @@ extension AnyRealmValue: Hashable, Comparable {
 
 extension AnyRealmValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
                          ExpressibleByStringLiteral {
+    /// Creates `.none`.
     public init(nilLiteral: ()) { self = .none }
+    /// Creates a boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
+    /// Creates an integer.
     public init(integerLiteral value: Int) { self = .int(value) }
+    /// Creates a double.
     public init(floatLiteral value: Double) { self = .double(value) }
+    /// Creates a string.
     public init(stringLiteral value: String) { self = .string(value) }
 }
 
 extension AnyRealmValue: CustomStringConvertible {
-    /// What is held, as it describes itself; `nil` for no value.
+    /// The description of the value; `nil` for no value.
     public var description: String {
         switch self {
         case .none: "nil"

@@ -1,43 +1,50 @@
 import FirnModel
 
-/// Results are rounded to 34 digits, to the nearest, ties to even. Division by zero gives an infinity or NaN.
+/// Results are rounded to 34 digits, to nearest with ties to even. Division by zero gives an infinity or NaN.
 extension Decimal128: SignedNumeric {
     public typealias Magnitude = Decimal128
 
+    /// Returns the sum, rounded to 34 digits.
     public static func + (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.stored + b.stored) }
+    /// Returns the difference, rounded to 34 digits.
     public static func - (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.stored - b.stored) }
+    /// Returns the product, rounded to 34 digits.
     public static func * (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.stored * b.stored) }
+    /// Returns the quotient, rounded to 34 digits; an infinity or NaN if `b` is zero.
     public static func / (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.stored / b.stored) }
     public static func += (a: inout Decimal128, b: Decimal128) { a = a + b }
     public static func -= (a: inout Decimal128, b: Decimal128) { a = a - b }
     public static func *= (a: inout Decimal128, b: Decimal128) { a = a * b }
     public static func /= (a: inout Decimal128, b: Decimal128) { a = a / b }
 
-    /// The same digits with the other sign.
+    /// Returns the number with the opposite sign and the same digits.
     public static prefix func - (a: Decimal128) -> Decimal128 {
         Decimal128(FirnModel.Decimal(high: a.stored.high ^ signBit, low: a.stored.low))
     }
 
+    /// Reverses the sign.
     public mutating func negate() { self = -self }
 
-    /// The same digits without the sign.
+    /// The number without its sign, with the same digits.
     public var magnitude: Decimal128 { Decimal128(FirnModel.Decimal(high: stored.high & ~Decimal128.signBit, low: stored.low)) }
 
     private static var signBit: UInt64 { 1 << 63 }
 }
 
 extension Decimal128: Strideable {
+    /// Returns `other - self`.
     public func distance(to other: Decimal128) -> Decimal128 { other - self }
+    /// Returns `self + n`.
     public func advanced(by n: Decimal128) -> Decimal128 { self + n }
 }
 
 extension Decimal128: Hashable, Comparable {
-    /// By value: 1.0 equals 1.00, -0 equals 0, NaN equals NaN.
+    /// Compares by value: 1.0 equals 1.00, -0 equals 0, NaN equals NaN.
     public static func == (a: Decimal128, b: Decimal128) -> Bool { Value.order(.decimal(a.stored), .decimal(b.stored)) == 0 }
-    /// By value; NaN is less than every number.
+    /// Compares by value; NaN is less than every number.
     public static func < (a: Decimal128, b: Decimal128) -> Bool { Value.order(.decimal(a.stored), .decimal(b.stored)) < 0 }
 
-    // The four are one total order. Strideable offers others, by distance, which NaN and infinities would spoil.
+    // These operators form one total order. Strideable would provide others that use distances, which are wrong for NaN and infinities.
     public static func <= (a: Decimal128, b: Decimal128) -> Bool { !(b < a) }
     public static func >= (a: Decimal128, b: Decimal128) -> Bool { !(a < b) }
     public static func > (a: Decimal128, b: Decimal128) -> Bool { b < a }
@@ -53,9 +60,9 @@ extension Decimal128: Hashable, Comparable {
         }
     }
 
-    /// Numbers of equal value differ in the zeros at the end of their digits alone, and in the sign of zero.
+    /// Hashes a finite number. Numbers of equal value differ only in trailing zeros of their digits, and in the sign of zero.
     private func hashFinite(into hasher: inout Hasher) {
-        // Digits beyond 34, and those of the wide form, stand for zero.
+        // Digits beyond 34, and those of the wide form, represent zero.
         let isWide = stored.high & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000
         var digits = UInt128(stored.high & 0x1_FFFF_FFFF_FFFF) << 64 | UInt128(stored.low)
         guard !isWide, digits != 0, digits <= Decimal128.maxDigits else {

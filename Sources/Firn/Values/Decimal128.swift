@@ -2,42 +2,44 @@ import FirnBytes
 import FirnModel
 import Foundation
 
-/// A decimal number of up to 34 digits with an exponent from -6143 to 6144 (IEEE 754-2008 decimal128): what amounts of money are kept in.
+/// A decimal number of up to 34 digits with an exponent from -6143 to 6144 (IEEE 754-2008 decimal128), for example for amounts of money.
 ///
-/// Comparison and hashing are by value, so 1.0 equals 1.00 though each keeps its digits. NaN equals itself and sorts before every number.
-/// A literal of digits and a point is read through `Double`, so at most 17 digits of it count; write longer ones as a string.
-/// A string literal is checked when it is used, and stops the program if it is no number; text from elsewhere goes to `init(string:)`.
+/// Comparison and hashing are by value, so 1.0 equals 1.00, although each keeps its digits. NaN equals itself and is ordered before every number. A literal of
+/// digits and a point is read through `Double`, so only 17 of its digits count: write longer ones as strings. A string literal that is not a number traps when
+/// it is evaluated: use `init(string:)` for untrusted text.
 public struct Decimal128: Sendable {
     let stored: FirnModel.Decimal
 
     package init(_ stored: FirnModel.Decimal) { self.stored = stored }
 
-    /// The decimal as the rooms below know it.
+    /// The number as the type of the modules below.
     package var modelDecimal: FirnModel.Decimal { stored }
 
-    /// Zero.
+    /// Creates zero.
     public init() { self.init(FirnModel.Decimal(Int64(0))) }
 
-    /// Reads a number such as `-12.50`, `1.5E+40`, `Inf` or `NaN`. Throws if the text is something else, or needs more than 34 digits.
+    /// Parses a number such as `-12.50`, `1.5E+40`, `Inf` or `NaN`.
+    ///
+    /// - Throws: `FirnError` of code `.usage` if the text is not a number or needs more than 34 digits.
     public init(string: String) throws(FirnError) {
         guard let read = FirnModel.Decimal(string) else {
             let isNumber = FirnModel.Decimal(rounding: string) != nil
-            throw FirnError(.usage, "'\(string)' " + (isNumber ? "does not fit into a decimal128" : "is not a decimal number"),
+            throw FirnError(.usage, "\"\(string)\" " + (isNumber ? "does not fit into a decimal128" : "is not a decimal number"),
                             advice: isNumber ? "a decimal128 has 34 digits and an exponent from -6143 to 6144" : "a decimal is written as in -12.50 or 1.5E+40")
         }
         self.init(read)
     }
 
-    /// As `init(string:)`.
+    /// Parses a number. See `init(string:)`.
     public init(_ string: String) throws(FirnError) { try self.init(string: string) }
 
-    /// The decimal with the fewest digits that stands for the double: 0.1 becomes 0.1.
+    /// Creates the decimal with the fewest digits that represents the double: 0.1 becomes 0.1.
     public init(_ value: Double) { self.init(shortest: value.description) }
 
-    /// The decimal with the fewest digits that stands for the float.
+    /// Creates the decimal with the fewest digits that represents the float.
     public init(_ value: Float) { self.init(shortest: value.description) }
 
-    /// An integer, exactly; one of more than 34 digits is rounded to the nearest.
+    /// Creates the exact value of an integer; one of more than 34 digits is rounded to nearest.
     public init(_ value: some BinaryInteger) {
         if let small = Int64(exactly: value) {
             self.init(FirnModel.Decimal(small))
@@ -46,10 +48,10 @@ public struct Decimal128: Sendable {
         }
     }
 
-    /// Rounded to the nearest if it has more than 34 digits.
+    /// Converts Foundation's decimal. More than 34 digits are rounded to nearest.
     public init(_ value: Foundation.Decimal) { self.init(shortest: value.description) }
 
-    /// Integers exactly; floating-point numbers become the decimal with the fewest digits that stands for them.
+    /// Converts integers exactly, and floating-point numbers to the decimal with the fewest digits that represents them.
     public init(number: NSNumber) {
         if let decimal = number as? NSDecimalNumber {
             self.init(decimal.decimalValue)
@@ -63,8 +65,8 @@ public struct Decimal128: Sendable {
         }
     }
 
-    /// From an integer of any size, Float, Double, String, NSNumber or Decimal; NSNull and nil become NaN. Stops the program for anything
-    /// else, and for text that is no number: use `init(string:)` to catch that.
+    /// Converts an integer of any size, Float, Double, String, NSNumber or Decimal; NSNull and nil become NaN. Traps on anything else, and on text that is not
+    /// a number: use `init(string:)` for untrusted text.
     public init(value: Any?) {
         guard let value, !(value is NSNull) else {
             self = .nan
@@ -78,11 +80,11 @@ public struct Decimal128: Sendable {
         case let integer as any BinaryInteger: self.init(integer)
         case let text as String where FirnModel.Decimal(rounding: text) != nil: self.init(shortest: text)
         case let decimal as Foundation.Decimal: self.init(decimal)
-        default: preconditionFailure("'\(value)' cannot become a Decimal128: pass a number, or a string that holds one")
+        default: preconditionFailure("\"\(value)\" cannot be converted to a Decimal128: pass a number, or a string that contains one")
         }
     }
 
-    /// An integer, or nil if it has more digits than fit.
+    /// Creates the exact value of an integer; nil if it has more digits than fit.
     public init?<T: BinaryInteger>(exactly source: T) {
         if let small = Int64(exactly: source) {
             self.init(FirnModel.Decimal(small))
@@ -92,9 +94,9 @@ public struct Decimal128: Sendable {
         }
     }
 
-    /// The text must be a number.
+    /// Parses and rounds a text, which must be a number.
     private init(shortest text: String) {
-        guard let read = FirnModel.Decimal(rounding: text) else { preconditionFailure("'\(text)' is not a decimal number") }
+        guard let read = FirnModel.Decimal(rounding: text) else { preconditionFailure("\"\(text)\" is not a decimal number") }
         self.init(read)
     }
 }
@@ -102,38 +104,45 @@ public struct Decimal128: Sendable {
 extension Decimal128 {
     /// Not a number.
     public static let nan = Decimal128(FirnModel.Decimal(high: 0x7C00_0000_0000_0000, low: 0))
-    /// More than every other number.
+    /// Positive infinity, greater than every other number.
     public static let infinity = Decimal128(FirnModel.Decimal(high: 0x7800_0000_0000_0000, low: 0))
     /// The greatest finite number, 9.999…E+6144.
     public static let max = Decimal128(FirnModel.Decimal(high: 0x5FFF_ED09_BEAD_87C0, low: 0x378D_8E63_FFFF_FFFF))
     /// The least finite number, -9.999…E+6144.
     public static let min = -max
 
+    /// Whether the number is NaN.
     public var isNaN: Bool { stored.isNaN }
-    /// As in Realm the same as `isNaN`: quiet and signaling NaN are not told apart.
+    /// The same as `isNaN`, as in Realm: quiet and signaling NaN are not distinguished.
     public var isSignaling: Bool { isNaN }
-    /// As in Realm the same as `isNaN`: quiet and signaling NaN are not told apart.
+    /// The same as `isNaN`, as in Realm: quiet and signaling NaN are not distinguished.
     public var isSignalingNaN: Bool { isNaN }
+    /// Whether the number is an infinity.
     public var isInfinite: Bool { stored.high & 0x7C00_0000_0000_0000 == 0x7800_0000_0000_0000 }
+    /// Whether the number is neither NaN nor an infinity.
     public var isFinite: Bool { stored.high & 0x7800_0000_0000_0000 != 0x7800_0000_0000_0000 }
 
     /// The nearest double.
     public var doubleValue: Double { stored.double }
-    /// The value as Foundation's decimal; NaN where that has no room (exponents beyond 127).
+    /// The value as Foundation's decimal; NaN if it does not fit there (exponents beyond 127).
     public var decimalValue: Foundation.Decimal {
         Foundation.Decimal(string: stringValue, locale: Locale(identifier: "en_US_POSIX")) ?? .nan
     }
-    /// The number with the digits it keeps: `1.00`, `1.5E+40`, `NaN`, `Inf`.
+    /// The number with all its digits: `1.00`, `1.5E+40`, `NaN`, `Inf`.
     public var stringValue: String { isNaN ? "NaN" : stored.description }
 }
 
 extension Decimal128: CustomStringConvertible {
+    /// The same as `stringValue`.
     public var description: String { stringValue }
 }
 
 extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
+    /// Creates an integer, exactly.
     public init(integerLiteral value: Int64) { self.init(FirnModel.Decimal(value)) }
+    /// Creates the decimal with the fewest digits that represents the double.
     public init(floatLiteral value: Double) { self.init(value) }
+    /// Parses a number. Traps if the text is not a number of at most 34 digits: use `init(string:)` for untrusted text.
     public init(stringLiteral value: String) {
         guard let read = FirnModel.Decimal(value) else {
             preconditionFailure("\"\(value)\" is not a decimal of at most 34 digits: use Decimal128(string:) to catch the error")
@@ -143,18 +152,18 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
 }
 
 extension Decimal128: Codable {
-    /// From a string or a number.
+    /// Decodes a string or a number.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {
             guard let read = FirnModel.Decimal(text) else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is not a decimal of at most 34 digits")
+                throw DecodingError.dataCorruptedError(in: container, debugDescription: "\"\(text)\" is not a decimal of at most 34 digits")
             }
             self.init(read)
         } else if let integer = try? container.decode(Int64.self) {
             self.init(integer)
         } else if let double = try? container.decode(Double.self) {
-            // Foundation's decimal keeps more digits of a number in JSON; its exponents end at 127.
+            // Foundation's decimal keeps more digits of a number in JSON, but its exponents end at 127.
             let decimal = try? container.decode(Foundation.Decimal.self)
             self = decimal.flatMap { $0.isNaN ? nil : Decimal128($0) } ?? Decimal128(double)
         } else {
@@ -162,7 +171,7 @@ extension Decimal128: Codable {
         }
     }
 
-    /// As a string, which keeps all digits.
+    /// Encodes a string, which keeps all digits.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(stringValue)

@@ -1,16 +1,18 @@
 import FirnQuery
 
-// Places and shapes on the globe, for `GEOWITHIN`. Objects hold places as GeoJSON does: an embedded object with `type`, "Point", and
-// `coordinates`, a list of longitude and latitude in degrees (and perhaps the altitude).
+// Points and shapes on the globe, for `GEOWITHIN`. Objects hold points as GeoJSON does: an embedded object with `type`, "Point", and `coordinates`, a list of
+// longitude and latitude in degrees, optionally followed by the altitude.
 
-/// A place on the globe, in degrees.
+/// A point on the globe.
 public struct GeoPoint: Hashable, Sendable {
+    /// In degrees, -90 to 90.
     public let latitude: Double
+    /// In degrees, -180 to 180.
     public let longitude: Double
-    /// In metres. Shapes do not look at it.
+    /// In metres. Shapes ignore it.
     public let altitude: Double
 
-    /// Nil unless latitude is -90 ... 90, longitude -180 ... 180, and the altitude no less than 0.
+    /// Returns nil unless the latitude is -90 ... 90, the longitude -180 ... 180, and the altitude at least 0.
     public init?(latitude: Double, longitude: Double, altitude: Double = 0) {
         guard GeoPlace(longitude: longitude, latitude: latitude) != nil, altitude >= 0 else { return nil }
         self.latitude = latitude
@@ -21,23 +23,26 @@ public struct GeoPoint: Hashable, Sendable {
     var place: GeoPlace { GeoPlace(longitude: longitude, latitude: latitude)! }
 }
 
-/// What arguments of queries are taken for shapes by.
+/// A shape that can be an argument of a query.
 package protocol GeoShaped {
     var shape: GeoShape { get }
 }
 
-/// Between two parallels and two meridians. Where the first corner lies east of the second, the box crosses 180°.
+/// The area between two parallels and two meridians. If the first corner is east of the second, the box crosses 180°.
 public struct GeoBox: Hashable, Sendable, GeoShaped {
+    /// The south-western corner.
     public let bottomLeft: GeoPoint
+    /// The north-eastern corner.
     public let topRight: GeoPoint
 
+    /// Creates a box. Traps if `bottomLeft` is north of `topRight`.
     public init(bottomLeft: GeoPoint, topRight: GeoPoint) {
-        precondition(bottomLeft.latitude <= topRight.latitude, "bottomLeft is the southern corner of a GeoBox: exchange the two")
+        precondition(bottomLeft.latitude <= topRight.latitude, "bottomLeft must be the southern corner of a GeoBox: exchange the two corners")
         self.bottomLeft = bottomLeft
         self.topRight = topRight
     }
 
-    /// Latitude and longitude of both corners. Nil if there are no such places, or the first lies north of the second.
+    /// Creates a box of two corners as latitude and longitude. Returns nil if a corner is not a valid point, or the first is north of the second.
     public init?(bottomLeft: (Double, Double), topRight: (Double, Double)) {
         guard let a = GeoPoint(latitude: bottomLeft.0, longitude: bottomLeft.1), let b = GeoPoint(latitude: topRight.0, longitude: topRight.1), a.latitude <= b.latitude else { return nil }
         self.init(bottomLeft: a, topRight: b)
@@ -46,21 +51,24 @@ public struct GeoBox: Hashable, Sendable, GeoShaped {
     package var shape: GeoShape { .box(bottomLeft.place, topRight.place) }
 }
 
-/// A line around an area, of which the smaller side is inside, and holes in it. Edges are the shortest lines on the globe.
+/// The area within an outer ring, except for holes. The inside of a ring is the smaller of its two sides. Edges are the shortest lines on the globe.
 public struct GeoPolygon: Hashable, Sendable, GeoShaped {
+    /// The points of the outer ring.
     public let outerRing: [GeoPoint]
+    /// The points of each hole.
     public let holes: [[GeoPoint]]
 
-    /// Nil unless every ring has three different places at least. The first may be repeated at the end.
+    /// Returns nil unless every ring has at least three different points. The first point may be repeated at the end.
     public init?(outerRing: [GeoPoint], holes: [[GeoPoint]] = []) {
         guard ([outerRing] + holes).allSatisfy({ Set($0.map(\.place)).count >= 3 }) else { return nil }
         self.outerRing = outerRing
         self.holes = holes
     }
 
+    /// Creates a polygon with holes. Returns nil unless every ring has at least three different points.
     public init?(outerRing: [GeoPoint], holes: [GeoPoint]...) { self.init(outerRing: outerRing, holes: holes) }
 
-    /// Places as latitude and longitude.
+    /// Creates a polygon of points as latitude and longitude. Returns nil if a point is not valid, or a ring has fewer than three different points.
     public init?(outerRing: [(Double, Double)], holes: [[(Double, Double)]] = []) {
         func points(_ ring: [(Double, Double)]) -> [GeoPoint]? {
             let points = ring.compactMap { GeoPoint(latitude: $0.0, longitude: $0.1) }
@@ -79,53 +87,70 @@ public struct GeoPolygon: Hashable, Sendable, GeoShaped {
     }
 }
 
-/// Everything within a distance of a place.
+/// The area within a distance of a point.
 public struct GeoCircle: Hashable, Sendable, GeoShaped {
+    /// The centre of the circle.
     public let center: GeoPoint
+    /// The radius as an angle at the centre of the earth, in radians.
     public let radiusInRadians: Double
 
-    /// Nil if the radius is below 0.
+    /// Creates a circle. Returns nil if the radius is negative.
     public init?(center: GeoPoint, radiusInRadians: Double) {
         guard radiusInRadians >= 0 else { return nil }
         self.center = center
         self.radiusInRadians = radiusInRadians
     }
 
+    /// Creates a circle with a radius in radians. Returns nil if the radius is negative.
     public init?(center: GeoPoint, radius: Double) { self.init(center: center, radiusInRadians: radius) }
+    /// Creates a circle with a radius.
     public init(center: GeoPoint, radius: Distance) { self.init(center: center, radiusInRadians: radius.radians)! }
 
-    /// The centre as latitude and longitude.
+    /// Creates a circle whose centre is a latitude and longitude, with a radius in radians. Returns nil if the centre is not a valid point or the radius is
+    /// negative.
     public init?(center: (Double, Double), radius: Double) {
         guard let point = GeoPoint(latitude: center.0, longitude: center.1) else { return nil }
         self.init(center: point, radiusInRadians: radius)
     }
 
+    /// Creates a circle whose centre is a latitude and longitude. Returns nil if the centre is not a valid point.
     public init?(center: (Double, Double), radius: Distance) { self.init(center: center, radius: radius.radians) }
 
     package var shape: GeoShape { .circle(center.place, radius: radiusInRadians) }
 }
 
-/// A distance on the earth, taken as a sphere of 6378.1 km radius.
+/// A distance on the earth, modelled as a sphere with a radius of 6378.1 km.
 public struct Distance: Hashable, Sendable {
     let radians: Double
     private static let radius = 6378.1, mile = 1.609344
 
-    /// Nil if below 0.
+    /// Creates a distance in radians. Returns nil if it is negative.
     public init?(radians: Double) {
         guard radians >= 0 else { return nil }
         self.radians = radians
     }
+    /// Creates a distance in kilometres. Returns nil if it is negative.
     public init?(kilometers: Double) { self.init(radians: kilometers / Distance.radius) }
+    /// Creates a distance in miles. Returns nil if it is negative.
     public init?(miles: Double) { self.init(radians: miles * Distance.mile / Distance.radius) }
+    /// Creates a distance in degrees. Returns nil if it is negative.
     public init?(degrees: Double) { self.init(radians: degrees * .pi / 180) }
 
+    /// Returns a distance in radians; nil if it is negative.
     public static func radians(_ radians: Double) -> Distance? { Distance(radians: radians) }
+    /// Returns a distance in kilometres; nil if it is negative.
     public static func kilometers(_ kilometers: Double) -> Distance? { Distance(kilometers: kilometers) }
+    /// Returns a distance in miles; nil if it is negative.
     public static func miles(_ miles: Double) -> Distance? { Distance(miles: miles) }
+    /// Returns a distance in degrees; nil if it is negative.
     public static func degrees(_ degrees: Double) -> Distance? { Distance(degrees: degrees) }
 
+    /// Returns the distance in radians.
     public func asRadians() -> Double { radians }
+    /// Returns the distance in kilometres.
     public func asKilometers() -> Double { radians * Distance.radius }
+    /// Returns the distance in miles.
     public func asMiles() -> Double { radians * Distance.radius / Distance.mile }
+    /// Returns the distance in degrees.
     public func asDegrees() -> Double { radians * 180 / .pi }
 }

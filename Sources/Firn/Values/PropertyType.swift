@@ -1,11 +1,11 @@
 import FirnModel
 
-/// What one value of a property is.
+/// The type of one value of a property.
 public enum PropertyType: Int, Sendable, CaseIterable {
     case int = 0, bool, string, data, date, float, double
     /// A link to an object, or an embedded object.
     case object
-    /// The inverse of a link: derived, never stored.
+    /// The inverse of a link: computed, never stored.
     case linkingObjects
     /// A value of any type, `AnyRealmValue`.
     case any

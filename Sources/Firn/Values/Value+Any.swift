@@ -2,17 +2,18 @@ import FirnModel
 import Foundation
 
 extension Value {
-    /// A value of untyped Swift: what dictionaries of properties, keys and arguments of predicates hold. Nil if there is no value for it.
+    /// Converts an untyped Swift value, such as a property in a dictionary, a key or an argument of a predicate. Returns nil if there is no corresponding
+    /// value.
     ///
-    /// Taken are nil and NSNull, Bool, integers of every type that fit into 64 bits, Float, Double, CGFloat, strings and substrings, Data and arrays of
-    /// bytes, Date, UUID, ObjectId, Decimal128, Foundation's Decimal, AnyRealmValue, NSNumber, optionals of these, and arrays and dictionaries
-    /// with string keys of them, nested.
+    /// Supported are nil and NSNull, Bool, integers of every type that fit into 64 bits, Float, Double, CGFloat, strings and substrings, Data and arrays of
+    /// bytes, Date, UUID, ObjectId, Decimal128, Foundation's Decimal, AnyRealmValue, NSNumber, optionals of these, and arrays and dictionaries with string keys
+    /// of these, nested.
     package init?(any value: Any?) {
         guard let value else {
             self = .null
             return
         }
-        // What most values are, by a comparison of types, which costs less than the casts below.
+        // The most frequent types come first: comparing types costs less than the casts below.
         let type = type(of: value)
         if type == String.self, let x = value as? String {
             self = .string(x)
@@ -23,17 +24,17 @@ extension Value {
         } else if type == Bool.self, let x = value as? Bool {
             self = .bool(x)
         } else if let optional = value as? any OptionalValue {
-            // Casts look through an optional, and never tell that it is empty.
+            // A cast unwraps an optional without showing whether it was nil.
             self.init(any: optional.wrapped)
         } else if type is NSNumber.Type, let number = value as? NSNumber {
-            // Before the casts, which would take a boxed 1 for a Bool, and a Swift Int for an NSNumber.
+            // Before the casts, which would convert an NSNumber of 1 to Bool, and a Swift Int to NSNumber.
             self.init(number)
         } else {
             self.init(cast: value)
         }
     }
 
-    /// No optional and no number in a box.
+    /// Converts a value that is neither an optional nor an NSNumber.
     private init?(cast value: Any) {
         switch value {
         case let x as Value: self = x
@@ -51,7 +52,7 @@ extension Value {
         case let x as any StringProtocol: self = .string(String(x))
         case let x as CGFloat: self = .double(Double(x))
         case let x as Foundation.Decimal: self = .decimal(Decimal128(x).modelDecimal)
-        // Only what is made of bytes: a cast to [UInt8] would take an empty array of anything.
+        // Only collections of bytes: a cast to [UInt8] would accept an empty array of any type.
         case let x as any DataProtocol: self = .data([UInt8](x))
         case is NSNull: self = .null
         case let x as [Any?]: self.init(elements: x)
@@ -81,7 +82,7 @@ extension Value {
     }
 
     private init?(_ number: NSNumber) {
-        // There are two booleans in a box, everything else is a number.
+        // There are exactly two NSNumber instances for booleans; all others are numbers.
         if number === true as NSNumber || number === false as NSNumber {
             self = .bool(number.boolValue)
             return
@@ -101,7 +102,7 @@ extension Value {
     }
 }
 
-/// Any optional, whatever it wraps.
+/// An optional of any type.
 private protocol OptionalValue {
     var wrapped: Any? { get }
 }

@@ -29,7 +29,7 @@ extension Value {
         case .objectId(let x): .objectID(x.identifier)
         case .decimal128(let x): .decimal(x.modelDecimal)
         case .uuid(let x): .uuid(Identifier(x))
-        // Of a realm: its row. By itself an object is no value: it has to be added to a realm first.
+        // A managed object becomes a link to its row. An unmanaged object has no value until it is added to a realm.
         case .object(let x): x._access.map { Value(linkTo: $0.name, x._rowID) } ?? .null
         case .list(let x): .list(x.map { Value($0) })
         case .dictionary(let x): .map(x.asKeyValueSequence().map { Entry($0.key, Value($0.value)) })
@@ -38,7 +38,7 @@ extension Value {
 }
 
 extension AnyRealmValue {
-    /// Nil for links and collections, which need the realm they are of.
+    /// Returns nil for links and collections, which need their realm.
     package init?(_ value: Value) {
         switch value {
         case .null: self = .none
@@ -57,8 +57,8 @@ extension AnyRealmValue {
     }
 }
 
-/// The Swift value that untyped access gives: Bool, Int, Float, Double, String, Data, Date, Decimal128, ObjectId, UUID; nil for null.
-/// Lists and sets are `[Any?]`, maps and embedded objects `[String: Any?]`. A link is its row id (Int64): who knows the table makes an object of it.
+/// Returns the Swift value for untyped access: Bool, Int, Float, Double, String, Data, Date, Decimal128, ObjectId, UUID; nil for null. Lists and sets are
+/// `[Any?]`, maps and embedded objects `[String: Any?]`. A link is its row id (Int64), which callers that know the table resolve to an object.
 package func swiftValue(of value: Value) -> Any? {
     switch value {
     case .null: nil
