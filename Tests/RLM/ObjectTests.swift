@@ -114,7 +114,7 @@ import Testing
         let value = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { dog("Rex", 1)["age"] = "old" }
         #expect(said(value).contains("Invalid value 'old' for property 'Dog.age', which takes int."))
         let name = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = dog("Rex", 1)["wings"] }
-        #expect(said(name).contains("type 'Dog' has no property 'wings'"))
+        #expect(said(name).contains("type \"Dog\" has no property \"wings\""))
         let elements = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { dog("Rex", 1)["toys"] = [1] }
         #expect(said(elements).contains("for property 'Dog.toys', which takes list<string>."))
     }
@@ -188,7 +188,7 @@ import Testing
             realm.beginWriteTransaction()
             realm.add(RLMObject(objectSchema: RLMObjectSchema(className: "Wolf", properties: [RLMProperty(name: "age", type: .int)])))
         }
-        #expect(said(nowhere).contains("Object type 'Wolf' is not managed by the Realm"))
+        #expect(said(nowhere).contains("Object type \"Wolf\" is not managed by the Realm"))
     }
 
     @Test func `collections and sections describe themselves`() throws {

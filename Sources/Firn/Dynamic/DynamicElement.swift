@@ -1,10 +1,10 @@
 import FirnModel
 
-/// An element of a collection whose type is known from the file alone: a value, or an object without class. What `RLM` makes its collections of.
+/// An element of a collection whose type is known only from the file: a value, or an object without a class. `RLM` builds its collections on it.
 package struct DynamicElement: RealmCollectionValue {
     enum Held: Hashable {
         case value(Value)
-        /// Where values of any type stand.
+        /// An element of a collection of values of any type.
         case any(AnyRealmValue)
         case object(ObjectBase)
     }
@@ -16,19 +16,19 @@ package struct DynamicElement: RealmCollectionValue {
 
     package init(object: DynamicObject) { held = .object(object) }
 
-    /// A stored element.
+    /// Decodes a stored element.
     init(_ value: Value, _ type: ColumnType, _ core: RealmCore?) {
         if type.kind == .any {
             held = .any(AnyRealmValue(value, in: core) ?? .none)
         } else if case .link(let rowID) = value {
-            // Null where it was deleted meanwhile.
+            // Null if the object has been deleted.
             held = type.target.flatMap { core?.dynamicAccess($0)?.object(rowID) }.map { .object($0) } ?? .value(.null)
         } else {
             held = .value(value)
         }
     }
 
-    /// What is given for an element of a type: nil where it does not fit.
+    /// Converts an untyped value to an element of a type. Returns nil if it does not fit.
     package init?(_ given: Any?, as type: DynamicType) {
         guard let given = unwrapped(given) else {
             guard type.isOptional || type.column.kind == .any else { return nil }
@@ -48,7 +48,7 @@ package struct DynamicElement: RealmCollectionValue {
         }
     }
 
-    /// As plain Swift: `Int`, `String`, … or a `DynamicObject`; nil for null.
+    /// The element as plain Swift: `Int`, `String`, … or a `DynamicObject`; nil for null.
     package var content: Any? {
         switch held {
         case .value(let value): swiftValue(of: value)
@@ -73,7 +73,7 @@ package struct DynamicElement: RealmCollectionValue {
         }
     }
 
-    /// As a `DynamicObject` gives what it holds.
+    /// The element in the form in which a `DynamicObject` returns its values.
     package var _untypedElement: Any? {
         switch held {
         case .value(let value): swiftValue(of: value)
@@ -84,7 +84,7 @@ package struct DynamicElement: RealmCollectionValue {
 }
 
 extension AnyRealmValue {
-    /// As plain Swift, objects without class.
+    /// The value as plain Swift; objects are returned without their class.
     package var content: Any? {
         switch self {
         case .object(let object): object.withoutClass
@@ -95,40 +95,40 @@ extension AnyRealmValue {
     }
 }
 
-/// The type of one element, or of a single value, as the file says it.
+/// The type of one element, or of a single value, according to the file.
 package struct DynamicType: Hashable, Sendable {
     let column: ColumnType
 
     init(_ column: ColumnType) { self.column = column }
 
-    /// What every value fits.
+    /// The type that every value fits.
     package static let anything = DynamicType(ColumnType(.any))
 
     package var kind: PropertyType { PropertyType(column.kind) }
     package var isOptional: Bool { column.isOptional }
     package var className: String? { column.target }
-    /// As messages say it: `int`, `string`, `Dog`.
+    /// The name for messages: `int`, `string`, `Dog`.
     package var name: String { column.target ?? column.kind.name }
 }
 
 extension _CollectionSource {
     package var elementType: DynamicType { DynamicType(shape.type) }
-    /// A set as it stands.
+    /// Whether this is a whole set, not a query on one.
     package var isSet: Bool { holdsSet }
 
-    /// An element that is read: one without class knows its type from here.
+    /// Decodes an element. An element without a class gets its type from this source.
     func element<Element: _Element>(_ value: Value) -> Element {
         if Element.self == DynamicElement.self { return DynamicElement(value, shape.type, core) as! Element }
         return Firn.element(value, core)
     }
 
-    /// The object of a row; nil if there is none.
+    /// Returns the object of a row; nil if there is none.
     func object<Element: _Element>(ofRow rowID: Int64) -> Element? {
         if Element.self == DynamicElement.self { return (DynamicElement(.link(rowID), shape.type, core) as! Element) }
         return Element._element(_Stored(.link(rowID), core))
     }
 
-    /// Of elements that belong to no realm: with the type that they were declared with.
+    /// Returns unmanaged elements with the type that they were declared with.
     package func declared(_ type: DynamicType) -> _CollectionSource {
         guard let unmanaged = self as? UnmanagedSource<DynamicElement> else { return self }
         return UnmanagedSource(unmanaged.elements, .dynamic(type.column), holdsSet: unmanaged.holdsSet)
@@ -141,39 +141,39 @@ extension CollectionCell {
         return Firn.element(value, core)
     }
 
-    /// How the elements are read.
+    /// Returns the shape with which the elements are decoded.
     func shape<Element: _Element>(of element: Element.Type) -> _Shape {
         element == DynamicElement.self ? .dynamic(type.element) : element._elementShape
     }
 }
 
 extension _Shape {
-    /// Of elements without class.
+    /// Returns the shape of elements without a class.
     static func dynamic(_ type: ColumnType) -> _Shape { _Shape(type, target: type.target == nil ? nil : DynamicObject.self) }
 }
 
 extension List where Element == DynamicElement {
-    /// The managed list that a source is of.
+    /// Returns the managed list of a source. Traps if the source is not a list property.
     package static func of(_ source: _CollectionSource) -> List { List((source as! CellSource).cell) }
 }
 
 extension MutableSet where Element == DynamicElement {
-    /// The managed set that a source is of.
+    /// Returns the managed set of a source. Traps if the source is not a set property.
     package static func of(_ source: _CollectionSource) -> MutableSet { MutableSet((source as! CellSource).cell) }
 }
 
 extension Realm {
-    /// Both are of one file, at whatever version.
+    /// Returns whether both realms have the same file, at any version.
     package func hasSameFile(as other: Realm) -> Bool { core.file === other.core.file }
 }
 
 extension Results where Element == DynamicElement {
     package init(untyped source: _CollectionSource) { self.init(source) }
 
-    /// Those that a block chooses, which is asked again after changes.
+    /// Returns the elements for which a block returns true. The block runs again after changes.
     package func chosen(_ isIncluded: @escaping (DynamicElement) -> Bool) -> Results { Results(BlockSource<DynamicElement>(managedSource("objects(with:)"), isIncluded)) }
 
-    /// Goes through objects; nil where the elements are values.
+    /// Returns an iterator over objects; nil if the elements are values or unmanaged.
     package func makeObjectIterator() -> RLMIterator<DynamicObject>? {
         source.core == nil || source.shape.target == nil ? nil : RLMIterator<DynamicObject>(source)
     }

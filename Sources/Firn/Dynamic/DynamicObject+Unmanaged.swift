@@ -1,8 +1,8 @@
 import FirnModel
 
-/// Objects without class that are made before a realm holds them.
+/// Objects without a class that do not belong to a realm yet.
 extension DynamicObject {
-    /// An object of a type, in no realm yet; its properties are zero, empty or nil.
+    /// Creates an unmanaged object of a type; its properties are zero, empty or nil.
     package convenience init(unmanaged schema: ObjectSchema) {
         self.init()
         contents = DynamicContents(schema.typeSchema(among: [schema]))
@@ -11,11 +11,11 @@ extension DynamicObject {
     /// The name of the type in the file.
     package var className: String { _typeName }
 
-    /// What a property holds: collections as they are, to be changed.
+    /// Returns the content of a property. Collections are returned as such and can be changed.
     package func content(_ name: String) -> DynamicContent {
         if let contents { return contents.values[contents.place(name)] }
         let access = _settled()
-        guard let column = access.type.index(of: name) else { preconditionFailure("type '\(access.name)' has no property '\(name)'") }
+        guard let column = access.type.index(of: name) else { preconditionFailure("type \"\(access.name)\" has no property \"\(name)\"") }
         let type = access.type.columns[column].type
         switch type.collection {
         case .none: return .value(DynamicElement(_value(column), type, access.core))
@@ -25,17 +25,17 @@ extension DynamicObject {
         }
     }
 
-    /// The objects of a type that lead here through a property of theirs.
+    /// Returns the objects of a type that link to this one through a property.
     package func linking(_ typeName: String, _ property: String) -> Results<DynamicElement> {
         let target = _settled()
-        guard let access = target.core.dynamicAccess(typeName) else { preconditionFailure("Object type '\(typeName)' is not managed by the Realm.") }
+        guard let access = target.core.dynamicAccess(typeName) else { preconditionFailure("Object type \"\(typeName)\" is not managed by the Realm.") }
         guard let link = access.type.index(of: property), access.type.columns[link].type.target == target.name else {
-            preconditionFailure("'\(typeName)' has no property '\(property)' that leads to '\(target.name)'")
+            preconditionFailure("\"\(typeName)\" has no property \"\(property)\" that links to \"\(target.name)\"")
         }
         return Results(LinkingSource(access, column: link, to: target, rowID: _rowID, .dynamic(ColumnType(.link, target: typeName))))
     }
 
-    /// Takes what another one holds, of this realm or of none.
+    /// Replaces the content of a property with the content of another, which belongs to this realm or to none.
     func take(_ content: DynamicContent, _ name: String) {
         switch (content, self.content(name)) {
         case (.list(let theirs, _), .list(let mine, _)): mine.replaceSubrange(0..<mine.count, with: Array(theirs))
@@ -45,7 +45,7 @@ extension DynamicObject {
         }
     }
 
-    /// An unmanaged object with the same values: embedded objects are copied with it, links lead to the same objects.
+    /// Returns an unmanaged copy. Embedded objects are copied too; links lead to the same objects.
     func copiedWithoutRealm() -> DynamicObject {
         let copy = DynamicObject()
         let contents = DynamicContents(_access?.type ?? self.contents!.type)
@@ -66,7 +66,7 @@ extension DynamicObject {
         return copy
     }
 
-    /// The type of a property that holds one value; nil: it is none.
+    /// Returns the type of a property with a single value; nil if there is no such property.
     func valueType(_ name: String) -> ColumnType? {
         guard let type = _access?.type ?? contents?.type, let place = type.index(of: name), !type.columns[place].type.isCollection else { return nil }
         return type.columns[place].type
@@ -76,17 +76,17 @@ extension DynamicObject {
 }
 
 extension ObjectBase {
-    /// Itself where it has no class: compared by type, which costs less than a cast.
+    /// Itself if it has no class, otherwise nil. The types are compared because that costs less than a cast.
     @inline(__always)
     final var asDynamic: DynamicObject? { Swift.type(of: self) == DynamicObject.self ? unsafeDowncast(self, to: DynamicObject.self) : nil }
 
-    /// Of an object without class that belongs to no realm.
+    /// The contents of an unmanaged object without a class; otherwise nil.
     final var unmanagedContents: DynamicContents? { asDynamic?.contents }
 
     /// The name of the type in the file.
     final var _typeName: String { _access?.name ?? unmanagedContents?.type.name ?? Swift.type(of: self).className() }
 
-    /// The same object, whatever its class is; an unmanaged one of a class has no other self.
+    /// The same object without its class. An unmanaged object of a class returns itself.
     final var withoutClass: ObjectBase {
         guard !(self is DynamicObject), let access = _access else { return self }
         return access.core.dynamicAccess(access.name)?.object(_rowID) ?? self
@@ -94,18 +94,18 @@ extension ObjectBase {
 }
 
 extension RealmCore {
-    /// What an object is added through.
+    /// Returns the access through which an object is added. Traps if the schema does not contain its type.
     func accessToAdd(_ object: ObjectBase) -> TypeAccess {
         guard let contents = object.unmanagedContents else { return access(Swift.type(of: object)) }
         guard let access = dynamicAccess(contents.type.name) else {
-            preconditionFailure("Object type '\(contents.type.name)' is not managed by the Realm: its schema has \(schema.types.map(\.name)).")
+            preconditionFailure("Object type \"\(contents.type.name)\" is not managed by the Realm: its schema has \(schema.types.map(\.name)).")
         }
         return access
     }
 }
 
 extension TypeAccess {
-    /// Adds an object without class, and those it leads to.
+    /// Adds an object without a class, and the objects that it links to.
     func add(_ object: DynamicObject, _ contents: DynamicContents, update: Realm.UpdatePolicy) {
         var plain: [String: Any?] = [:], leading: [(name: String, content: DynamicContent)] = []
         for (column, content) in zip(contents.type.columns, contents.values) {
@@ -117,7 +117,7 @@ extension TypeAccess {
         object.contents = nil
         manage(object, rowID)
         object._generation = 0
-        // Now that it has its row: they may lead back to it.
+        // Links and collections are set after the object has its row, because they can lead back to it.
         for (name, content) in leading { core.adding(update) { object.take(content, name) } }
     }
 }

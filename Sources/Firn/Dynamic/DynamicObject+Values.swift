@@ -2,9 +2,9 @@ import FirnBytes
 import FirnModel
 
 extension ObjectBase {
-    /// The untyped value of a column of a dynamic object.
+    /// Returns the untyped value of a column of a dynamic object.
     final func dynamicValue(_ name: String, _ access: TypeAccess) -> Any? {
-        guard let column = access.type.index(of: name) else { preconditionFailure("type '\(access.name)' has no property '\(name)'") }
+        guard let column = access.type.index(of: name) else { preconditionFailure("type \"\(access.name)\" has no property \"\(name)\"") }
         _settled()
         // Collections that were changed through the class are not in the table yet.
         if access.type.columns[column].type.isCollection { access.core.failing(()) { () throws(FirnError) in try access.core.flushCells() } }
@@ -12,7 +12,7 @@ extension ObjectBase {
     }
 
     final func setDynamicValue(_ name: String, _ value: Any?, _ access: TypeAccess) {
-        guard let column = access.type.index(of: name) else { preconditionFailure("type '\(access.name)' has no property '\(name)'") }
+        guard let column = access.type.index(of: name) else { preconditionFailure("type \"\(access.name)\" has no property \"\(name)\"") }
         let type = access.type.columns[column].type
         guard let stored = access.core.stored(value, type) else {
             preconditionFailure(RealmMessage.invalidValue(value, of: access.type, column))
@@ -29,7 +29,7 @@ extension ObjectBase {
 }
 
 extension ObjectBase {
-    /// Sets a whole collection, where others see it at once.
+    /// Replaces a whole collection and writes it to the table, so that other accesses see it immediately.
     private final func replaceElements(_ column: Int, _ stored: Value) {
         let cell = CollectionCell.of(self, column)
         var gone: [Int64] = []
@@ -42,7 +42,7 @@ extension ObjectBase {
 }
 
 extension RealmCore {
-    /// A stored value as users see it without types: links as objects, collections as arrays and dictionaries.
+    /// Returns a stored value in untyped form: links as objects, collections as arrays and dictionaries.
     func untyped(_ value: Value, _ type: ColumnType) -> Any? {
         switch value {
         case .link(let rowID) where type.kind != .any: return type.target.flatMap { dynamicAccess($0)?.object(rowID) }
@@ -52,7 +52,7 @@ extension RealmCore {
         }
     }
 
-    /// An untyped value as a column of this type holds it; nil if it does not fit.
+    /// Returns the stored form of an untyped value for a column of this type; nil if it does not fit.
     func stored(_ value: Any?, _ type: ColumnType) -> Value? {
         guard let value = unwrapped(value) else { return type.isOptional || type.kind == .any ? .null : nil }
         if type.isCollection {
@@ -90,14 +90,14 @@ extension RealmCore {
         return Value(any: value)?.fitted(to: type.kind)
     }
 
-    /// One value of a frozen realm, read by any thread.
+    /// Returns one value of a frozen realm. Any thread can call this.
     func frozenValue(_ access: TypeAccess, _ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Value {
         try access.table.segment(segment).storedColumn(column).value(at: position)
     }
 }
 
 extension Value {
-    /// Ascending, each once: what sets hold.
+    /// Returns each distinct value once, in ascending order, as sets store them.
     static func distinct(_ values: [Value]) -> [Value] {
         var found: [Value] = []
         for value in values.sorted(by: { Value.order($0, $1) < 0 }) where found.last.map({ Value.order($0, value) != 0 }) ?? true { found.append(value) }

@@ -1,29 +1,30 @@
 import FirnModel
 
-/// An object of a type that no class is known for: its properties go by name.
+/// An object of a type without a known class. Its properties are accessed by name.
 ///
 ///     for row in realm.dynamicObjects("babies") { print(row.name ?? "", row["count"] ?? 0) }
 @dynamicMemberLookup
 public final class DynamicObject: Object {
-    /// What an object holds that no realm does yet.
+    /// The values of an unmanaged object; nil if it is managed.
     var contents: DynamicContents?
 
     public required init() { super.init() }
 
+    /// The value of the property with this name. Traps if there is no such property.
     public subscript(dynamicMember name: String) -> Any? {
         get { self[name] }
         set { self[name] = newValue }
     }
 }
 
-/// What one property of an object without class holds.
+/// The content of one property of an object without a class.
 package enum DynamicContent {
     case value(DynamicElement)
     case list(List<DynamicElement>, DynamicType)
     case set(MutableSet<DynamicElement>, DynamicType)
     case map(Map<String, DynamicElement>, DynamicType)
 
-    /// As `DynamicObject` gives it: collections as arrays and dictionaries.
+    /// The content in the form in which `DynamicObject` returns it: collections as arrays and dictionaries.
     var untyped: Any? {
         switch self {
         case .value(let value): value._untypedElement
@@ -34,7 +35,7 @@ package enum DynamicContent {
     }
 }
 
-/// The values of an object without class that belongs to no realm.
+/// The values of an unmanaged object without a class.
 final class DynamicContents {
     let type: TypeSchema
     private(set) var values: [DynamicContent]
@@ -53,11 +54,11 @@ final class DynamicContents {
     }
 
     func place(_ name: String) -> Int {
-        guard let place = type.index(of: name) else { preconditionFailure("type '\(type.name)' has no property '\(name)'") }
+        guard let place = type.index(of: name) else { preconditionFailure("type \"\(type.name)\" has no property \"\(name)\"") }
         return place
     }
 
-    /// False if the value does not fit.
+    /// Sets a value. Returns false if it does not fit.
     func set(_ place: Int, _ given: Any?) -> Bool {
         func elements(_ type: DynamicType) -> [DynamicElement]? {
             guard let given = unwrapped(given) else { return [] }
