@@ -50,7 +50,7 @@ import Testing
             }
             done.wait()
         }
-        check(thread, "Realm accessed from incorrect thread: open another Realm on this thread, or hand over a frozen copy")
+        check(thread, "Realm accessed from incorrect thread: open another Realm on this thread, or pass on a frozen copy")
         let queue = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let queue = DispatchQueue(label: "kennel")
             let realm = try queue.sync { try Realm(configuration: .init(inMemoryIdentifier: "x", objectTypes: [Dog.self]), queue: queue) }
@@ -133,7 +133,7 @@ import Testing
         }
         check(unmanaged, "this one is not managed")
         let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { let a = try DogRealm(); a.dog.freeze().age = 3 }
-        check(frozen, "Cannot modify a frozen realm or what was read from it: thaw() gives the live one.")
+        check(frozen, "Cannot modify a frozen realm or objects read from it: use thaw() to get the live ones.")
         let write = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try DogRealm().realm.freeze().write {} }
         check(write, "Cannot modify a frozen realm")
     }

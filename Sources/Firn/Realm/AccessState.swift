@@ -2,34 +2,34 @@ import FirnBytes
 import FirnModel
 import Foundation
 
-/// What the fast path of property reads looks at: one for each type of an open realm, at a fixed address while the realm lives.
+/// The state that the fast path of property reads uses. Each type of an open realm has one, at a fixed address while the realm lives.
 @usableFromInline
 struct AccessState {
-    /// The one thread that may take the fast path; 0: none (frozen realms, and those of queues and actors, whose thread changes).
+    /// The only thread that may take the fast path; 0 if none may: in frozen realms, and in realms of queues and actors, whose thread changes.
     @usableFromInline var thread: UInt
-    /// Grows whenever rows may stand elsewhere than they did.
+    /// Increases whenever the positions of rows may have changed.
     @usableFromInline var generation: UInt32 = 1
-    /// One for each column.
+    /// One window for each column.
     @usableFromInline var windows: UnsafeMutablePointer<ColumnWindow>
-    /// It keeps the state, or is retired and stands for the one that did.
+    /// The access that owns the state, or a retired access in place of the one that owned it.
     var access: Unmanaged<TypeAccess>
 }
 
 /// The vector of a column that was decoded last.
 @usableFromInline
 struct ColumnWindow {
-    /// Segment in the high half, vector in the low half; -1: none.
+    /// The segment in the high half and the vector in the low half; -1 if no vector is decoded.
     @usableFromInline var key = -1
-    /// The vector that was asked for last without being decoded: asked for twice, it is.
+    /// The vector that was requested last without being decoded. The second request in a row decodes it.
     var missed = -1
-    /// The values of columns of ints, bools and links, and of reals; 1,024 each. Zero where there is none.
+    /// 1,024 values each: `words` of columns of integers, booleans and links, `reals` of columns of floats. Null is stored as zero.
     @usableFromInline var words: UnsafeMutablePointer<Int64>?
     @usableFromInline var reals: UnsafeMutablePointer<Double>?
-    /// A bit a row; nil: all are there.
+    /// One bit for each row; nil if every row has a value.
     @usableFromInline var present: UnsafeMutablePointer<UInt64>?
-    /// The second halves of dates, decimals and identifiers, whose first are `words`.
+    /// The second halves of dates, decimals and identifiers. The first halves are in `words`.
     var extra: UnsafeMutablePointer<Int64>?
-    /// Of text: the bytes one after the other, and where each begins; one more for the last one's end.
+    /// The bytes of text or data of all rows, and the offset at which each row begins, followed by the end of the last row.
     var bytes: UnsafeMutablePointer<UInt8>?
     var starts: UnsafeMutablePointer<Int>?
 
@@ -39,7 +39,7 @@ struct ColumnWindow {
         return present[row >> 6] >> UInt64(row & 63) & 1 != 0
     }
 
-    /// The bytes of a row of a column of text.
+    /// Returns the bytes of a row of a text or data column.
     func text(_ row: Int) -> UnsafeBufferPointer<UInt8> {
         let start = starts.unsafelyUnwrapped[row]
         return UnsafeBufferPointer(start: bytes.map { $0 + start }, count: starts.unsafelyUnwrapped[row &+ 1] &- start)
@@ -47,7 +47,7 @@ struct ColumnWindow {
 }
 
 extension ObjectBase {
-    /// Where the value in a column of a managed object was decoded to; nil: ask the slow way.
+    /// Returns the window with the decoded value of a column of a managed object, or nil if the slow path must read the value.
     @inlinable @inline(__always)
     final func _window(_ column: Int) -> UnsafeMutablePointer<ColumnWindow>? {
         guard let state = _state, state.pointee.thread == currentThread(), state.pointee.generation == _generation else { return nil }
@@ -55,13 +55,14 @@ extension ObjectBase {
         return window.pointee.key == Int(_segment) << 32 | Int(_position) >> 10 ? window : nil
     }
 
-    /// The number, bool or row id in a column of a managed object; 0 where there is none.
+    /// Returns the number, boolean or row id in a column of a managed object, or 0 if it is null.
     @inlinable @inline(__always)
     public final func _word(_ column: Int) -> Int64 {
         if let window = _window(column) { return window.pointee.words.unsafelyUnwrapped[Int(_position) & 1023] }
         return _slowWord(column) ?? 0
     }
 
+    /// Returns the number, boolean or row id in a column of a managed object, or nil if it is null.
     @inlinable
     public final func _optionalWord(_ column: Int) -> Int64? {
         guard let window = _window(column) else { return _slowWord(column) }
@@ -69,12 +70,14 @@ extension ObjectBase {
         return window.pointee.isPresent(row) ? window.pointee.words.unsafelyUnwrapped[row] : nil
     }
 
+    /// Returns the float in a column of a managed object, or 0 if it is null.
     @inlinable @inline(__always)
     public final func _real(_ column: Int) -> Double {
         if let window = _window(column) { return window.pointee.reals.unsafelyUnwrapped[Int(_position) & 1023] }
         return _slowReal(column) ?? 0
     }
 
+    /// Returns the float in a column of a managed object, or nil if it is null.
     @inlinable
     public final func _optionalReal(_ column: Int) -> Double? {
         guard let window = _window(column) else { return _slowReal(column) }
@@ -82,7 +85,7 @@ extension ObjectBase {
         return window.pointee.isPresent(row) ? window.pointee.reals.unsafelyUnwrapped[row] : nil
     }
 
-    /// The text in a column of strings; nil where there is none.
+    /// Returns the text in a column of strings, or nil if it is null.
     final func _text(_ column: Int) -> String? {
         guard let window = _window(column) else {
             if case .string(let text) = _value(column) { return text }
@@ -92,7 +95,7 @@ extension ObjectBase {
         return window.pointee.isPresent(row) ? String(decoding: window.pointee.text(row), as: UTF8.self) : nil
     }
 
-    /// The bytes in a column of data; nil where there are none.
+    /// Returns the bytes in a column of data, or nil if it is null.
     final func _bytes(_ column: Int) -> Data? {
         guard let window = _window(column) else {
             if case .data(let bytes) = _value(column) { return Data(bytes) }
@@ -102,7 +105,7 @@ extension ObjectBase {
         return window.pointee.isPresent(row) ? Data(buffer: window.pointee.text(row)) : nil
     }
 
-    /// Both halves of a date, decimal or identifier, as its column has them; nil where it has to be asked for as a value, or there is none.
+    /// Returns both halves of a date, decimal or identifier as its column stores them. Returns nil if it is null or must be read with `_value`.
     @inline(__always)
     final func _pair(_ column: Int) -> (Int64, Int64)? {
         guard let window = _window(column), let words = window.pointee.words, let extra = window.pointee.extra else { return nil }
@@ -120,16 +123,16 @@ extension ObjectBase {
         _settled { access in access.reading(nil) { () throws(Damage) in try access.real(_segment, _position, column) } }
     }
 
-    /// Any value; embedded objects as links, collections whole.
+    /// Returns any value: an embedded object as a link, a collection with all its elements.
     final func _value(_ column: Int) -> Value {
         _settled { access in access.reading(.null) { () throws(Damage) in try access.value(_segment, _position, column) } }
     }
 
-    /// Checks that the object may be used here and now, and finds its row at the realm's version.
+    /// Traps unless the object may be used on this thread, and finds its row at the realm's version.
     @discardableResult
     final func _settled() -> TypeAccess { _settled { $0 } }
 
-    /// As above, and lets `body` use the columns, whose realm the object keeps: counting more references than that costs more than a read.
+    /// As above, and calls `body` with the access. The object keeps the realm alive: counting more references would cost more than a read.
     @inline(__always)
     private final func _settled<R>(_ body: (TypeAccess) -> R) -> R {
         guard let state = _state else { preconditionFailure("this object is not managed by a realm") }
@@ -143,7 +146,7 @@ extension ObjectBase {
     private final func findRow(_ access: TypeAccess) {
         let found = access.isRetired ? nil : access.place(of: _rowID)
         guard found != nil || access.holds(_rowID) else { preconditionFailure("Object has been deleted or invalidated.") }
-        // Of a damaged file: it stands nowhere.
+        // In a damaged file the row may not be found. Then it has no position.
         let place = found ?? (-1, 0)
         _segment = Int32(truncatingIfNeeded: place.segment)
         _position = Int32(truncatingIfNeeded: place.position)

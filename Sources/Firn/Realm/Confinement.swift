@@ -7,7 +7,7 @@ import Musl
 import Darwin
 #endif
 
-/// A number that no other running thread has; one that has ended may have had it.
+/// Returns a number that is unique among the running threads. A thread that has ended may have had the same number.
 @inlinable
 func currentThread() -> UInt {
     #if canImport(Darwin)
@@ -17,12 +17,12 @@ func currentThread() -> UInt {
     #endif
 }
 
-/// Where a live realm and all that is read from it may be used.
+/// Where a live realm, and everything that is read from it, may be used.
 enum Confinement {
     case thread(ThreadToken)
     case queue(DispatchQueue)
     case actor(ActorPlace)
-    /// Frozen: anywhere.
+    /// Frozen realms can be used anywhere.
     case none
 
     static let queueKey = DispatchSpecificKey<ObjectIdentifier>()
@@ -33,7 +33,7 @@ enum Confinement {
         return .queue(queue)
     }
 
-    /// The thread that fast paths compare with; 0: they ask `isHere`.
+    /// The thread that fast paths compare with; 0 if they must use `isHere`.
     var thread: UInt { if case .thread(let thread) = self, !thread.isOver { thread.number } else { 0 } }
 
     var isHere: Bool {
@@ -41,9 +41,9 @@ enum Confinement {
         case .thread(let thread): return thread.isCurrent
         case .queue(let queue): return DispatchQueue.getSpecific(key: Confinement.queueKey) == ObjectIdentifier(queue)
         case .actor(let home):
-            guard let actor = home.actor else { preconditionFailure("This realm belongs to an actor that is gone: hand over frozen copies, or open a realm where it is used") }
-            // Traps with the executor's own message where it is not.
-            actor.preconditionIsolated("This realm belongs to an actor: use it, and what was read from it, on that actor only, or hand over a frozen copy")
+            guard let actor = home.actor else { preconditionFailure("This realm belongs to an actor that was deallocated: pass on frozen copies, or open another realm where you need it") }
+            // Traps with the executor's own message if the caller is on another one.
+            actor.preconditionIsolated("This realm belongs to an actor: use it, and everything read from it, on that actor only, or pass on a frozen copy")
             return true
         case .none: return true
         }
@@ -53,13 +53,13 @@ enum Confinement {
         guard !isHere else { return }
         switch self {
         case .queue(let queue):
-            preconditionFailure("Realm accessed from incorrect thread: it was opened for the queue '\(queue.label)'. Use it there, or hand over a frozen copy.")
+            preconditionFailure("Realm accessed from incorrect thread: it was opened for the queue '\(queue.label)'. Use it there, or pass on a frozen copy.")
         default:
-            preconditionFailure("Realm accessed from incorrect thread: open another Realm on this thread, or hand over a frozen copy (freeze()) or a ThreadSafeReference.")
+            preconditionFailure("Realm accessed from incorrect thread: open another Realm on this thread, or pass on a frozen copy (freeze()) or a ThreadSafeReference.")
         }
     }
 
-    /// The same place, for the cache of open realms.
+    /// Identifies the thread, queue or actor in the cache of open realms.
     var identity: String {
         switch self {
         case .thread(let thread): "thread \(thread.serial)"
@@ -70,11 +70,11 @@ enum Confinement {
     }
 }
 
-/// An actor that realms belong to, and that is not theirs to keep: mostly it is the actor that keeps them.
+/// An actor that realms belong to. The reference is weak, because the actor usually keeps the realms.
 final class ActorPlace: @unchecked Sendable {
-    // Set here, and to nil by the system.
+    // Set only by the initializer, and to nil by the runtime.
     private(set) weak var actor: (any Actor)?
-    /// Of the actor; of another one, perhaps, once it is gone.
+    /// The identifier of the actor. After the actor is deallocated, another one may have it.
     let identifier: ObjectIdentifier
     let kind: String
 
@@ -85,7 +85,7 @@ final class ActorPlace: @unchecked Sendable {
     }
 }
 
-/// Keeps an actor while something is under way to it.
+/// Keeps an actor alive while work is on its way to it.
 struct PlaceKeeper: Sendable {
     var actor: (any Actor)?
 }
@@ -93,6 +93,6 @@ struct PlaceKeeper: Sendable {
 extension Confinement {
     var keeper: PlaceKeeper { if case .actor(let home) = self { PlaceKeeper(actor: home.actor) } else { PlaceKeeper() } }
 
-    /// Nobody can use what belongs there any more.
+    /// True if the realm's actor was deallocated, so that the realm cannot be used any more.
     var isGone: Bool { if case .actor(let home) = self { home.actor == nil } else { false } }
 }

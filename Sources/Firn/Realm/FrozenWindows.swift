@@ -2,14 +2,14 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// Decoded vectors of a frozen type, for many threads: a few sets of them, of which each thread takes one by its number. One that is taken just then is
-/// not waited for: the value is read by itself.
+/// Decoded vectors of a type in a frozen realm, for many threads. Each thread uses one of a few sets, selected by its number. If another thread is using
+/// that set, the value is read by itself instead of waiting.
 final class FrozenWindows: Sendable {
     private static let count = 8
 
     private final class Slot: @unchecked Sendable {
         private let isTaken = Atomic<Bool>(false)
-        // Of whoever has taken the slot; made by the first, and held.
+        // Belongs to the thread that took the slot. Created by the first one.
         @exclusivity(unchecked) var windows: Unmanaged<WindowSet>?
 
         deinit { windows?.release() }
@@ -18,7 +18,7 @@ final class FrozenWindows: Sendable {
         func give() { isTaken.store(false, ordering: .releasing) }
     }
 
-    // Held. Counting references to what several threads use would make them wait for each other.
+    // Retained manually: counting references to objects that several threads use would make the threads contend.
     private let slots: [Unmanaged<Slot>]
     private let types: [ColumnSchema]
 
@@ -29,13 +29,13 @@ final class FrozenWindows: Sendable {
 
     deinit { for slot in slots { slot.release() } }
 
-    /// The slot of this thread: thread numbers are addresses, far apart.
+    /// The slot of this thread. Thread numbers are addresses with large distances, so they are hashed.
     private var slot: Unmanaged<Slot> {
         let thread = UInt64(currentThread()) &* 0x9E37_79B9_7F4A_7C15
         return slots[Int(thread >> 61)]
     }
 
-    /// What `body` finds in the decoded vector; nil if another thread has the slot, or the vector is not decoded for so few.
+    /// Returns what `body` finds in the decoded vector. Returns nil if another thread has the slot, or if the vector is not decoded for a single read.
     @inline(__always)
     private func within<R>(_ segment: Int, _ position: Int, _ column: Int, _ rows: any RowTable, _ body: (WindowSet, Int) -> R) throws(Damage) -> R? {
         try slot.lend { (slot) throws(Damage) -> R? in

@@ -1,16 +1,17 @@
 import FirnBytes
 import FirnModel
 
-/// Called with the data of an older schema version, in the transaction that makes it the new one's.
+/// Converts data of an older schema version, within the transaction that sets the new one.
 public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) -> Void
-/// An object during a migration: its properties go by name.
+/// An object during a migration. Its properties are accessed by name.
 public typealias MigrationObject = DynamicObject
+/// Receives an object before and after a migration; `oldObject` or `newObject` is nil if its type does not exist on that side.
 public typealias MigrationObjectEnumerateBlock = (_ oldObject: MigrationObject?, _ newObject: MigrationObject?) -> Void
 
 /// The data before and after a change of the classes.
 ///
-/// When the block runs, the types of the file have the properties of the classes already. A property keeps its values where its name and type stay (nil
-/// becomes zero where it is required from now on); what else there is to do is the block's.
+/// When the block runs, the types of the file already have the properties of the classes. A property keeps its values if its name and type are the
+/// same (nil becomes zero if the property is now required). The block converts everything else.
 ///
 ///     Realm.Configuration(schemaVersion: 2, migrationBlock: { migration, old in
 ///         if old < 1 { migration.renameProperty(onType: "Person", from: "town", to: "city") }
@@ -24,14 +25,16 @@ public struct Migration {
     let log: Log
 
     final class Log {
-        /// A primary key may have been given twice: checked at the end.
+        /// Types whose primary keys the block may have set to duplicates: checked at the end.
         var changedKeys: Set<String> = []
     }
 
+    /// The schema before the migration.
     public var oldSchema: Realm.Schema { Realm.Schema(old.schema) }
+    /// The schema after the migration.
     public var newSchema: Realm.Schema { Realm.Schema(new.schema) }
 
-    /// All objects of a type, as they were and as they will be; the old one is immutable, and nil where the type is new.
+    /// Calls `block` with each object of a type, before and after the migration. The old object is immutable; it is nil if the type is new.
     public func enumerateObjects(ofType typeName: String, _ block: MigrationObjectEnumerateBlock) {
         let before = old.dynamicAccess(typeName)
         guard let after = new.dynamicAccess(typeName) else {
@@ -44,15 +47,16 @@ public struct Migration {
         }
     }
 
-    /// Makes an object of a dictionary or an array; what is not said is zero.
+    /// Creates an object from a dictionary, an array or another object. Properties without a value are zero or nil.
     @discardableResult
     public func create(_ typeName: String, value: Any = [String: Any]()) -> MigrationObject {
         Realm(new).dynamicCreate(typeName, value: value)
     }
 
+    /// Deletes an object.
     public func delete(_ object: MigrationObject) { Realm(new).delete(object) }
 
-    /// Deletes all objects of a type. False if the file has no such type.
+    /// Deletes all objects of a type. Returns false if the file has no such type.
     @discardableResult
     public func deleteData(forType typeName: String) -> Bool {
         guard let access = new.dynamicAccess(typeName) else { return false }
@@ -60,7 +64,8 @@ public struct Migration {
         return true
     }
 
-    /// Gives a property the values that another one had. Traps unless the old type had the one and the new type has the other, of the same type.
+    /// Copies the values of the old property `oldName` to the new property `newName`. Traps unless the old type has `oldName`, the new type has `newName`
+    /// and not `oldName`, and both properties have the same type.
     public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {
         guard let before = old.dynamicAccess(typeName), let from = before.type.index(of: oldName) else {
             preconditionFailure("Cannot rename property '\(typeName).\(oldName)' because it does not exist.")

@@ -1,13 +1,13 @@
 import FirnBytes
 import FirnModel
 
-/// Transactions and opening that keep no thread waiting: the write lock is waited for, and the file is synced, elsewhere.
+/// Asynchronous transactions and opening: waiting for the write lock and syncing the file block no thread of the caller.
 extension Realm {
     // MARK: With completion blocks
 
-    /// Runs `block` in a transaction as soon as the write lock is there, and calls `onComplete` when its changes are durable, both at the realm's place. Where no
-    /// transaction can begin (the file was replaced, or has failed; there are more versions than the configuration allows) the block is not called, and `onComplete` says why.
-    /// For realms of a queue, an actor or the main thread. Whoever uses the realm while the changes are made durable waits for that.
+    /// Runs `block` in a transaction when the write lock is available, and calls `onComplete` when its changes are durable. Both are called on the realm's
+    /// queue, actor or main thread; other realms trap. If no transaction can begin (the file was replaced or has failed, or there are more versions than
+    /// the configuration allows), `onComplete` receives the error and `block` is not called. Using the realm while the changes are made durable waits.
     @discardableResult
     public func writeAsync(_ block: @escaping () -> Void, onComplete: ((Error?) -> Void)? = nil) -> AsyncTransactionId {
         core.checkDelivery()
@@ -18,20 +18,22 @@ extension Realm {
         }, failed: { onComplete?($0) })
     }
 
-    /// Calls `asyncWriteBlock` in a transaction as soon as the write lock is there. The block commits with `commitAsyncWrite` or `commitWrite`; else its
-    /// changes are given up.
-    /// - Parameter onFailure: called instead where no transaction can begin. Nil: `damage` says why from then on (but for too many versions, of which there may be fewer later).
+    /// Calls `asyncWriteBlock` in a transaction when the write lock is available. The block commits with `commitAsyncWrite` or `commitWrite`; otherwise its
+    /// changes are cancelled.
+    /// - Parameter onFailure: Called instead if no transaction can begin. If nil, `damage` reports the error, except that of too many versions, of which
+    ///   there may be fewer later.
     @discardableResult
     public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void, onFailure: ((Error) -> Void)? = nil) -> AsyncTransactionId {
         core.checkDelivery()
         return core.enqueue(asyncWriteBlock, failed: onFailure)
     }
 
-    /// Commits the transaction under way; its changes are made durable elsewhere.
+    /// Commits the transaction under way. Its changes are made durable on another thread.
     ///
-    /// `allowGrouping`: together with those of the blocks that wait for their turn, which run next, in the same transaction of the file: one sync and one
-    /// version for all of them. Each block gives up or commits its own changes alone. If the program ends before `onComplete`, all changes of the group are there
-    /// or none. Until then notifications, frozen copies and other realms are of the version before. Without blocks that wait, and after a hundred, the group ends.
+    /// With `allowGrouping`, the commit is grouped with those of the blocks that are waiting. They run next, in the same transaction of the file, and all of
+    /// them cost one sync and make one version. Each block cancels or commits only its own changes. If the program ends before `onComplete`, the file has all
+    /// changes of the group or none. Until then notifications, frozen copies and other realms show the version before. A group ends when no block is waiting,
+    /// and after 100 commits.
     @discardableResult
     public func commitAsyncWrite(allowGrouping: Bool = false, _ onComplete: ((Error?) -> Void)? = nil) -> AsyncTransactionId {
         core.checkDelivery()
@@ -40,16 +42,17 @@ extension Realm {
         return core.nextAsyncID &- 1
     }
 
-    /// Gives up a block that was not called yet. Throws `.invalidInput` if there is none of this number.
+    /// Cancels a block that was not called yet.
+    /// - Throws: `Realm.Error` with the code `invalidInput` if no block with this id is waiting.
     public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
         core.confinement.check()
         guard let index = core.asyncWrites.firstIndex(where: { $0.id == asyncTransactionId }) else {
-            throw Error(.invalidInput, "there is no asynchronous write \(asyncTransactionId) that waits")
+            throw Error(.invalidInput, "no asynchronous write \(asyncTransactionId) is waiting")
         }
         core.asyncWrites.remove(at: index)
     }
 
-    /// A block waits for the lock, a commit is being made durable, or who asked for it is still to be told.
+    /// True while a block waits for the write lock, a commit is being made durable, or a completion block was not called yet.
     public var isPerformingAsynchronousWriteOperations: Bool {
         core.place.check()
         return !core.asyncWrites.isEmpty || core.pendingCommit != nil || core.untold > 0
@@ -57,28 +60,31 @@ extension Realm {
 
     // MARK: With tasks
 
-    /// Opens the realm of a configuration for an actor; opening and migrating happen elsewhere. The realm and all that is read from it are the actor's.
+    /// Opens the realm of a configuration for an actor. Opening and migrating run on another thread. Only the actor may use the realm and everything that is
+    /// read from it.
+    /// - Throws: `Realm.Error`.
     public init(configuration: Configuration = .defaultConfiguration, actor: isolated any Actor) async throws {
         let file = try await Realm.opened(configuration)
         core = try withExtendedLifetime(file) { try RealmCore.opened(configuration, .actor(ActorPlace(actor))) }
     }
 
-    /// Opens the realm of a configuration for the actor that calls. (In an actor's initialiser nobody calls for it before all its properties have values:
-    /// `Realm(configuration:actor:)` says there what is meant.)
+    /// Opens the realm of a configuration for the actor that calls. (In an actor's initializer, before all its properties have values, use
+    /// `Realm(configuration:actor:)` instead.)
+    /// - Throws: `Realm.Error`; with the code `invalidInput` if the caller is not isolated to an actor.
     public static func open(configuration: Configuration = .defaultConfiguration, isolation: isolated (any Actor)? = #isolation) async throws -> Realm {
         guard let isolation else {
-            throw Error(.invalidInput, "Realm.open is for actors: call it from code of one (@MainActor, or within an actor), or use Realm(configuration:queue:)")
+            throw Error(.invalidInput, "Realm.open must be called on an actor: call it from isolated code (@MainActor, or within an actor), or use Realm(configuration:queue:)")
         }
         let file = try await opened(configuration)
         return try withExtendedLifetime(file) { Realm(try RealmCore.opened(configuration, .actor(ActorPlace(isolation)))) }
     }
 
-    /// Opens the file, and migrates it if it is to be, on another thread.
+    /// Opens the file, and migrates it if necessary, on another thread.
     private static func opened(_ configuration: Configuration) async throws -> RealmFile {
         try await Task.detached {
             do {
                 let file = try RealmFile.of(configuration)
-                // A realm of this thread, gone at once: it has migrated the file.
+                // Opening a realm of this thread migrates the file. The realm is released immediately.
                 _ = try RealmCore(file, configuration, .on(nil))
                 return file
             } catch let error as Error where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded {
@@ -87,8 +93,9 @@ extension Realm {
         }.value
     }
 
-    /// Runs `block` in a transaction of an actor's realm. The actor is free while the lock is waited for and while the changes are made durable.
-    /// Throws `CancellationError` if the task is cancelled before the block runs, and what the block throws.
+    /// Runs `block` in a transaction of an actor's realm. The actor can do other work while this waits for the write lock and while the changes are made
+    /// durable.
+    /// - Throws: `CancellationError` if the task is cancelled before the block runs, `Realm.Error`, and what the block throws.
     @discardableResult
     public func asyncWrite<R>(isolation: isolated (any Actor)? = #isolation, _ block: () throws -> R) async throws -> R {
         while true {
@@ -102,7 +109,7 @@ extension Realm {
                 throw error
             }
             core.lockRequests.removeAll { $0 === request }
-            // Another task of the actor may have taken it meanwhile.
+            // Another task of the actor may have taken the transaction.
             guard let begun = request.take() else { continue }
             if Task.isCancelled {
                 begun.cancel()
@@ -126,7 +133,7 @@ extension Realm {
         return result
     }
 
-    /// As `refresh()`, for an actor's realm: the newest version is looked for elsewhere.
+    /// As `refresh()`, for an actor's realm: the newest version is read on another thread.
     @discardableResult
     public func asyncRefresh(isolation: isolated (any Actor)? = #isolation) async -> Bool {
         core.confinement.check()

@@ -1,10 +1,10 @@
 import FirnModel
 
 extension Realm {
-    /// Makes an object of a dictionary by property name, an array in the order of the properties, or another object (of any realm), and adds it.
+    /// Creates an object from a dictionary by property name, an array in the order of the properties, or another object (of any realm), and adds it.
     ///
-    /// With `update:`, where an object with this primary key exists, it takes the given values and keeps its own for the properties that `value` does not
-    /// name; so do the objects that dictionaries within `value` stand for. What is made anew has the initial values of its class there.
+    /// With `update:`, if an object with this primary key exists, it gets the given values and keeps its own for the properties that `value` does not
+    /// contain. The same holds for objects that dictionaries within `value` describe. A new object has its class's initial values for missing properties.
     @discardableResult
     public func create<T: Object>(_ type: T.Type, value: Any = [String: Any](), update: UpdatePolicy = .error) -> T {
         core.confinement.check()
@@ -37,7 +37,7 @@ extension Realm {
         return existing
     }
 
-    /// `content` with objects in place of the dictionaries that stand for objects with a primary key.
+    /// Returns `content` with objects in place of the dictionaries that describe objects with a primary key.
     private func upserted(_ content: Any?, _ property: ClassSchema.Property, _ policy: UpdatePolicy) -> Any? {
         guard let target = property.shape.target as? Object.Type, property.shape.type.kind == .link, ClassSchema.of(target).primaryKey != nil else { return content }
         func one(_ content: Any?) -> Any? {
@@ -53,7 +53,7 @@ extension Realm {
 }
 
 extension ObjectBase {
-    /// Traps where the value does not fit.
+    /// Traps if the value does not fit the property.
     final func put(_ content: Any?, in property: ClassSchema.Property) {
         guard property.access.set(self, content) else {
             preconditionFailure(RealmMessage.invalidValue(content, property: property, type: type(of: self).className()))

@@ -1,19 +1,19 @@
 import FirnBytes
 import FirnModel
 
-/// Objects of types that no class stands for.
+/// Objects of types without a Swift class.
 extension Realm {
-    /// All objects of a type of the file, by its name.
+    /// Returns all objects of a type of the file, live.
     public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
         let access = dynamic(typeName)
         return Results(TableSource(access, _Shape(ColumnType(.link, target: access.name), target: DynamicObject.self)))
     }
 
-    /// The object of a type with a primary key; nil if there is none.
+    /// Returns the object of a type with a primary key, or nil if there is none. Traps if the type does not have a primary key of one property.
     public func dynamicObject<Key>(ofType typeName: String, forPrimaryKey key: Key) -> DynamicObject? {
         let access = dynamic(typeName)
         guard let place = access.type.key.first, access.type.key.count == 1 else {
-            preconditionFailure("Type '\(typeName)' does not have a primary key of one property: look among dynamicObjects(\"\(typeName)\").")
+            preconditionFailure("Type '\(typeName)' does not have a primary key of one property: filter the results of dynamicObjects(\"\(typeName)\").")
         }
         let type = access.type.columns[place].type
         guard let value = Value(any: key as Any)?.fitted(to: type.kind), !value.isNull || type.isOptional else {
@@ -22,7 +22,8 @@ extension Realm {
         return access.find(value).flatMap { access.object($0) } as? DynamicObject
     }
 
-    /// Makes an object of a dictionary by property name, an array in the order of the properties, or another object. What is not said is zero, or nil.
+    /// Creates and adds an object from a dictionary by property name, an array in the order of the properties, or another object. Properties without a value
+    /// are zero or nil.
     @discardableResult
     public func dynamicCreate(_ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error) -> DynamicObject {
         core.confinement.check()
@@ -42,7 +43,7 @@ extension Realm {
 }
 
 extension TypeAccess {
-    /// Adds (or updates) the row that an untyped value says. Returns its row id.
+    /// Adds (or updates) the row that an untyped value describes. Returns its row id, or -1 if it could not be written.
     func create(_ value: Any, update: Realm.UpdatePolicy) -> Int64 {
         var given: [Int: Any?] = [:]
         switch value {
@@ -64,7 +65,7 @@ extension TypeAccess {
             if let existing = find(wanted) {
                 let object = object(existing)!
                 for (place, one) in given where place != key {
-                    // What stays as it is tells nobody.
+                    // Setting an equal value would notify observers.
                     if update == .modified, !type.columns[place].type.isCollection, type.columns[place].type.target == nil, object._value(place) == stored(one, place) { continue }
                     object.setDynamicValue(type.columns[place].name, one, self)
                 }
@@ -98,7 +99,7 @@ extension TypeAccess {
 }
 
 extension ObjectBase {
-    /// There is such a property.
+    /// Returns whether the object has a property with this name.
     final func has(_ name: String) -> Bool {
         if let access = _access, access.schema == nil { return access.type.index(of: name) != nil }
         if let contents = unmanagedContents { return contents.type.index(of: name) != nil }
@@ -107,11 +108,11 @@ extension ObjectBase {
 }
 
 extension _CollectionSource {
-    /// An element of a collection of dynamic objects.
+    /// Returns an element of a collection of dynamic objects.
     func dynamicObject(_ index: Int) -> DynamicObject {
         let access = elementAccess
         if let access, case .link(let rowID) = value(index), let object = access.object(rowID) as? DynamicObject { return object }
-        // Of a damaged file, where it cannot be found: one that holds nothing.
+        // The row of a damaged file cannot be found: returns an object without values.
         let nothing = DynamicObject()
         nothing.contents = access.map { DynamicContents($0.type) }
         return nothing
@@ -119,14 +120,14 @@ extension _CollectionSource {
 }
 
 extension Realm {
-    /// All objects of a type of the file.
+    /// Returns all objects of a type of the file.
     package func elements(_ typeName: String) -> Results<DynamicElement> { Results(untyped: dynamicObjects(typeName).source) }
 
-    /// Makes types that no class stands for types of the file, if they are not yet. Throws where one cannot be, or is another.
+    /// Adds types without a class to the file, if it does not have them yet. Throws if a type is not valid or differs from the file's.
     package func adopt(_ types: [ObjectSchema]) throws {
         for type in types {
             for property in type.properties where property.isSet && types.contains(where: { $0.className == property.objectClassName && $0.isEmbedded }) {
-                throw Error(.invalidInput, "'\(type.className).\(property.name)' is a set of embedded objects, which sets cannot hold: make it a list, or '\(property.objectClassName!)' a type of its own.")
+                throw Error(.invalidInput, "'\(type.className).\(property.name)' is a set of embedded objects, which sets cannot hold: make it a list, or make '\(property.objectClassName!)' a type that is not embedded.")
             }
         }
         try core.adopt(types: types.map { $0.typeSchema(among: types) })

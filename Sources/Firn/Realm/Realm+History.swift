@@ -2,26 +2,28 @@ import FirnBytes
 import FirnModel
 import Foundation
 
-/// Versions of the file: which can be read, names for them, and the way back.
+/// The versions of the file: reading them, tagging them, and reverting to them.
 extension Realm {
     /// A version of the file that can be read.
     public struct Version: Sendable, Hashable, CustomStringConvertible {
+        /// The number of the version; commits are numbered from 1.
         public let number: UInt64
-        /// When it was committed.
+        /// The time of the commit.
         public let date: Date
-        /// Its names; a version that has one stays until it is taken away.
+        /// The tags of the version. A tagged version is kept until its tags are deleted.
         public let tags: [String]
 
         public var description: String { "version \(number) of \(date)" + (tags.isEmpty ? "" : ", tagged \(tags.joined(separator: ", "))") }
     }
 
-    /// Which versions of a file stay readable when later ones are committed; those that are tagged, or read by somebody, stay besides.
+    /// Which versions of a file stay readable after later commits. Tagged versions and versions that are being read are always kept.
     public struct History: Sendable, Hashable {
-        /// So many of the newest; two at least.
+        /// The number of newest versions to keep, at least 2.
         public var versions: Int
-        /// And those that were the newest at some time within the last so many seconds.
+        /// The age in seconds up to which versions are kept: all that were the newest within that time. Nil for none.
         public var age: TimeInterval?
 
+        /// Keeps the `versions` newest versions, and those that were the newest within the last `age` seconds.
         public init(versions: Int = 8, age: TimeInterval? = nil) {
             self.versions = versions
             self.age = age
@@ -44,29 +46,30 @@ extension Realm {
         }
     }
 
-    /// The realm as it was at a version, for good: immutable, usable from any thread. Throws `.fileNotFound` if the version is not kept any more.
+    /// Returns the realm at a version: immutable, and usable on any thread.
+    /// - Throws: `Realm.Error` with the code `fileNotFound` if the version is no longer kept.
     public func freeze(at version: UInt64) throws -> Realm { try freeze { () throws(FirnError) in try core.file.database.snapshot(version: version) } }
 
-    /// The realm as it was at the version with this tag.
+    /// Returns the realm at the version with this tag: immutable, and usable on any thread.
     public func freeze(at tag: String) throws -> Realm { try freeze { () throws(FirnError) in try core.file.database.snapshot(tag: tag) } }
 
-    /// Gives the version that is read a name: it stays readable until the name is taken away, at the cost of what has changed since. A version that had the name
-    /// loses it. Not within a write transaction.
+    /// Tags the realm's version, which stays readable until the tag is deleted. The cost in space is what has changed since. If another version has the tag,
+    /// the tag moves. Traps within a write transaction.
     public func tag(_ name: String) throws {
         try checkHistory("tag a version")
         let snapshot = core.snapshot
         try Realm.failing { () throws(FirnError) in try core.file.database.tag(name, snapshot) }
     }
 
-    /// Takes a name away; false if no version has it. Not within a write transaction.
+    /// Deletes a tag. Returns false if no version has it. Traps within a write transaction.
     @discardableResult
     public func removeTag(_ name: String) throws -> Bool {
         try checkHistory("remove a tag")
         return try Realm.failing { () throws(FirnError) in try core.file.database.untag(name) }
     }
 
-    /// Makes the data those of an older version, in a new one; the versions between stay as they are. Objects keep their identity: those that are there again are
-    /// the ones they were. Types and properties that came since stay, without objects and values. Not within a write transaction.
+    /// Restores all objects of an older version, in a new version; the versions between are unchanged. Restored objects keep their identity. Types and
+    /// properties that were added since remain, without objects and values. Traps within a write transaction.
     public func revert(to version: UInt64) throws { try revert { () throws(FirnError) in try core.file.database.snapshot(version: version) } }
 
     /// As `revert(to:)`, to the version with this tag.
@@ -80,7 +83,7 @@ extension Realm {
     }
 
     private func revert(_ find: () throws(FirnError) -> DatabaseSnapshot) throws {
-        try checkHistory("go back to a version")
+        try checkHistory("revert to a version")
         let file = core.file
         let version = try Realm.failing { () throws(FirnError) in
             let wanted = try find()

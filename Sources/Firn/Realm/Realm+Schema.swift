@@ -3,9 +3,10 @@ import FirnModel
 extension Realm {
     /// The types of a file.
     public struct Schema: Equatable, CustomStringConvertible {
-        /// In the order of the file.
+        /// The types, in the order of the file.
         public let objectSchema: [ObjectSchema]
 
+        /// Returns the type with a name, or nil if there is none.
         public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
         public var description: String { objectSchema.map { "\($0)" }.joined(separator: "\n") }
 
@@ -13,21 +14,25 @@ extension Realm {
         init(_ schema: FirnModel.Schema) { objectSchema = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, nil) } }
     }
 
-    /// The types that the file has at this version; those of classes that were not used yet may be missing.
+    /// The types that the file has at this version. Types of classes that were not used yet may be missing.
     public var schema: Schema {
         core.confinement.check()
         return Schema(core.schema)
     }
 }
 
-/// One type: its name and its properties.
+/// The name and the properties of one type.
 public struct ObjectSchema: Equatable, CustomStringConvertible {
+    /// The name of the type.
     public let className: String
-    /// Those with a column, in the file's order; of a class that is known, inverse links too.
+    /// The stored properties in the order of the file; if the class is known, also its inverse links.
     public let properties: [Property]
+    /// True if the type is embedded.
     public let isEmbedded: Bool
 
+    /// The property that is the primary key, or nil.
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimaryKey) }
+    /// Returns the property with a name, or nil if there is none.
     public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
 
     public var description: String {
@@ -40,7 +45,7 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
         self.isEmbedded = isEmbedded
     }
 
-    /// As a file holds it; `all` tells which types are embedded.
+    /// Returns the type as a file stores it. `all` is searched for the embedded types.
     func typeSchema(among all: [ObjectSchema]) -> TypeSchema {
         let stored = properties.filter { $0.type != .linkingObjects }
         let columns = stored.map { property in
@@ -64,22 +69,27 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
 
 /// One property of a type.
 public struct Property: Equatable, CustomStringConvertible {
-    /// In code.
+    /// The name in code.
     public let name: String
-    /// In the file.
+    /// The name in the file.
     public let columnName: String
-    /// Of collections: of one element.
+    /// The type of the value; for a collection, of one element.
     public let type: PropertyType
-    /// The type that links and embedded objects are of.
+    /// The type that links or embedded objects have; nil for other properties.
     public let objectClassName: String?
-    /// Of inverse links: the property that they are the inverse of.
+    /// The property that an inverse link is the inverse of; nil for other properties.
     public let linkOriginPropertyName: String?
+    /// True if the property is indexed.
     public let isIndexed: Bool
+    /// True if the property is the primary key.
     public let isPrimaryKey: Bool
-    /// Nil may be in it; of collections: their elements may be nil.
+    /// True if the value can be nil; for a collection, if its elements can.
     public let isOptional: Bool
+    /// True if the property is a list.
     public let isArray: Bool
+    /// True if the property is a set.
     public let isSet: Bool
+    /// True if the property is a map.
     public let isMap: Bool
 
     package init(name: String, type: PropertyType, objectClassName: String?, isPrimaryKey: Bool, isIndexed: Bool, isOptional: Bool, isArray: Bool, isSet: Bool, isMap: Bool) {
@@ -141,7 +151,7 @@ public struct Property: Equatable, CustomStringConvertible {
 }
 
 extension ObjectBase {
-    /// What the object's type is made of: of a managed object as its file has it, else as its class says.
+    /// The schema of the object's type: that of the file for a managed object, otherwise that of the class.
     public final var objectSchema: ObjectSchema {
         if let access = _access { return ObjectSchema(access.type, access.schema) }
         if let contents = unmanagedContents { return ObjectSchema(contents.type, nil) }

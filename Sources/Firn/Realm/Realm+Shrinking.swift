@@ -2,19 +2,21 @@ import FirnBytes
 import FirnModel
 import Foundation
 
-/// Making a file shorter where it lies.
+/// Making a file shorter in place.
 extension Realm {
-    /// What `shrink()` has come to, in bytes.
+    /// The result of `shrink()`, in bytes.
     public struct Shrinkage: Sendable, Hashable, CustomStringConvertible {
+        /// The size of the file before.
         public let bytesBefore: Int
+        /// The size of the file after.
         public let bytesAfter: Int
-        /// Deleted objects that were still in the file, and are gone.
+        /// The number of deleted objects that were still stored and were removed.
         public let objectsDropped: Int
-        /// About how much waits for realms, snapshots and frozen objects of older versions to go, in any process.
+        /// About how many bytes are held by realms, snapshots and frozen objects of older versions, in any process.
         public let waitingForReaders: Int
-        /// About how much tagged versions hold.
+        /// About how many bytes are held by tagged versions.
         public let waitingForTags: Int
-        /// The disk was full: the rest needs some space to begin with.
+        /// True if the disk was full: shrinking needs some free space.
         public let ranOutOfSpace: Bool
 
         public var description: String {
@@ -23,12 +25,13 @@ extension Realm {
         }
     }
 
-    /// Makes the realm's file shorter where it lies, beside other realms and processes that read and write it: what was deleted goes, what lies at the end of the file moves into free
-    /// space further down, and the end is given back. Not within a write transaction.
+    /// Makes the realm's file shorter in place, while other realms and processes read and write it: removes deleted objects, moves extents from the end of the
+    /// file to free space before them, and truncates the file. Traps within a write transaction.
     ///
-    /// The file stays the same file, and little free space on the disk is enough. It is a row of small durable commits without changes of objects: whenever it ends, by a crash too, the file is
-    /// whole, and what was gained stays. Versions without a tag are dropped but for the two newest. What others hold stays as it is, and is given back by a later call. This realm goes on to
-    /// the newest version.
+    /// The file remains the same file, and little free disk space is enough. Shrinking is a series of small durable commits that change no objects: if it is
+    /// interrupted, even by a crash, the file is intact and keeps what was gained. Versions without a tag are dropped except for the two newest. Space that
+    /// others hold is not released; a later call does this. This realm moves to the newest version.
+    /// - Throws: `Realm.Error`.
     @discardableResult
     public func shrink() throws -> Shrinkage {
         core.confinement.check()
@@ -39,7 +42,7 @@ extension Realm {
         try core.file.checkWaiting()
         let file = core.file
         do throws(FirnError) {
-            // Versions that are not durable yet keep the file's lock.
+            // Versions that are not durable yet hold the file's lock.
             try file.database.settle()
             let report = try Database.shrink(path: file.database.path, key: file.database.key) { _ in
                 goOn()
@@ -53,7 +56,7 @@ extension Realm {
         }
     }
 
-    /// To the newest version, as all realms of this process that refresh by themselves.
+    /// Moves this realm, and all realms of this process with `autorefresh`, to the newest version.
     private func goOn() {
         _ = try? core.refresh()
         core.file.announce(core.version, from: core)

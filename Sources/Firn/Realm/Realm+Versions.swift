@@ -3,7 +3,7 @@ import FirnModel
 import Foundation
 import Synchronization
 
-/// What one realm of this process holds.
+/// The version that one realm of this process holds.
 struct VersionHold: Sendable {
     var version: UInt64
     var place: Confinement
@@ -19,22 +19,23 @@ struct VersionHold: Sendable {
 }
 
 extension Realm {
-    /// A version of the file that somebody reads: what it refers to stays in the file.
+    /// A version of the file that is being read, so that the file keeps what it refers to.
     public struct ActiveVersion: Sendable, CustomStringConvertible {
+        /// The number of the version.
         public let version: UInt64
-        /// When it was committed; nil if the file does not say any more.
+        /// The time of the commit; nil if the file no longer records it.
         public let date: Date?
-        /// Who reads it, as far as this process knows: "a frozen realm", "a realm of queue 'x'", "process 4711 (backup)".
+        /// The readers, as far as this process knows them: `a frozen realm`, `a realm of queue "x"`, `process 4711 (backup)`.
         public let holders: [String]
 
-        /// Seconds since it was committed.
+        /// The number of seconds since the commit; nil if `date` is.
         public var age: TimeInterval? { date.map { -$0.timeIntervalSinceNow } }
         public var description: String {
             "version \(version)" + (age.map { " (\(Int($0)) s old)" } ?? "") + (holders.isEmpty ? "" : ", read by " + holders.joined(separator: ", "))
         }
     }
 
-    /// The versions that are read now, in any process, oldest first; the newest is always among them.
+    /// The versions that any process is reading now, oldest first. The newest version is always included.
     public var activeVersions: [ActiveVersion] {
         get throws {
             core.confinement.check()
@@ -42,7 +43,7 @@ extension Realm {
         }
     }
 
-    /// Bytes of the file that only older versions refer to, which are kept or read by somebody.
+    /// The number of bytes of the file that only older versions refer to, which are kept, tagged or being read.
     public var bytesOfOlderVersions: Int {
         get throws {
             do { return try core.file.database.space().dead } catch { throw Error(error) }
@@ -65,12 +66,12 @@ extension RealmCore {
         let others = try database.pinHolders()
         return pins.sorted().map { version in
             var holders = holds.filter { $0.version == version }.map(\.description).sorted() + (others[version] ?? []).map(\.description)
-            if holders.isEmpty, version != newest { holders = ["another process, or something that was read from a realm"] }
+            if holders.isEmpty, version != newest { holders = ["another process, or objects that were read from a realm"] }
             return Realm.ActiveVersion(version: version, date: dates[version], holders: holders)
         }
     }
 
-    /// Throws where a transaction of this realm, which then reads the newest version alone, would make more versions than the configuration allows.
+    /// Throws if a transaction of this realm, which reads only the newest version, would exceed the maximum number of active versions.
     func checkVersionCount(holding own: UInt64?) throws {
         guard let limit = configuration.maximumNumberOfActiveVersions, limit > 0 else { return }
         let others: [Realm.ActiveVersion]
@@ -82,6 +83,6 @@ extension RealmCore {
         } catch { throw Realm.Error(error) }
         guard others.count + 1 > limit else { return }
         throw Realm.Error(.tooManyVersions, "Number of active versions (\(others.count + 1)) in the Realm would exceed the limit of \(limit). The oldest: "
-                          + others.prefix(3).map(\.description).joined(separator: "; ") + ". Let go of frozen realms and of what was read from them.")
+                          + others.prefix(3).map(\.description).joined(separator: "; ") + ". Release frozen realms and everything read from them.")
     }
 }

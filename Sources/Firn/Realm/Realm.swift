@@ -3,52 +3,58 @@ import FirnBytes
 import FirnModel
 import Foundation
 
-/// An open store of objects: a version of a file that follows its commits, and the one writer's transaction.
+/// An open file of objects: a version that follows the commits, and the transaction that the realm can begin.
 ///
 ///     let realm = try Realm()
 ///     try realm.write { realm.add(Dog(value: ["name": "Rex"])) }
 ///     for dog in realm.objects(Dog.self) { print(dog.name) }
 ///
-/// A realm belongs to the thread, queue or actor that it was opened for, and so does all that is read from it. Hand `freeze()`d copies to others.
+/// A realm, and everything that is read from it, belongs to the thread, queue or actor that it was opened for. Pass `freeze()`d copies to others.
 public struct Realm: Equatable {
     let core: RealmCore
 
     init(_ core: RealmCore) { self.core = core }
 
-    /// Opens the realm of a configuration for this thread, or for a serial queue. The same thread (or queue) receives the same realm while any part
-    /// of it is held. Throws `Realm.Error`.
+    /// Opens the realm of a configuration for this thread, or for a serial queue. The same thread (or queue) gets the same realm as long as any part of it is
+    /// held.
+    /// - Throws: `Realm.Error`.
     public init(configuration: Configuration = .defaultConfiguration, queue: DispatchQueue? = nil) throws {
         do {
             core = try RealmCore.opened(configuration, .on(queue))
         } catch let error as FirnError { throw Error(error) }
     }
 
+    /// Opens the realm of a file with the other options of the default configuration.
+    /// - Throws: `Realm.Error`.
     public init(fileURL: URL) throws {
         var configuration = Configuration.defaultConfiguration
         configuration.fileURL = fileURL
         try self.init(configuration: configuration)
     }
 
-    /// The same realm, open at the same place: the same transactions, the same version.
+    /// Returns whether both are the same realm of the same thread, queue or actor, with the same transactions and version.
     public static func == (a: Realm, b: Realm) -> Bool { a.core === b.core }
 
+    /// The configuration that the realm was opened with.
     public var configuration: Configuration { core.configuration }
+    /// True if the realm is frozen: it never changes, and any thread can use it.
     public var isFrozen: Bool { core.isFrozen }
+    /// True if a write transaction of this realm is under way.
     public var isInWriteTransaction: Bool { core.canCommit }
 
-    /// There are no objects.
+    /// True if the realm has no objects.
     public var isEmpty: Bool {
         core.schema.types.indices.allSatisfy { core.schema.types[$0].isEmbedded || core.currentTable($0).rowCount == 0 }
     }
 
     // MARK: Transactions
 
-    /// Runs `block` in a transaction: all its changes become the next version, durably, or (if it throws) none does.
+    /// Runs `block` in a transaction. Its changes become the next version atomically, or, if the block throws, are cancelled.
     ///
-    /// What goes wrong with the file while the block writes (a full disk, damage) is thrown at the end of the block, as `Realm.Error`, and then none of its
-    /// changes is stored: setting a property or adding an object cannot throw by itself. `damage` tells of it before that. Once the changes are
-    /// durable nothing is thrown any more.
-    /// - Parameter durability: when `write` returns; by default as the configuration says.
+    /// Setting a property or adding an object cannot throw. If the file fails while the block writes (a full disk, damage), the error is thrown at the end of
+    /// the block, and none of its changes is stored; `damage` reports it before that. Nothing is thrown after the changes are durable.
+    /// - Parameter durability: When `write` returns; by default that of the configuration.
+    /// - Throws: `Realm.Error`, and what the block throws.
     @discardableResult
     public func write<R>(durability: Durability? = nil, _ block: () throws -> R) throws -> R {
         try core.begin()
@@ -58,34 +64,37 @@ public struct Realm: Equatable {
             if core.canCommit { core.cancel() }
             throw error
         }
-        // The block may have ended it by itself.
+        // The block may have ended the transaction itself.
         if core.canCommit { try core.commit(durability) }
         return result
     }
 
-    /// Begins a transaction; waits until no other is under way, in any process. The realm moves to the newest version.
+    /// Begins a transaction after waiting for those of all other realms and processes. The realm moves to the newest version. Traps on an error.
     public func beginWrite() {
         do { try core.begin() } catch { preconditionFailure("\(error)") }
     }
 
-    /// Makes the changes of the transaction the next version, durably. Throws if none of them was stored; what went wrong while they were written is thrown here.
+    /// Makes the changes of the transaction the next version atomically.
+    /// - Parameter durability: When this returns; by default that of the configuration.
+    /// - Throws: `Realm.Error` if the commit fails or a change before it failed. Then none of the changes is stored.
     public func commitWrite(durability: Durability? = nil) throws { try core.commit(durability) }
-    /// Gives up the changes of the transaction.
+    /// Cancels the transaction and its changes.
     public func cancelWrite() { core.cancel() }
 
     // MARK: Adding
 
-    /// What adding does with an object whose primary key another object of the type has.
+    /// How an object is added if its type already has an object with the same primary key.
     public enum UpdatePolicy: Int, Sendable {
         /// Traps.
         case error = 1
-        /// Changes those properties of the other that differ.
+        /// Sets the properties of the existing object that differ.
         case modified = 3
-        /// Sets all properties of the other.
+        /// Sets all properties of the existing object.
         case all = 2
     }
 
-    /// Makes an unmanaged object, and all that it leads to, part of the realm. One that is managed by this realm already stays as it is.
+    /// Adds an unmanaged object, and all unmanaged objects that it refers to, to the realm. Does nothing if this realm manages it already. Traps outside of a
+    /// write transaction, and with `update: .error` if an object with the same primary key exists.
     public func add(_ object: Object, update: UpdatePolicy = .error) {
         core.check()
         if object._core === core {
@@ -103,12 +112,14 @@ public struct Realm: Equatable {
         core.adding(update) { core.accessToAdd(object).add(object, update: update) }
     }
 
+    /// Adds each object of a sequence.
     public func add<S: Sequence>(_ objects: S, update: UpdatePolicy = .error) where S.Element: Object {
         for object in objects { add(object, update: update) }
     }
 
     // MARK: Deleting
 
+    /// Deletes an object of this realm and its embedded objects. Links to it become nil. Traps outside of a write transaction.
     public func delete(_ object: ObjectBase) {
         core.confinement.check()
         core.requireTransaction("delete objects")
@@ -117,6 +128,7 @@ public struct Realm: Equatable {
         core.delete([object._rowID], access)
     }
 
+    /// Deletes objects of this realm, as `delete(_:)`, in one pass.
     public func delete<S: Sequence>(_ objects: S) where S.Element: ObjectBase {
         core.confinement.check()
         core.requireTransaction("delete objects")
@@ -131,7 +143,7 @@ public struct Realm: Equatable {
         }
     }
 
-    /// Deletes every object of every type.
+    /// Deletes all objects of all types.
     public func deleteAll() {
         core.confinement.check()
         core.requireTransaction("delete objects")
@@ -143,13 +155,13 @@ public struct Realm: Equatable {
 
     // MARK: Reading
 
-    /// All objects of a class.
+    /// Returns all objects of a class, live.
     public func objects<Element: ObjectBase & RealmFetchable>(_ type: Element.Type) -> Results<Element> {
         core.confinement.check()
         return Results(TableSource(core.access(type), Element._elementShape))
     }
 
-    /// The object with a primary key; nil if there is none.
+    /// Returns the object with a primary key, or nil if there is none. Traps if the class has no primary key.
     public func object<Element: Object, Key>(ofType type: Element.Type, forPrimaryKey key: Key) -> Element? {
         core.confinement.check()
         let access = core.access(type)
@@ -164,13 +176,13 @@ public struct Realm: Equatable {
 
     // MARK: Versions
 
-    /// Follows commits of others by itself where it can; `refresh()` always does.
+    /// If true, the realm moves to new versions automatically where notifications can be delivered. `refresh()` always does.
     public var autorefresh: Bool {
         get { core.autorefresh }
         nonmutating set { core.autorefresh = newValue }
     }
 
-    /// Goes to the newest version. False if the realm is there already, frozen, or in a transaction.
+    /// Moves the realm to the newest version. Returns false if it is already there, is frozen or is in a transaction.
     @discardableResult
     public func refresh() -> Bool {
         do { return try core.refresh() } catch {
@@ -179,20 +191,21 @@ public struct Realm: Equatable {
         }
     }
 
-    /// Lets go of the version: all that was read from the realm is invalid, and a transaction under way is cancelled. The next read takes the newest.
+    /// Releases the version: everything that was read from the realm becomes invalid, and a transaction under way is cancelled. The next read uses the newest
+    /// version.
     public func invalidate() { core.invalidate() }
 
-    /// The realm as it is at this version, for good: immutable, usable from any thread.
+    /// Returns a frozen realm of this version: immutable, and usable on any thread.
     public func freeze() -> Realm { Realm(core.frozen()) }
 
-    /// The live realm of this thread with the same file.
+    /// Returns the live realm of this thread with the same file; a live realm returns itself.
     public func thaw() -> Realm { core.isFrozen ? Realm(core.thawed()) : self }
 
-    /// What was found wrong with the file while it was read. Properties that could not be read gave zeros, or nil, and collections nothing; nothing is written from
-    /// then on. Of a frozen realm: what was found while that one was read.
+    /// The first damage that was found while the file was read, or nil. Properties that cannot be read are zero or nil, collections are empty, and all further
+    /// writes are refused. Each frozen realm reports only the damage found through itself.
     public var damage: FirnError? { core.damage }
 
-    /// What was wrong with a commit when this program opened the file: it was interrupted by a crash, or is damaged. If it was the last one, the version before
-    /// it is read and written on; `firn recover` gets out what is left of it. Nil: nothing.
+    /// The commit that was found interrupted by a crash, or damaged, when this process opened the file, or nil. If it was the newest commit, the version before
+    /// it is read and the next commit continues from there; `firn recover` extracts what is left of it.
     public var interruptedCommit: FirnError? { core.file.database.fallback.map { .damaged(core.file.path, what: $0.what, byte: $0.offset) } }
 }

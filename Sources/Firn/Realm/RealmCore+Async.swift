@@ -4,16 +4,17 @@ import FirnModel
 import Foundation
 import Synchronization
 
-/// Names an asynchronous write of a realm.
+/// Identifies an asynchronous write of a realm.
 public typealias AsyncTransactionId = UInt32
 
-/// A transaction on its way from the thread that waited for the write lock to the realm.
+/// A value, such as a transaction, on its way from one thread to the thread, queue or actor that uses it.
 struct Carried<T>: @unchecked Sendable {
     let value: T
     init(_ value: T) { self.value = value }
 }
 
-/// Somebody waits for the write lock away from the realm's place. If the realm itself begins a transaction before the news arrives, it takes that one.
+/// A wait for the write lock outside of the realm's executor. If the realm begins a transaction itself before the answer arrives, it uses this request's
+/// transaction.
 final class LockRequest: Sendable {
     private struct State {
         var begun: Carried<DatabaseTransaction>?
@@ -26,7 +27,7 @@ final class LockRequest: Sendable {
 
     init(_ file: RealmFile) { self.file = file }
 
-    /// The transaction, if it is there; either way the request is over.
+    /// Ends the request, and returns its transaction if it has one.
     func take() -> DatabaseTransaction? {
         let taken = state.withLock { state in
             defer {
@@ -36,14 +37,15 @@ final class LockRequest: Sendable {
             return state.begun
         }
         answer(.success(()))
-        // It may stand in line before who asks.
+        // The request may be ahead of the caller in the writer queue.
         if taken == nil { file.database.wakeWaiting() }
         return taken?.value
     }
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Stands in line for the lock until it is there or the request is over, and tells that, once, on any thread. No thread of a task is needed for it: all of them may be waiting.
+    /// Waits in the writer queue until it has the lock or the request ends, and then calls `told` once, on any thread. It occupies no thread of Swift's task
+    /// pool, because all of those may be waiting.
     func ask(_ told: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         let answer = state.withLock { state in
             if state.answer == nil { state.whoAsked = told }
@@ -53,7 +55,7 @@ final class LockRequest: Sendable {
         file.waiters.async { self.obtain() }
     }
 
-    /// The same for a task. Throws `CancellationError` if it is cancelled.
+    /// As `ask`, for a task. Throws `CancellationError` if the task is cancelled.
     func wait() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in ask { waiter.resume(with: $0) } }
@@ -71,7 +73,7 @@ final class LockRequest: Sendable {
                 if !state.isOver { state.begun = begun }
                 return !state.isOver
             }
-            // Nobody wants it any more.
+            // The request ended in the meantime.
             if !isWanted { begun.value.cancel() }
         } catch {
             if !isOver { return answer(.failure(Realm.Error(error))) }
@@ -89,17 +91,17 @@ final class LockRequest: Sendable {
     }
 }
 
-/// A commit that is being made durable away from its realm.
+/// A commit that is being made durable outside of the realm's executor.
 final class PendingCommit: @unchecked Sendable {
     private let transaction: DatabaseTransaction
     private let group = DispatchGroup()
-    /// After `wait`.
+    /// Valid after `wait`.
     private(set) var error: FirnError?
 
     init(_ transaction: DatabaseTransaction, _ durability: Realm.Durability) {
         self.transaction = transaction
         let durability = durability.ofCommits
-        // Begun here: whoever waits for it must not be who begins it.
+        // Started here, so that it never depends on the thread that waits for it.
         DispatchQueue.global().async(group: group) {
             do throws(FirnError) { _ = try self.transaction.commit(durability: durability) } catch { self.error = error }
         }
@@ -109,22 +111,22 @@ final class PendingCommit: @unchecked Sendable {
 
     func whenDone(_ body: @escaping @Sendable () -> Void) { group.notify(queue: .global(), execute: body) }
 
-    /// Without keeping a thread waiting.
+    /// Waits without blocking a thread.
     func done() async {
         await withCheckedContinuation { continuation in whenDone { continuation.resume() } }
     }
 }
 
-/// A block that waits for its transaction.
+/// A block that is waiting for its transaction.
 struct AsyncWrite {
     var id: AsyncTransactionId
     var block: () -> Void
-    /// Called instead, at the realm's place, where no transaction could begin; nil: nobody asked to be told.
+    /// Called instead of `block`, on the realm's executor, if no transaction could begin; nil if the caller gave no closure.
     var failed: ((Realm.Error) -> Void)?
 }
 
 extension RealmCore {
-    /// What an asynchronous write has received from the lock while the realm was busy elsewhere.
+    /// Returns the transaction that an asynchronous write was granted and that the realm has not entered yet, or nil.
     func stolenTransaction() -> DatabaseTransaction? {
         for request in lockRequests {
             if let begun = request.take() {
@@ -136,13 +138,13 @@ extension RealmCore {
         return nil
     }
 
-    /// Runs `body` at the realm's place, soon. `keeper`: the place's, where whoever calls has held it.
+    /// Schedules `body` on the realm's executor. `keeper` keeps its actor alive, if the caller has one.
     func atPlace(_ keeper: PlaceKeeper = PlaceKeeper(), _ body: @escaping () -> Void) {
         let body = Carried(body)
         switch place {
         case .queue(let queue): queue.async { body.value() }
         case .actor(let home):
-            // Where the actor is gone nobody is there to be told.
+            // The actor was deallocated, so there is nothing to notify.
             guard let actor = keeper.actor ?? home.actor else { return }
             Task { await RealmCore.run(body, on: actor) }
         case .thread: DispatchQueue.main.async { body.value() }
@@ -152,7 +154,7 @@ extension RealmCore {
 
     private static func run(_ body: Carried<() -> Void>, on actor: isolated any Actor) { body.value() }
 
-    /// Where asynchronous writes can be delivered.
+    /// Traps unless asynchronous writes can be delivered to this realm.
     func checkDelivery() {
         confinement.check()
         precondition(!isFrozen, RealmMessage.frozen)
@@ -172,13 +174,13 @@ extension RealmCore {
         return id
     }
 
-    /// Asks for the lock for the first block that waits.
+    /// Requests the lock for the first block in the queue.
     func requestLock() {
         guard !asyncWrites.isEmpty else { return }
         let request = LockRequest(file), core = Carried(self), keeper = place.keeper
         lockRequests.append(request)
         request.ask { answer in
-            // The answer may come while the realm takes the transaction, at its place.
+            // `ask` may answer on the realm's executor while the realm takes the transaction, so the answer is delivered asynchronously.
             DispatchQueue.global().async {
                 core.value.atPlace(keeper) {
                     if case .failure(let failure) = answer { core.value.granted(request, failure) } else { core.value.granted(request, nil) }
@@ -187,10 +189,10 @@ extension RealmCore {
         }
     }
 
-    /// Tells whoever asked for a block that it will not be called.
+    /// Reports that a block will not be called.
     private func refuse(_ write: AsyncWrite, _ error: Realm.Error) {
         if let failed = write.failed { return failed(error) }
-        // Of what may be better next time nobody need know in all eternity.
+        // Too many versions are a temporary condition, which must not mark the realm as failed.
         if error.code != .tooManyVersions { note(error.cause ?? FirnError(.inputOutput, error.message)) }
     }
 
@@ -198,13 +200,13 @@ extension RealmCore {
         if let pendingCommit { finish(pendingCommit) }
         lockRequests.removeAll { $0 === request }
         guard let begun = request.take() else {
-            // A transaction of the realm itself took it: the blocks' turn is after that.
+            // The realm took the transaction itself. The blocks run after that.
             guard let failure else { return requestLock() }
-            // What keeps one from writing keeps all.
+            // The failure applies to all waiting blocks.
             let waiting = asyncWrites, error = failure as? Realm.Error ?? Realm.Error(.fail, "\(failure)")
             asyncWrites = []
             for write in waiting { refuse(write, error) }
-            // Whoever was told may have asked for another.
+            // A failure closure may have enqueued another block.
             return requestLock()
         }
         guard !asyncWrites.isEmpty, !isInTransaction else {
@@ -223,13 +225,13 @@ extension RealmCore {
             return requestLock()
         }
         next.block()
-        // A block that did not commit has given up its changes.
+        // If the block did not commit, its changes are cancelled.
         if isInTransaction, pendingCommit == nil { cancel() }
         runGroup()
         if pendingCommit == nil { requestLock() }
     }
 
-    /// Commits the block's transaction; `onComplete` is called at the realm's place when it is durable. `grouping`: together with the blocks that wait.
+    /// Commits the block's transaction, with `grouping` together with the waiting blocks. Calls `onComplete` on the realm's executor when it is durable.
     func commitAsync(grouping: Bool = false, _ onComplete: ((Realm.Error?) -> Void)?) {
         let pending: PendingCommit?
         do {

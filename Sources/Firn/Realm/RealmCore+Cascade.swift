@@ -2,7 +2,8 @@ import FirnBytes
 import FirnModel
 
 extension Realm {
-    /// Deletes an object; cascading: also those that it leads to, directly or through others, and that nothing else leads to.
+    /// Deletes an object. With `cascading`, also deletes the objects that it refers to, directly or indirectly, and that no other object refers to.
+    /// Traps outside of a write transaction.
     public func delete(_ object: ObjectBase, cascading: Bool) {
         guard cascading else { return delete(object) }
         core.confinement.check()
@@ -29,7 +30,7 @@ extension RealmCore {
         while let row = next.popLast() {
             for linked in links(of: row) where found.insert(linked).inserted { next.append(linked) }
         }
-        // What others lead to stays, and all that it leads to.
+        // Rows that other rows refer to are kept, with all rows that they refer to.
         var kept = referrersOutside(found, root).flatMap { _, targets in targets }
         while let row = kept.popLast() {
             guard row != root, found.remove(row) != nil else { continue }
@@ -49,7 +50,7 @@ extension RealmCore {
         return found
     }
 
-    /// Where a column of a row leads to; values of any type say by themselves which type that is.
+    /// Calls `body` with each row that a column of a row links to. Values of any type store the type of the target.
     private func forEachLink(of rowID: Int64, _ access: TypeAccess, _ column: Int, _ body: (Realm.Row) -> Void) {
         let value = failing(.null) { () throws(FirnError) in try access.working.storedValue(rowID, column) }
         if let target = access.type.columns[column].type.target {
@@ -59,7 +60,7 @@ extension RealmCore {
         }
     }
 
-    /// Of the rows in `found`: those that rows outside lead to. One pass over the columns that may.
+    /// Returns the rows in `found` that rows outside of it link to, by the linking row. Makes one pass over the columns that can contain such links.
     private func referrersOutside(_ found: Set<Realm.Row>, _ root: Realm.Row) -> [Realm.Row: [Realm.Row]] {
         let types = Set(found.map(\.type))
         var outside: [Realm.Row: [Realm.Row]] = [:]

@@ -1,19 +1,20 @@
 import FirnBytes
 import FirnModel
 
-/// Commits that become durable together. The blocks of a group run one after the other within one transaction of the file, of which each block's
-/// part is kept or given up by itself; those that are kept are one version.
+/// Commits that become durable together. The blocks of a group run in sequence within one transaction of the file. The part of each block is kept or
+/// rolled back separately; the parts that are kept become one version.
 struct CommitGroup {
-    /// Blocks that were committed to the group.
+    /// The number of blocks that were committed to the group.
     var count = 0
     var completions: [(Realm.Error?) -> Void] = []
 
-    /// A group ends here, so that whoever waits for its first commit does not wait for ever.
+    /// The maximum number of blocks in a group. It bounds how long the first commit waits.
     static let most = 100
 }
 
 extension RealmCore {
-    /// Keeps the changes of the block under way for a commit together with those of the blocks that wait. False: nobody waits, or the group is full.
+    /// Keeps the changes of the current block for a commit together with those of the waiting blocks. Returns false if no block is waiting, the group is full
+    /// or there are no changes.
     func joinGroup(_ onComplete: ((Realm.Error?) -> Void)?) throws -> Bool {
         guard let transaction, isInTransaction, !asyncWrites.isEmpty, group?.count ?? 0 < CommitGroup.most, hasChanges else { return false }
         do throws(FirnError) {
@@ -33,7 +34,7 @@ extension RealmCore {
         return true
     }
 
-    /// After a block of the queue: runs those that wait as long as each joins the group, then commits what the group holds.
+    /// Called after a block of the queue: runs the waiting blocks as long as each joins the group, then commits the group.
     func runGroup() {
         while isBetweenParts, !asyncWrites.isEmpty {
             resume()

@@ -1,13 +1,14 @@
 import FirnBytes
 import FirnModel
 
-/// The schema version of a file: one row of a type that no property leads to and that is not listed (`docs/format/model.md`, "What the object layer keeps").
+/// The schema version of a file: one row of a type that no property links to and that schemas do not list
+/// (`docs/format/model.md`, "What the object layer keeps").
 enum SchemaVersion {
     static let typeName = "_Realm"
     private static let column = "schemaVersion"
     private static let type = TypeSchema(typeName, columns: [ColumnSchema(column, ColumnType(.int))], isEmbedded: true)
 
-    /// 0 where none was ever set.
+    /// Returns 0 if no version was ever set.
     static func read(_ snapshot: DatabaseSnapshot) throws(FirnError) -> UInt64 {
         guard let table = snapshot.table(named: typeName), let place = table.type.index(of: column) else { return 0 }
         do throws(Damage) {
@@ -38,7 +39,7 @@ extension StoredTable {
 }
 
 extension RealmCore {
-    /// Makes the file one of the configuration's schema version, and its classes types of the file; throws where it cannot be.
+    /// Brings the file to the configuration's schema version and adds the classes to its types. Throws if this is not possible.
     func prepare() throws {
         let classes = configuration.objectTypes?.map(ClassSchema.of)
         do {
@@ -56,14 +57,14 @@ extension RealmCore {
     private func migrate(_ classes: [ClassSchema]) throws {
         try begin()
         do {
-            // Another realm may have been first.
+            // Another realm may have migrated the file first.
             let stored = try SchemaVersion.read(snapshot)
             try checkVersion(stored)
             guard stored < configuration.schemaVersion else { return cancel() }
             let isFresh = schema.types.isEmpty
             if !isFresh {
                 guard file.others(than: self).isEmpty else {
-                    throw Realm.Error(.schemaMismatch, "The file is open with schema version \(stored): it is migrated to version \(configuration.schemaVersion) when nothing of it is in use any more.")
+                    throw Realm.Error(.schemaMismatch, "The file is open with schema version \(stored): to migrate it to version \(configuration.schemaVersion), first release all realms of it and everything read from them.")
                 }
                 try migrate(classes, from: stored)
             }
@@ -83,7 +84,7 @@ extension RealmCore {
         let changed = wanted.filter { before[$0.name] != nil && !mismatches($0).isEmpty }
         try transaction.extendSchema(wanted.filter { before[$0.name] == nil }.map(\.typeSchema))
         for schema in changed {
-            // The block may set keys one after the other: they are keys when it is done.
+            // The block may set keys one by one, so uniqueness is enforced only after it has run.
             var type = schema.typeSchema
             type.key = []
             try transaction.revise(type)
@@ -98,7 +99,7 @@ extension RealmCore {
         forgetAccesses()
     }
 
-    /// Keys that a migration has made are unique only if it has made them so.
+    /// Throws if a migration has made keys that are not unique.
     private func requireDistinctKeys(_ schema: ClassSchema) throws {
         guard schema.primaryKey != nil, let access = dynamicAccess(schema.name), let column = schema.typeSchema.key.first else { return }
         var seen: Set<Value> = []
@@ -107,7 +108,7 @@ extension RealmCore {
         }
     }
 
-    /// Embedded objects whose property is gone belong to nobody.
+    /// Deletes embedded objects whose owning property was removed.
     private func deleteOrphans(_ before: Schema) throws(FirnError) {
         let owned = Set(before.types.flatMap { type in
             let now = schema[type.name]?.columns ?? []
@@ -128,6 +129,6 @@ extension RealmCore {
 }
 
 extension ClassSchema {
-    /// Of the classes that this program has used.
+    /// The schemas of the classes that this program has used.
     static var used: [ClassSchema] { everyKnown.filter { $0.objectClass != DynamicObject.self } }
 }

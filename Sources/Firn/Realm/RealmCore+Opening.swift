@@ -2,20 +2,20 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// Which realms are open where: one for each place that uses a file, and one frozen one for each version.
+/// The open realms of the process: one for each file and thread, queue or actor, and one frozen realm for each version.
 extension RealmCore {
     private struct Open {
         weak var core: RealmCore?
     }
-    // What is in it is used at its own place alone.
+    // Each realm is used only on its own executor.
     private struct Opened: @unchecked Sendable {
         var cores: [String: Open] = [:]
-        /// So many entries are a reason to look for those whose realm is gone.
+        /// The number of entries at which those of released realms are removed.
         var most = 64
     }
     private static let opened: Mutex<Opened> = Mutex(Opened())
 
-    /// The realm of a configuration at a place, opened if it is not.
+    /// Returns the realm of a configuration for a thread, queue or actor. Opens it if it is not open.
     static func opened(_ configuration: Realm.Configuration, _ confinement: Confinement) throws -> RealmCore {
         let key = try configuration.fileKey() + "\n" + confinement.identity
         if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value, !core.file.database.isInherited, !core.place.isGone {
@@ -39,7 +39,7 @@ extension RealmCore {
 
     private static func remember(_ core: RealmCore, _ key: String) {
         let core = Shared(core)
-        // Let go of after the lock: what is looked at may have nobody else by then, and a realm that goes takes the program's own blocks with it.
+        // Released after the lock: this may hold the last reference to a realm, and releasing one can run the program's own code.
         _ = opened.withLock { opened in
             var seen: [RealmCore] = []
             if opened.cores.count >= opened.most {
@@ -60,14 +60,14 @@ extension RealmCore {
         init(_ value: T) { self.value = value }
     }
 
-    /// The frozen realm of the version that is read.
+    /// Returns the frozen realm of the version that is read.
     func frozen() -> RealmCore {
         confinement.check()
         if isFrozen { return self }
         do { return try frozen(at: snapshot) } catch { preconditionFailure("a pinned version can always be frozen: \(error)") }
     }
 
-    /// The frozen realm of a version.
+    /// Returns the frozen realm of a version.
     func frozen(at snapshot: DatabaseSnapshot) throws -> RealmCore {
         let key = "\(file.path)\nfrozen \(snapshot.version) \(ObjectIdentifier(file).hashValue)"
         if let core = RealmCore.opened.withLock({ Shared($0.cores[key]?.core) }).value { return core }
@@ -76,18 +76,18 @@ extension RealmCore {
         return core
     }
 
-    /// The live realm of this thread with the same file.
+    /// Returns the live realm of this thread with the same file.
     func thawed() -> RealmCore {
         do { return try RealmCore.opened(configuration, .on(nil)) } catch { preconditionFailure("The live realm cannot be opened: \(error)") }
     }
 
-    /// The access of another realm for the same type.
+    /// Returns this realm's access to the type of an access of another realm, or nil if this realm does not have the type.
     func sameAccess(_ access: TypeAccess) -> TypeAccess? {
         guard schema[access.name] != nil else { return nil }
         return access.schema.map { self.access($0.objectClass) } ?? dynamicAccess(access.name)
     }
 
-    /// The rows of a type as they are now, with the changes of a transaction.
+    /// Returns the current rows of a type, including the changes of a transaction.
     func currentTable(_ type: Int) -> any RowTable {
         access(named: schema.types[type].name)?.table ?? table(type)
     }

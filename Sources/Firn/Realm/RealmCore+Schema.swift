@@ -1,17 +1,17 @@
 import FirnBytes
 import FirnModel
 
-/// Bringing the classes of the program and the types of the file together.
+/// Matching the classes of the program with the types of the file.
 extension RealmCore {
-    /// The classes and those that they lead to are made types of the file, if they are not yet.
+    /// Adds the classes, and those that they refer to, to the types of the file, if it does not have them yet.
     func adopt(_ classes: [ClassSchema]) throws { try adopt(types: reached(classes).map(\.typeSchema)) }
 
-    /// Types are made types of the file, if they are not yet.
+    /// Adds types to the file, if it does not have them yet. Throws `.schemaMismatch` if the file's types differ.
     func adopt(types wanted: [TypeSchema]) throws {
         let problems = wanted.flatMap(mismatches)
         guard problems.isEmpty else {
             throw Realm.Error(.schemaMismatch, "Migration is required due to the following errors:" + problems.map { "\n- " + $0 }.joined()
-                              + "\nCount up the configuration's schemaVersion, and list the classes in its objectTypes.")
+                              + "\nIncrease the configuration's schemaVersion, and list the classes in its objectTypes.")
         }
         let missing = wanted.filter { schema[$0.name] == nil || lacksIndexes($0) }
         guard !missing.isEmpty else { return }
@@ -23,7 +23,7 @@ extension RealmCore {
                 noteChange()
             } else {
                 let own = try file.database.begin()
-                // Another process may have been first: what is there already changes nothing.
+                // If another process has added them first, this changes nothing.
                 try own.extendSchema(missing)
                 try own.commit()
                 install(try file.database.snapshot())
@@ -31,20 +31,20 @@ extension RealmCore {
         } catch { throw Realm.Error(error) }
     }
 
-    /// The classes and those that they lead to.
+    /// Returns the classes and those that they refer to. Throws if two of them have the same type name.
     func reached(_ classes: [ClassSchema]) throws -> [ClassSchema] {
         var wanted: [ClassSchema] = []
         for schema in classes { for reached in schema.reachable() where !wanted.contains(where: { $0 === reached }) { wanted.append(reached) } }
         for (i, schema) in wanted.enumerated() {
             if let other = wanted[..<i].first(where: { $0.name == schema.name }) {
-                throw Realm.Error(.invalidInput, "classes '\(other.objectClass)' and '\(schema.objectClass)' are both stored as '\(schema.name)': give one another name in _realmObjectName()")
+                throw Realm.Error(.invalidInput, "classes '\(other.objectClass)' and '\(schema.objectClass)' are both stored as '\(schema.name)': give one of them another name with _realmObjectName()")
             }
         }
         return wanted
     }
 
-    /// The position of a class's type in the file; nil: there is none, and none can be made, because the realm is frozen or read-only, or the file cannot be written now.
-    /// Traps where class and type contradict each other.
+    /// Returns the position of a class's type in the file. Returns nil if it has none and none can be added, because the realm is frozen or read-only or the
+    /// file cannot be written now. Traps if the class and the type differ.
     func adopt(_ schema: ClassSchema) -> Int? {
         if let index = self.schema.types.firstIndex(where: { $0.name == schema.name }), mismatches(schema).isEmpty,
            isFrozen || configuration.readOnly || !lacksIndexes(schema.typeSchema), schema.reachable().allSatisfy({ self.schema[$0.name] != nil }) { return index }
@@ -53,13 +53,13 @@ extension RealmCore {
             preconditionFailure("Object type '\(schema.name)' is not managed by the Realm: add \(schema.name).self to the configuration's objectTypes.")
         }
         do { try adopt([schema]) } catch {
-            // A full disk, say. Who only reads need not know; who writes is told by the transaction.
+            // For example, the disk is full. Reading works without the type, and the next transaction reports the error.
             guard transaction == nil, let cause = (error as? Realm.Error)?.cause, [.noSpace, .inputOutput, .locked].contains(cause.code) else { preconditionFailure("\(error)") }
         }
         return self.schema.types.firstIndex { $0.name == schema.name }
     }
 
-    /// Whether a class marks a property as indexed that has no index in the file. Indexes that the file has and the class does not mention stay.
+    /// Returns whether a class marks a property as indexed that has no index in the file. Indexes that only the file has are kept.
     func lacksIndexes(_ wanted: TypeSchema) -> Bool {
         guard let stored = schema[wanted.name] else { return false }
         return wanted.columns.contains { column in
@@ -67,7 +67,7 @@ extension RealmCore {
         }
     }
 
-    /// In what a class and the file's type of the same name differ, a sentence each.
+    /// Returns the differences between a class and the file's type of the same name, one sentence each.
     func mismatches(_ schema: ClassSchema) -> [String] { mismatches(schema.typeSchema) }
 
     private func mismatches(_ wanted: TypeSchema) -> [String] {

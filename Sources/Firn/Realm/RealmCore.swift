@@ -3,59 +3,59 @@ import FirnModel
 import Foundation
 import Synchronization
 
-/// An open realm: a version of a file, the transaction under way if there is one, and what was read. `Realm` values refer to it.
+/// An open realm: a version of a file, the transaction under way if there is one, and the accesses to its types. `Realm` values refer to it.
 final class RealmCore {
     let file: RealmFile
     let configuration: Realm.Configuration
-    /// Where the realm belongs.
+    /// The thread, queue or actor that the realm belongs to.
     let place: Confinement
-    /// The thread that the realm belongs to; 0: it belongs elsewhere, or the thread has ended.
+    /// The thread that the realm belongs to; 0 if it belongs to a queue or an actor, is frozen, or the thread has ended.
     @exclusivity(unchecked) var thread: UInt
-    /// As `place`; a commit that is being made durable elsewhere is waited for first.
+    /// As `place`, but waits first for a commit that is being made durable on another thread.
     var confinement: Confinement {
         if let pendingCommit { finish(pendingCommit) }
         return place
     }
     let isFrozen: Bool
-    /// The version that is read; nil: to be pinned at the next read.
+    /// The version that is read; nil if the next read pins the newest one.
     private var pinned: DatabaseSnapshot? { didSet { noteHold(pinned?.version) } }
     private(set) var pendingCommit: PendingCommit?
     /// See `RealmCore+Async`.
     var lockRequests: [LockRequest] = []
     var asyncWrites: [AsyncWrite] = []
     var nextAsyncID: AsyncTransactionId = 1
-    /// Commits that were made durable elsewhere, of which nobody was told yet.
+    /// The number of asynchronous commits whose completion was not reported yet.
     var untold = 0
     @exclusivity(unchecked) private(set) var transaction: DatabaseTransaction? {
         didSet { if transaction == nil { endHere() } }
     }
-    /// The thread of which the file knows that the transaction is its own; 0: it knows of none.
+    /// The thread that is recorded in the file as the one that ends the transaction; 0 if none is.
     private var writer: UInt = 0
-    /// Blocks that were committed within the transaction, to be durable together: `RealmCore+Grouping`.
+    /// The blocks that were committed within the transaction and become durable together: see `RealmCore+Grouping`.
     private(set) var group: CommitGroup?
-    /// One block of a group was committed, and no other has begun: what it wrote is read, and nothing can be written.
+    /// True after a block of a group was committed and before the next one begins. Its changes can be read, and nothing can be written.
     @exclusivity(unchecked) private(set) var isBetweenParts = false
-    /// Something was changed in the transaction under way.
+    /// True if the transaction under way has changed something.
     @exclusivity(unchecked) var hasChanges = false
     var autorefresh = true
     private var accesses: [Int: TypeAccess] = [:]
-    /// Of types that are used through another class as well.
+    /// Accesses that another class of the same type has replaced in `accesses`.
     @exclusivity(unchecked) private var aside: [TypeAccess] = []
     private var byClass: [ObjectIdentifier: TypeAccess] = [:] { didSet { lastUsed = nil } }
-    /// Of classes that the file has no type for, and cannot have now.
+    /// Accesses of classes for which the file has no type and none can be added now.
     private var absent: [ObjectIdentifier: TypeAccess] = [:]
-    /// The entry of it that was used last.
+    /// The entry of `byClass` that was used last.
     @exclusivity(unchecked) private var lastUsed: (objectClass: ObjectIdentifier, access: TypeAccess)?
-    /// What was wrong with the file when it was read: reads give zeros from then on, and nothing is written.
+    /// The first error of reading the file. After it, failed reads return zeros and all writes are refused.
     var damage: FirnError? { noted.withLock { $0 } }
-    /// Any thread reads what is frozen.
+    /// Guarded by a mutex because any thread can read a frozen realm.
     private let noted: Mutex<FirnError?> = Mutex(nil)
-    /// Collections with changes that are not in their tables yet.
+    /// Collections with changes that were not written to their tables yet.
     var changedCells: [ObjectIdentifier: CollectionCell] = [:]
-    /// Who wants to know of changes, and what tells of those that others make.
+    /// The observers of this realm. The doorbell schedules their delivery.
     let observers = Observers()
     private(set) var doorbell: Doorbell?
-    /// Those who are not told of the transaction under way, and the version that it began from.
+    /// The observers that are not notified of the transaction under way, and the version that it began from.
     var silenced: [Subscription] = []
     private(set) var versionBefore: UInt64 = 0
 
@@ -83,7 +83,7 @@ final class RealmCore {
         retired.release()
     }
 
-    /// Traps where the realm does not belong.
+    /// Traps unless the realm may be used on this thread.
     @inline(__always)
     func check() { if thread == 0 ? !isFrozen : thread != currentThread() { confinement.check() } }
 
@@ -96,26 +96,26 @@ final class RealmCore {
             pinned = newest
             return newest
         } catch {
-            preconditionFailure("the realm's file cannot be read any more: \(error)")
+            preconditionFailure("the realm's file can no longer be read: \(error)")
         }
     }
 
     var version: UInt64 { snapshot.version }
-    /// Nil: none is held.
+    /// The version that is held; nil if none is.
     var pinnedVersion: UInt64? { pinned?.version }
     var schema: Schema { transaction?.schema ?? snapshot.schema }
     var isInTransaction: Bool { transaction != nil && !isBetweenParts }
-    /// And it is not being made durable elsewhere.
+    /// True within a transaction that is not being made durable on another thread.
     var canCommit: Bool { isInTransaction && pendingCommit == nil }
 
-    /// Goes to the newest version; false if the realm is there already.
+    /// Moves to the newest version. Returns false if the realm is already there.
     func refresh() throws -> Bool {
         confinement.check()
         guard !isFrozen, transaction == nil else { return false }
         return go(to: try file.database.snapshot())
     }
 
-    /// Goes to a version if it is another, and tells observers what they do not know yet.
+    /// Moves to a version, and notifies observers of changes that they have not received. Returns false if the realm is already there.
     func go(to newest: DatabaseSnapshot) -> Bool {
         guard !isFrozen, transaction == nil else { return false }
         let isNew = newest.version != pinned?.version
@@ -127,10 +127,10 @@ final class RealmCore {
         return isNew
     }
 
-    /// Lets go of the version; everything read from the realm is invalid. The next access pins the newest.
+    /// Releases the version and invalidates everything that was read from the realm. The next access pins the newest version.
     func invalidate() {
-        // Others read it, at the version that it stands for.
-        precondition(!isFrozen, "A frozen realm stays what it is: let go of it, and of what was read from it, to let go of its version.")
+        // Other threads may be reading it.
+        precondition(!isFrozen, "A frozen realm cannot be invalidated: release it, and everything read from it, to release its version.")
         confinement.check()
         endGroup()
         if let transaction {
@@ -143,7 +143,7 @@ final class RealmCore {
         forgetAccesses()
     }
 
-    /// Everything read so far is invalid.
+    /// Invalidates everything that was read so far.
     func forgetAccesses() {
         for access in allAccesses + absent.values { retired.take(access) }
         accesses = [:]
@@ -154,14 +154,14 @@ final class RealmCore {
         changeStamp &+= 1
     }
 
-    /// Accesses whose objects are invalid.
+    /// The accesses of invalid objects.
     private var retired = RetiredAccesses()
 
     private func moved() {
         changeStamp &+= 1
         let count = schema.types.count
         for (index, access) in accesses where index >= count {
-            // Its type came with a transaction that was given up.
+            // The transaction that added its type was cancelled.
             retired.take(access)
             accesses[index] = nil
             byClass = byClass.filter { $0.value !== access }
@@ -170,7 +170,7 @@ final class RealmCore {
         for access in allAccesses { access.moved() }
     }
 
-    /// Of types that another process has migrated: what was read of them is invalid.
+    /// Retires the accesses of types that another process has migrated: objects that were read of them are invalid.
     private func retireRevised() {
         let gone = allAccesses.filter { access in
             let now = access.typeNumber < schema.types.count ? schema.types[access.typeNumber] : nil
@@ -184,10 +184,10 @@ final class RealmCore {
         aside.removeAll { one in gone.contains { $0 === one } }
     }
 
-    /// Grows with every change and every move to another version: what evaluated results compare.
+    /// Increases with every change and every move to another version. Evaluated results compare it.
     @exclusivity(unchecked) private(set) var changeStamp: UInt64 = 0
 
-    /// Something was written in the transaction under way.
+    /// Records that the transaction under way has changed something.
     func noteChange() {
         hasChanges = true
         changeStamp &+= 1
@@ -195,12 +195,12 @@ final class RealmCore {
 
     // MARK: Tables
 
-    /// The rows of a type at the version that is read, or as the transaction under way has them.
+    /// Returns the rows of a type at the version that is read, or those of the transaction under way.
     func table(_ type: Int) -> any RowTable { transaction == nil ? snapshot.table(named: schema.types[type].name)! : workingTable(type) }
 
     func workingTable(_ type: Int) -> WorkingTable { transaction!.table(schema.types[type].name) }
 
-    /// What objects of a class are read and written through; traps if the realm does not hold the class.
+    /// Returns the access to the objects of a class. Traps if the realm cannot hold the class.
     func access(_ objectClass: ObjectBase.Type) -> TypeAccess {
         if isFrozen { return accessGate.pass { find(objectClass) } }
         if lastUsed != nil, lastUsed!.objectClass == ObjectIdentifier(objectClass) { return lastUsed!.access }
@@ -209,7 +209,7 @@ final class RealmCore {
         return access
     }
 
-    /// Any thread reads what is frozen: one at a time looks for accesses, and makes those that are missing.
+    /// Serializes finding and creating accesses of frozen realms, which any thread can read.
     private let accessGate = Gate()
 
     private func find(_ objectClass: ObjectBase.Type) -> TypeAccess {
@@ -232,7 +232,7 @@ final class RealmCore {
         return access
     }
 
-    /// What dynamic objects of a type are read and written through; nil: the file has no such type.
+    /// Returns the access to a type by its name, or nil if the file has no such type. Creates one for dynamic objects if there is none.
     func access(named name: String) -> TypeAccess? {
         guard let index = schema.types.firstIndex(where: { $0.name == name }) else { return nil }
         if isFrozen { return accessGate.pass { find(index) } }
@@ -246,7 +246,7 @@ final class RealmCore {
         return access
     }
 
-    /// What objects of a type are read and written through where only its name is known: those of the class that the program has for it, if it has one.
+    /// Returns the access to a type of which only the name is known: through the program's class for it, if there is one, otherwise for dynamic objects.
     func knownAccess(_ name: String) -> TypeAccess? {
         guard let index = schema.types.firstIndex(where: { $0.name == name }) else { return nil }
         if let access = isFrozen ? accessGate.pass({ accesses[index] }) : accesses[index], access.schema != nil { return access }
@@ -254,10 +254,10 @@ final class RealmCore {
         return access(known.objectClass)
     }
 
-    /// Accesses of dynamic objects, by type.
+    /// The accesses for dynamic objects, by type.
     @exclusivity(unchecked) private var dynamics: [Int: TypeAccess] = [:]
 
-    /// What dynamic objects of a type are read and written through, whatever classes are used for it; nil: the file has no such type.
+    /// Returns the access for the dynamic objects of a type, whatever classes are used for it, or nil if the file has no such type.
     func dynamicAccess(_ name: String) -> TypeAccess? {
         guard let index = schema.types.firstIndex(where: { $0.name == name }) else { return nil }
         if isFrozen { return accessGate.pass { findDynamic(index) } }
@@ -274,15 +274,15 @@ final class RealmCore {
 
     var allAccesses: [TypeAccess] { Array(accesses.values) + aside + Array(dynamics.values) }
 
-    /// Other accesses of the same type: what one writes, they read.
+    /// Returns the other accesses to the same type. They must see what one of them writes.
     func siblings(of access: TypeAccess) -> [TypeAccess] {
         hasSiblings ? allAccesses.filter { $0 !== access && $0.typeNumber == access.typeNumber } : []
     }
 
-    /// Some type may have more than one access.
+    /// True if some type may have more than one access.
     var hasSiblings: Bool { !aside.isEmpty || !dynamics.isEmpty }
 
-    /// Where the schema says which types there are, `install` brings them into the realm's own version.
+    /// Moves the realm to a snapshot with added types.
     func install(_ snapshot: DatabaseSnapshot) {
         pinned = snapshot
         moved()
@@ -302,7 +302,7 @@ final class RealmCore {
         do throws(FirnError) { try enter(file.database.begin()) } catch { throw Realm.Error(error) }
     }
 
-    /// Throws, or traps, where no transaction can begin.
+    /// Throws, or traps, if no transaction can begin.
     func checkBegin() throws {
         confinement.check()
         precondition(!isFrozen, RealmMessage.frozen)
@@ -312,7 +312,7 @@ final class RealmCore {
         try checkVersionCount(holding: pinned?.version)
     }
 
-    /// Goes into a transaction that has begun: to the version that it began from.
+    /// Moves the realm into a transaction that has begun, at the version that it began from.
     func enter(_ begun: DatabaseTransaction) throws(FirnError) {
         let newest: DatabaseSnapshot
         do throws(FirnError) { newest = try begun.baseSnapshot() } catch {
@@ -328,7 +328,7 @@ final class RealmCore {
         silenced = []
     }
 
-    /// The transaction under way ends on this thread.
+    /// Records that the transaction under way ends on this thread.
     func staysHere() {
         writer = currentThread()
         file.noteWriter(writer)
@@ -340,11 +340,11 @@ final class RealmCore {
         writer = 0
     }
 
-    /// Lets the changes be made durable elsewhere; whoever uses the realm meanwhile waits for it. Nil: there were none.
+    /// Starts making the changes durable on another thread. Code that uses the realm before that completes waits. Returns nil if the commit completed here.
     func commitElsewhere() throws -> PendingCommit? {
         confinement.check()
         guard let transaction, isInTransaction else { preconditionFailure("Can't commit a non-existing write transaction: begin one with beginAsyncWrite or asyncWrite.") }
-        // The fast path of reads on a thread asks nobody.
+        // The fast path of reads on a thread does not check for a pending commit.
         if case .thread = place { return try commitHere() }
         do throws(FirnError) {
             if let damage { throw damage }
@@ -358,7 +358,7 @@ final class RealmCore {
         guard hasChanges else { return try commitHere() }
         let pending = PendingCommit(transaction, configuration.durability)
         pendingCommit = pending
-        // It ends without this thread.
+        // The transaction no longer ends on this thread.
         endHere()
         return pending
     }
@@ -368,7 +368,7 @@ final class RealmCore {
         return nil
     }
 
-    /// Waits for a commit that is being made durable, and goes to its version.
+    /// Waits for a commit that is being made durable, and moves to its version.
     func finish(_ pending: PendingCommit) {
         place.check()
         guard pendingCommit === pending else { return }
@@ -383,7 +383,7 @@ final class RealmCore {
         committed(soon: true)
     }
 
-    /// The transaction's rows were written elsewhere within it.
+    /// Called after rows of the transaction were rewritten outside of the realm.
     func moveInTransaction() { moved() }
 
     func commit(_ durability: Realm.Durability? = nil) throws {
@@ -409,8 +409,8 @@ final class RealmCore {
         complete(nil)
     }
 
-    /// Goes to the version that a commit of this realm has made. The commit is durable, whatever happens now: where the version cannot be pinned
-    /// the realm stays at the one before, and goes on as soon as it can.
+    /// Moves to the version that a commit of this realm has made. The commit is already durable: if the version cannot be pinned, the realm stays at the
+    /// version before, and the doorbell moves it later.
     private func arrive() {
         var isThere = true
         if hasChanges {
@@ -424,7 +424,7 @@ final class RealmCore {
         confinement.check()
         guard let transaction, isInTransaction else { preconditionFailure("Can't cancel a non-existing write transaction") }
         if let group {
-            // What others have committed stays.
+            // Blocks that were already committed to the group are kept.
             transaction.rollBack()
             return hold(group)
         }
@@ -437,23 +437,23 @@ final class RealmCore {
 
     // MARK: Groups of commits
 
-    /// Goes out of the transaction, which others go on with.
+    /// Leaves the transaction, which other blocks continue.
     func hold(_ group: CommitGroup) {
         self.group = group
         isBetweenParts = true
-        // Of a queue or an actor: it may be another thread that goes on.
+        // The next block of a queue or an actor may run on another thread.
         if place.thread == 0 { endHere() }
         changedCells = [:]
         moved()
     }
 
-    /// Goes into the transaction that a group was committed to.
+    /// Re-enters the transaction that a group was committed to.
     func resume() {
         isBetweenParts = false
         moved()
     }
 
-    /// The group is durable, or is not: whoever waits for that is told at the realm's place.
+    /// Reports the result of the group on the realm's executor.
     private func complete(_ error: Realm.Error?) {
         for completion in takeCompletions() { atPlace { completion(error) } }
     }
@@ -463,7 +463,7 @@ final class RealmCore {
         return group?.completions ?? []
     }
 
-    /// The transaction failed, and all of the group with it.
+    /// Cancels the transaction, and the whole group with it, after a failure.
     func cancelGroup(_ error: Realm.Error) {
         transaction?.cancel()
         transaction = nil
@@ -473,12 +473,12 @@ final class RealmCore {
         complete(error)
     }
 
-    /// Makes the commits of a group durable now; what is under way is given up.
+    /// Makes the commits of a group durable now, and cancels changes that were not committed.
     func endGroup() {
         guard group != nil, pendingCommit == nil else { return }
         if isInTransaction { cancel() }
         resume()
-        // Whoever waits is told of a failure.
+        // The completion blocks report a failure.
         try? commit()
     }
 
@@ -488,7 +488,7 @@ final class RealmCore {
         preconditionFailure(RealmMessage.outsideTransaction(action()))
     }
 
-    /// Writes collections that were changed into their tables, so that whoever reads columns sees them.
+    /// Writes changed collections into their tables, so that reads of columns see them.
     func flushCells() throws(FirnError) {
         guard !changedCells.isEmpty else { return }
         let cells = changedCells.values
@@ -498,7 +498,7 @@ final class RealmCore {
 
     // MARK: Errors
 
-    /// What cannot be read from a damaged file is noted, and read as `missing`: nothing is written from then on.
+    /// Runs `body`. If it throws, records the damage, after which all writes are refused, and returns `missing`.
     func reading<R>(_ missing: @autoclosure () -> R, _ body: () throws(Damage) -> R) -> R {
         do throws(Damage) { return try body() } catch {
             note(FirnError(error, in: file.path))
@@ -513,7 +513,7 @@ final class RealmCore {
         }
     }
 
-    /// As `reading`, for what fails in other ways too.
+    /// As `reading`, for other errors too.
     func failing<R>(_ missing: @autoclosure () -> R, _ body: () throws(FirnError) -> R) -> R {
         do throws(FirnError) { return try body() } catch {
             note(error)
@@ -521,7 +521,7 @@ final class RealmCore {
         }
     }
 
-    /// The policy for objects that are added because an object that is being added or changed leads to them.
+    /// The policy for objects that are added because an object that is being added or changed refers to them.
     private(set) var updatePolicy = Realm.UpdatePolicy.error
 
     func adding(_ policy: Realm.UpdatePolicy, _ body: () -> Void) {
@@ -531,7 +531,7 @@ final class RealmCore {
         updatePolicy = before
     }
 
-    /// The rows of a type at the version that is read.
+    /// Returns the rows of a type at the version that is read, without those of a transaction.
     func storedTable(_ access: TypeAccess) throws(Damage) -> StoredTable? { snapshot.table(named: access.name) }
 
     func note(_ error: FirnError) { noted.withLock { if $0 == nil { $0 = error } } }

@@ -3,23 +3,26 @@ import FirnModel
 import Foundation
 
 extension Realm {
-    /// What opening, writing and committing throw.
+    /// The errors that opening, writing and committing throw.
     public struct Error: LocalizedError, Equatable, Sendable, CustomStringConvertible {
+        /// The kinds of errors.
         public enum Code: String, Sendable {
             case fail, fileAccess, filePermissionDenied, fileExists, fileNotFound, fileFormatUpgradeRequired, incompatibleLockFile
             case addressSpaceExhausted, schemaMismatch, alreadyOpen, invalidInput, outOfDiskSpace, unsupportedFileFormatVersion
             case fileOperationFailed, invalidDatabase, incompatibleHistories
-            /// `Realm.write` within a write transaction.
+            /// A write transaction was begun within another one.
             case alreadyInTransaction
-            /// A primary key that another object of the type has.
+            /// Another object of the type has the same primary key.
             case duplicatePrimaryKey
-            /// More versions are alive than `maximumNumberOfActiveVersions` allows.
+            /// There are more active versions than `maximumNumberOfActiveVersions` permits.
             case tooManyVersions
         }
 
+        /// The kind of the error.
         public let code: Code
+        /// What failed, and why.
         public let message: String
-        /// What happened below, with its place in the file.
+        /// The underlying error with its location in the file, or nil.
         public let cause: FirnError?
 
         init(_ code: Code, _ message: String, cause: FirnError? = nil) {
@@ -48,11 +51,13 @@ extension Realm {
         public var description: String { message }
         public var errorDescription: String? { message }
 
-        /// Errors with the same code are equal: `catch Realm.Error.fileNotFound`.
+        /// Returns whether both have the same code, so that `catch Realm.Error.fileNotFound` works.
         public static func == (a: Error, b: Error) -> Bool { a.code == b.code }
 
+        /// Returns whether `error` is a `Realm.Error` with the code of `pattern`.
         public static func ~= (pattern: Error, error: any Swift.Error) -> Bool { (error as? Error)?.code == pattern.code }
 
+        // Patterns: each matches all errors with the code of the same name.
         public static let fail = Error(.fail, "")
         public static let fileAccess = Error(.fileAccess, "")
         public static let filePermissionDenied = Error(.filePermissionDenied, "")
@@ -70,7 +75,7 @@ extension Realm {
     }
 }
 
-/// Sentences that are said in more than one place.
+/// Messages that several functions use.
 enum RealmMessage {
     static func outsideTransaction(_ action: String) -> String {
         "Cannot \(action) outside of a write transaction: do it within realm.write { … }."
@@ -85,5 +90,5 @@ enum RealmMessage {
         "Invalid value '\(unwrapped(value) ?? "nil")' for property '\(type.name).\(type.columns[place].name)', which takes \(type.columns[place].type.name)."
     }
 
-    static let frozen = "Cannot modify a frozen realm or what was read from it: thaw() gives the live one."
+    static let frozen = "Cannot modify a frozen realm or objects read from it: use thaw() to get the live ones."
 }

@@ -4,27 +4,27 @@ import FirnModel
 import Foundation
 import Synchronization
 
-/// One file, shared by all realms of this process that have it open.
+/// One open file, which all realms of this process share.
 final class RealmFile: Sendable {
     let database: Database
     let path: String
-    /// Removed with the last realm (in-memory realms).
+    /// True for in-memory realms: the file is removed with the last realm.
     let isTemporary: Bool
-    /// Where asynchronous writes of this file stand in line for the lock, one behind the other.
+    /// The serial queue on which asynchronous writes of this file wait for the lock.
     let waiters = DispatchQueue(label: "firn.waiters")
     private let listeners: Mutex<[Listener]> = Mutex([])
-    /// Which realms of this process hold which version.
+    /// The version that each realm of this process holds.
     let holds: Mutex<[ObjectIdentifier: VersionHold]> = Mutex([:])
 
-    // What listens is told at its own place alone.
+    // Each realm is notified only on its own executor.
     private struct Listener: @unchecked Sendable {
         weak var core: RealmCore?
-        /// Of that realm, which holds it; rung from anywhere.
+        /// The realm's doorbell, which the realm holds. Any thread can ring it.
         weak var doorbell: Doorbell?
     }
-    /// The thread within a write transaction that no other thread can end; 0: none.
+    /// The thread within a write transaction that only this thread can end; 0 if there is none.
     private let writer = Atomic<UInt>(0)
-    /// What is known of commits of other processes, while somebody observes.
+    /// The state of watching for commits of other processes, while there are observers.
     let watching: Mutex<Watching> = Mutex(Watching())
 
     private init(_ database: Database, path: String, isTemporary: Bool) {
@@ -40,27 +40,27 @@ final class RealmFile: Sendable {
     private struct Open {
         weak var file: RealmFile?
     }
-    /// Somebody opens the file, or sees to it that nobody does.
+    /// A thread that is opening the file, or that prevents others from opening it.
     private struct Opening {
         var thread: UInt
         let forks = Forks.count
-        /// Of this process: the thread of a parent does not end here.
+        /// False in a forked child: the parent's thread does not exist there.
         var isHere: Bool { forks == Forks.count }
     }
     private struct Openings {
         var files: [String: Open] = [:]
         var opening: [String: Opening] = [:]
-        /// Of the files in memory that this process has made.
+        /// The number of in-memory files that this process has created.
         var serial = 0
     }
     private static let lock = Lock()
-    // Guarded by `lock`, which is held for moments: files are opened, and compacted, without it.
+    // Guarded by `lock`, which is held only briefly: files are opened and compacted without it.
     nonisolated(unsafe) private static var table = Openings()
 
-    /// The file of a configuration, opened once in this process; made if it does not exist and may be written.
+    /// Returns the file of a configuration, which is opened once in this process. Creates it if it does not exist and the configuration is not read-only.
     static func of(_ configuration: Realm.Configuration) throws -> RealmFile {
         let place = try configuration.place(), key = try configuration.key(), name = try configuration.fileKey()
-        // Who has it open keeps it open: nobody need be alone for that.
+        // An open file can be shared without excluding other threads.
         if let file = opened(name) {
             try file.check(key)
             return file
@@ -70,9 +70,9 @@ final class RealmFile: Sendable {
                 try file.check(key)
                 return file
             }
-            // One in memory gets a name that none had: the one before may be about to be removed.
+            // Every in-memory file gets a new name: a previous one may still be about to be removed.
             let path = place.isTemporary ? "\(place.path)-\(nextSerial()).firn" : place.path
-            // Those of processes that were killed hold memory of the machine.
+            // The files of killed processes occupy memory of the machine.
             if place.isTemporary { AbandonedFiles.removeMemory(in: Paths.directory(of: path)) }
             let file = try RealmFile(configuration, path, isTemporary: place.isTemporary)
             remember(file, name)
@@ -80,9 +80,9 @@ final class RealmFile: Sendable {
         }
     }
 
-    /// A forked child opens anew what its parent had open.
+    /// Returns the open file with a key, or nil. A forked child does not use the files of its parent.
     private static func opened(_ name: String) -> RealmFile? {
-        // Held until the lock is free again.
+        // The reference is released after the lock.
         let file = lock.withLock { table.files[name]?.file }
         return file?.database.isInherited ?? true ? nil : file
     }
@@ -95,7 +95,7 @@ final class RealmFile: Sendable {
     }
 
     private static func remember(_ file: RealmFile, _ name: String) {
-        // Let go of after the lock: whoever is looked at may have nobody else by then.
+        // Released after the lock: these may be the last references to the files.
         _ = lock.withLock {
             var seen: [RealmFile] = []
             table.files = table.files.filter { entry in
@@ -108,12 +108,12 @@ final class RealmFile: Sendable {
         }
     }
 
-    /// Runs `body` while nobody else in this process opens, or deletes, the file.
+    /// Runs `body` while no other thread of this process opens or deletes the file.
     private static func alone<R>(_ name: String, _ body: () throws -> R) throws -> R {
         let me = currentThread()
         lock.withLock {
             while let other = table.opening[name], other.isHere {
-                precondition(other.thread != me, "A realm was opened, or deleted, by a block that is called because the same realm is being opened (shouldCompactOnLaunch).")
+                precondition(other.thread != me, "A realm was opened, or deleted, by a block that runs while the same realm is being opened: shouldCompactOnLaunch must do neither.")
                 lock.wait()
             }
             table.opening[name] = Opening(thread: me)
@@ -127,14 +127,14 @@ final class RealmFile: Sendable {
         return try body()
     }
 
-    /// Whoever has not the key does not read the file because somebody else has.
+    /// Throws unless `key` is the file's key: a configuration without the key must not read the file although it is open.
     func check(_ key: EncryptionKey?) throws {
         guard database.key == key else {
             throw Realm.Error(.invalidDatabase, "Realm at path '\(path)' already opened with a different encryption key, or none.")
         }
     }
 
-    /// Runs `body` while nobody in this process opens the file; throws if somebody has it open.
+    /// Runs `body` while no thread of this process opens the file. Throws if it is open.
     static func whileClosed<R>(_ configuration: Realm.Configuration, _ body: () throws -> R) throws -> R {
         var names = [configuration, configuration]
         names[0].readOnly = false
@@ -143,7 +143,7 @@ final class RealmFile: Sendable {
         return try alone(writing) {
             func look() throws -> R {
                 for name in [writing, reading] where isOpen(name) {
-                    throw Realm.Error(.alreadyOpen, "The file '\(try configuration.place().path)' is open: let go of every realm of it, and of all that was read from them, first.")
+                    throw Realm.Error(.alreadyOpen, "The file '\(try configuration.place().path)' is open: first release all realms of it and everything read from them.")
                 }
                 return try body()
             }
@@ -153,7 +153,7 @@ final class RealmFile: Sendable {
 
     private static func isOpen(_ name: String) -> Bool { opened(name) != nil }
 
-    /// A realm in memory of this configuration is open.
+    /// Returns whether a realm in memory of this configuration is open.
     static func isOpen(_ configuration: Realm.Configuration) -> Bool { (try? configuration.fileKey()).map(isOpen) ?? false }
 
     private convenience init(_ configuration: Realm.Configuration, _ path: String, isTemporary: Bool) throws {
@@ -167,12 +167,12 @@ final class RealmFile: Sendable {
         if access(path, F_OK) == 0 {
             database = try open()
         } else {
-            guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file '\(path)', and a read-only realm makes none") }
+            guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file '\(path)', and a read-only realm does not create one") }
             var created: Database?
             do throws(FirnError) {
                 created = try Database.create(path: path, retention: retention, key: key, sources: isTemporary ? .ownerOnly : .none, memory: memory)
             } catch {
-                // Another process was first: the file is theirs as well.
+                // Another process has created the file first: both use it.
                 guard error.code == .exists else { throw error }
             }
             if let created, configuration.mapsFile { database = created } else { database = try open() }
@@ -182,32 +182,32 @@ final class RealmFile: Sendable {
 
     // MARK: Commits
 
-    /// This thread, and no other, will end the transaction that is under way.
+    /// Records that only this thread can end the transaction that is under way.
     func noteWriter(_ thread: UInt) { writer.store(thread, ordering: .relaxed) }
 
-    /// It has ended, and another thread may have begun one since: that stands.
+    /// Records that the transaction has ended, unless another thread has already begun one.
     func forgetWriter(_ thread: UInt) { _ = writer.compareExchange(expected: thread, desired: 0, ordering: .relaxed) }
 
-    /// Throws where whoever waits for a transaction's end would wait for itself.
+    /// Throws if this thread would wait for the end of its own transaction.
     func checkWaiting() throws {
         guard writer.load(ordering: .relaxed) == currentThread() else { return }
-        throw Realm.Error(.alreadyInTransaction, "This thread is within a write transaction of another Realm of '\(path)', and would wait for itself for ever.")
+        throw Realm.Error(.alreadyInTransaction, "This thread is within a write transaction of another Realm of '\(path)', and would wait for itself forever.")
     }
 
     func listen(_ core: RealmCore) {
         let listener = Listener(core: core, doorbell: core.doorbell)
         listeners.withLock { listeners in
-            // Not by the realm: whoever looks may be the last to hold it, at a place that is not its own.
+            // Tests the doorbell and not the realm: this could take the last reference to a realm on a thread that it does not belong to.
             listeners.removeAll { $0.doorbell == nil }
             listeners.append(listener)
         }
     }
 
-    /// The doorbells of the realms that have this file open, but for one.
+    /// Returns the doorbells of all realms that have this file open, except one.
     func doorbells(but mine: Doorbell?) -> [Doorbell] {
         listeners.withLock { $0.compactMap(\.doorbell) }.filter { $0 !== mine }
     }
 
-    /// The realms that have this file open, but for one.
+    /// Returns the realms that have this file open, except one.
     func others(than core: RealmCore?) -> [RealmCore] { listeners.withLock { $0 }.compactMap(\.core).filter { $0 !== core } }
 }

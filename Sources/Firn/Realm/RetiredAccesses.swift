@@ -1,21 +1,21 @@
 import FirnBytes
 import FirnModel
 
-/// What objects point at that were read before their realm was invalidated: they are never valid again, and say so as long as somebody holds them.
+/// The accesses of objects that were read before their realm was invalidated. They stay invalid, and report it as long as they exist.
 ///
-/// Nobody knows how many there are. So that a realm that is invalidated a million times stays small, one access stands for all of its class and type, and of the
-/// others no more is kept than what their objects point at.
+/// The number of these objects is not known. So that a realm can be invalidated a million times without growing, one access represents all others of its
+/// class and type; of the others, only the state that their objects point at is kept.
 struct RetiredAccesses {
     private var kept: [TypeAccess] = []
     private var states: [UnsafeMutablePointer<AccessState>] = []
 
-    /// Retires an access that the realm uses no more.
+    /// Retires an access that the realm no longer uses.
     mutating func take(_ access: TypeAccess) {
         access.retire()
         if let same = kept.first(where: { $0.stands(for: access) }) { states.append(access.leaveState(to: same)) } else { kept.append(access) }
     }
 
-    /// With the realm, whose objects are gone by then.
+    /// Called when the realm is released; its objects are released by then.
     func release() { for state in states { state.deallocate() } }
 }
 
@@ -23,7 +23,7 @@ extension TypeAccess {
     func stands(for other: TypeAccess) -> Bool { schema === other.schema && type == other.type }
 }
 
-/// A table of which nothing is left, or that never was.
+/// A table without rows: of retired objects, or of a class that the file has no type for.
 final class NoRows: RowTable {
     let type: TypeSchema
     let schema: FirnModel.Schema
@@ -33,7 +33,7 @@ final class NoRows: RowTable {
         schema = former.schema
     }
 
-    /// Of a class that the file has no type for.
+    /// Creates the table of a class that the file has no type for.
     convenience init(_ known: ClassSchema) { self.init(known.typeSchema, FirnModel.Schema(known.reachable().map(\.typeSchema))) }
 
     private init(_ type: TypeSchema, _ schema: FirnModel.Schema) {

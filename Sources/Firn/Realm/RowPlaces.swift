@@ -1,12 +1,12 @@
 import FirnBytes
 import FirnModel
 
-/// Where rows stand, for those who ask for one after the other: the segment of the last one answers for the next, if its row ids are consecutive.
+/// Finds the positions of rows that are read in sequence: the segment of the last one is used for the next one if its row ids are consecutive.
 struct RowPlaces {
     private let access: TypeAccess
     private var generation: UInt32
     private var segment = 0
-    /// Row ids of the segment; empty while none is known.
+    /// The row ids of the segment; empty if none is known.
     private var rows: Range<Int64> = 0..<0
     private var live: Bits?
 
@@ -15,7 +15,7 @@ struct RowPlaces {
         generation = access.state.pointee.generation
     }
 
-    /// Nil if there is no such row.
+    /// Returns the segment and the position of a row, or nil if it does not exist.
     mutating func place(of rowID: Int64) -> (segment: Int, position: Int)? {
         guard rows.contains(rowID), generation == access.state.pointee.generation else { return find(rowID) }
         let position = Int(rowID &- rows.lowerBound)
@@ -27,7 +27,7 @@ struct RowPlaces {
         rows = 0..<0
         generation = access.state.pointee.generation
         guard let place = access.place(of: rowID) else { return nil }
-        // Rows of a transaction may be deleted by whoever asks, and the last segment grows: those are asked for one by one.
+        // In a transaction the caller may delete rows, and the last segment grows, so each row is looked up.
         guard !access.isWritten else { return place }
         access.core.reading(()) { () throws(Damage) in
             let found = try access.table.segment(place.segment), count = found.rowCount

@@ -1,19 +1,19 @@
 import FirnModel
 
-/// An object or collection as it is at one version, for good: to be handed to any task, thread or actor, and read there.
+/// An object or collection at one version, which any task, thread or actor can read.
 ///
 ///     let snapshot = Snapshot(realm.objects(Dog.self))
 ///     await Task.detached { snapshot.value.count }.value
 ///
-/// Like all that is frozen it keeps its version in the file as long as it is held.
+/// Like every frozen object, it keeps its version in the file as long as it exists.
 public struct Snapshot<Value: ThreadConfined>: @unchecked Sendable {
-    /// Frozen: nobody can change it, anybody may read it.
+    /// The frozen value: immutable, and readable on any thread.
     public let value: Value
 
-    /// The state of the realm's version; in a transaction: the one when it began. Traps where there is none: for what belongs to no realm, is deleted, or was
-    /// made in the same transaction.
+    /// Freezes a value at the realm's version; in a transaction, at the version that it began from. Traps if the value is unmanaged, deleted or was created in
+    /// the same transaction.
     public init(_ value: Value) {
-        guard let realm = value.realm else { preconditionFailure("Unmanaged objects have no snapshot: add them to a realm first, or hand over a detached() copy.") }
+        guard let realm = value.realm else { preconditionFailure("Unmanaged objects have no snapshot: add them to a realm first, or pass on a detached() copy.") }
         if realm.isFrozen {
             self.value = value
             return

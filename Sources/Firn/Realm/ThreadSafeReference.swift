@@ -1,29 +1,31 @@
 import FirnModel
 import Synchronization
 
-/// What belongs to the place of a realm, and can be found again in another realm of the same file: objects, results, lists, sets, inverse links, projections.
+/// A value that belongs to a realm's thread, queue or actor and that can be found again in another realm of the same file: objects, collections, projections.
 public protocol ThreadConfined {
+    /// The realm that manages the value, or nil.
     var realm: Realm? { get }
+    /// True if the value was deleted or its realm was invalidated.
     var isInvalidated: Bool { get }
-    /// The same in another realm of the same file; nil if it is not there.
+    /// Returns the same value in another realm of the same file, or nil if it does not exist there.
     func _moved(to realm: Realm) -> Self?
 }
 
-/// Hands what was read from a realm over to another thread, queue or actor: made here, resolved once in a realm there.
+/// Passes a value of a realm to another thread, queue or actor. It is created here and resolved once in a realm there.
 ///
 ///     let reference = ThreadSafeReference(to: dog)
 ///     queue.async { let dog = try! Realm(configuration: configuration, queue: queue).resolve(reference) }
 ///
-/// Handing over `Snapshot(dog)` does the same where nothing is to be written.
+/// If the receiver does not write, `Snapshot(dog)` does the same.
 public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sendable {
-    // Used at one place after the other.
+    // Used by one executor after the other.
     private let confined: Mutex<Carried<Confined>?>
     private let file: RealmFile
 
-    /// Traps unless it is managed and valid.
+    /// Creates a reference. Traps unless the value is managed and valid, and after the first change of a write transaction.
     public init(to threadConfined: Confined) {
         guard let core = threadConfined.realm?.core else {
-            preconditionFailure("Cannot construct reference to unmanaged object, which can be passed across threads directly: add it to a realm first, or hand over a detached() copy.")
+            preconditionFailure("Cannot construct reference to unmanaged object, which can be passed across threads directly: add it to a realm first, or pass on a detached() copy.")
         }
         precondition(!threadConfined.isInvalidated, "Cannot construct reference to invalidated object")
         precondition(!core.isInTransaction || !core.hasChanges, "Cannot obtain thread safe reference during a write transaction that has made changes: commit first.")
@@ -31,7 +33,7 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
         confined = Mutex(Carried(threadConfined))
     }
 
-    /// It was resolved already.
+    /// True if the reference was already resolved.
     public var isInvalidated: Bool { confined.withLock { $0 == nil } }
 
     func resolve(in core: RealmCore) -> Confined? {
@@ -47,19 +49,21 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
 }
 
 extension Realm {
-    /// What the reference stands for, in this realm, which goes to the newest version; nil if it was deleted meanwhile. Each reference is resolved once.
+    /// Moves this realm to the newest version and returns the value of a reference in it, or nil if the value was deleted. Traps if the reference was already
+    /// resolved.
     public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? { reference.resolve(in: core) }
 }
 
-/// A property or variable that can be used from any thread, one at a time: each finds the value in a realm of its own.
+/// A property or variable that any thread can use: each thread reads the value in a realm of its own.
 @propertyWrapper
 public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
     private struct Held: @unchecked Sendable { var value: T? }
     private let held: Mutex<Held>
 
+    /// Wraps a value of a realm.
     public init(wrappedValue: T?) { held = Mutex(Held(value: wrappedValue)) }
 
-    /// Here: the value itself where it may be used, else the same in this thread's realm; nil if it is not there any more.
+    /// The value itself if this thread may use it, otherwise the same value in this thread's realm; nil if it no longer exists.
     public var wrappedValue: T? {
         get {
             guard let value = held.withLock({ $0 }).value else { return nil }
@@ -77,7 +81,7 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {
 }
 
 extension Confinement {
-    /// Without asking actors, whose answer to no is a trap.
+    /// As `isHere`, but false for actors, for which the check would trap.
     fileprivate var isPlainlyHere: Bool { if case .actor = self { false } else { isHere } }
 }
 
@@ -126,7 +130,7 @@ extension SectionedResults: ThreadConfined {
 }
 
 extension ResultsSection: ThreadConfined {
-    /// The key block is used there too. Nil where no element has the key.
+    /// Returns the section in another realm, computed with the same key block, or nil if no element has the key there.
     public func _moved(to realm: Realm) -> ResultsSection? {
         guard let moved = part.sections.moved(to: realm.core), moved.section(key) != nil else { return nil }
         return ResultsSection(SectionPart(moved, key))

@@ -7,17 +7,16 @@ import Musl
 import Darwin
 #endif
 
-/// A thread while it runs: what the realms of a thread belong to. The system gives the number of a thread that has ended to a later one; that one has a
-/// token of its own.
+/// Represents a running thread, which realms belong to. The system may reuse the number of a thread that has ended; the new thread has a token of its own.
 final class ThreadToken: Sendable {
-    /// No other token of this process has it.
+    /// Unique among all tokens of this process.
     let serial: UInt64
-    /// What `currentThread()` gives there.
+    /// The value of `currentThread()` on this thread.
     let number: UInt
     private let over = Atomic<Bool>(false)
     private let realms: Mutex<[Held]> = Mutex([])
 
-    // Looked at on the token's own thread, when that ends.
+    // Used only on the token's own thread, when it ends.
     private struct Held: @unchecked Sendable {
         weak var core: RealmCore?
     }
@@ -29,11 +28,11 @@ final class ThreadToken: Sendable {
         number = currentThread()
     }
 
-    /// That of the thread that asks.
+    /// The token of the calling thread.
     static var current: ThreadToken {
         if let held = pthread_getspecific(key) { return Unmanaged<ThreadToken>.fromOpaque(held).takeUnretainedValue() }
         let token = ThreadToken()
-        precondition(pthread_setspecific(key, Unmanaged.passRetained(token).toOpaque()) == 0, "no memory for another thread")
+        precondition(pthread_setspecific(key, Unmanaged.passRetained(token).toOpaque()) == 0, "no memory for the thread-specific data of another thread")
         return token
     }
 
@@ -46,17 +45,17 @@ final class ThreadToken: Sendable {
             if let held { Unmanaged<ThreadToken>.fromOpaque(held).takeRetainedValue().end() }
             #endif
         }
-        precondition(failure == 0, "the program has no place left for what belongs to threads (\(failure))")
+        precondition(failure == 0, "cannot create the key of thread-specific data (error \(failure))")
         return key
     }()
 
-    /// The thread has ended: whatever comes after it is another one.
+    /// True after the thread has ended. A later thread with the same number is another one.
     var isOver: Bool { over.load(ordering: .acquiring) }
 
-    /// The thread that asks is this one.
+    /// True on this token's thread.
     var isCurrent: Bool { number == currentThread() && !isOver }
 
-    /// The realm is told when the thread ends.
+    /// Registers a realm whose fast paths are closed when the thread ends.
     func hold(_ core: RealmCore) {
         let held = Held(core: core)
         realms.withLock { realms in
@@ -76,7 +75,7 @@ final class ThreadToken: Sendable {
 }
 
 extension RealmCore {
-    /// The thread has ended: a later one may have its number, by which fast paths know it.
+    /// Stops the fast paths from using the number of a thread that has ended, which a later thread may get.
     func closeFastPaths() {
         thread = 0
         for access in allAccesses { access.state.pointee.thread = 0 }

@@ -1,9 +1,9 @@
 import FirnBytes
 import FirnModel
 
-/// Making objects and rows.
+/// Creating objects and rows.
 extension TypeAccess {
-    /// The managed object of a row; nil if there is no such row.
+    /// Returns the managed object of a row, or nil if there is no such row.
     func object(_ rowID: Int64) -> ObjectBase? {
         core.confinement.check()
         guard let place = place(of: rowID) else { return nil }
@@ -19,7 +19,7 @@ extension TypeAccess {
         return object
     }
 
-    /// Makes an unmanaged object the one of a row.
+    /// Makes an unmanaged object the managed object of a row.
     func manage(_ object: ObjectBase, _ rowID: Int64) {
         attachProperties(of: object)
         object._core = core
@@ -27,7 +27,7 @@ extension TypeAccess {
         object._rowID = rowID
     }
 
-    /// Adds an unmanaged object, and those it leads to.
+    /// Adds an unmanaged object, and the unmanaged objects that it refers to.
     func add(_ object: ObjectBase, update: Realm.UpdatePolicy) {
         if let object = object.asDynamic, let contents = object.contents { return add(object, contents, update: update) }
         let schema = schema!
@@ -36,7 +36,7 @@ extension TypeAccess {
             let value = storedKey(schema.properties[key], of: object)
             if let existing = find(value) { return update == .all ? overwrite(existing, from: object, onlyChanged: false) : overwrite(existing, from: object, onlyChanged: true) }
         }
-        // What leads to other objects is set when this one has its row: they may lead back to it.
+        // References are set after this object has its row, because the referenced objects may link back to it.
         var later: [(column: Int, property: ClassSchema.Property, content: Any?)] = []
         if hasLeading {
             for (property, column) in zip(schema.properties, columns) where column >= 0 && property.leadsOn {
@@ -64,7 +64,7 @@ extension TypeAccess {
 
     private func fill(_ columns: UnsafeMutablePointer<Column>, _ count: Int, from object: ObjectBase) {
         appendValues(of: object, to: columns)
-        // Columns that came while the realm was open.
+        // Columns that were added while the realm was open.
         for column in type.columns.count..<max(count, type.columns.count) { columns[column].appendMissing() }
     }
 
@@ -74,7 +74,7 @@ extension TypeAccess {
         return column.value(at: 0)
     }
 
-    /// The row with a primary key.
+    /// Returns the id of the row with a primary key, or nil.
     func find(_ key: Value) -> Int64? {
         core.failing(nil) { () throws(FirnError) in
             if let transaction = core.transaction { return try transaction.find(name, key: [key]) }
@@ -84,7 +84,7 @@ extension TypeAccess {
         }
     }
 
-    /// `update: .all` and `.modified`: the existing object takes the new one's values, and the new one becomes it.
+    /// For `update: .all` and `.modified`: the existing row gets the new object's values, and the new object becomes the managed object of that row.
     private func overwrite(_ rowID: Int64, from object: ObjectBase, onlyChanged: Bool) {
         let schema = schema!
         var contents: [(column: Int, property: ClassSchema.Property, content: Any?)] = []
@@ -101,7 +101,7 @@ extension TypeAccess {
 }
 
 extension _PropertyAccess {
-    /// Both are the same stored value.
+    /// Returns whether both are the same stored value.
     func sameContent(_ a: Any?, _ b: Any?) -> Bool {
         guard let first = Value(any: a), let second = Value(any: b) else { return false }
         return first == second
@@ -112,8 +112,8 @@ extension Column {
     fileprivate mutating func appendMissing() { if !append(Column.absentValue(type)) { appendNull() } }
 }
 
-/// What is done with each property of each object that is added or read, as one closure for each class: every step holds the next, so that none has to
-/// be looked up, or held, for an object.
+/// One closure for each class that attaches or appends all properties of an object. Each step captures the next one, so that nothing has to be looked up or
+/// retained for an object.
 extension TypeAccess {
     static func attaching(_ schema: ClassSchema, _ columns: [Int]) -> (ObjectBase) -> Void {
         var whole: ((ObjectBase) -> Void)?
@@ -133,7 +133,7 @@ extension TypeAccess {
     }
 
     static func appending(_ schema: ClassSchema, _ columns: [Int], _ type: TypeSchema) -> (ObjectBase, UnsafeMutablePointer<Column>) -> Void {
-        // The property of the class that fills a column with one plain value.
+        // The property of the class that fills a column with one plain value, by column.
         var plain: [_PropertyAccess?] = Array(repeating: nil, count: type.columns.count)
         for (property, column) in zip(schema.properties, columns) where column >= 0 && !property.leadsOn { plain[column] = property.access }
         var whole: ((ObjectBase, UnsafeMutablePointer<Column>) -> Void) = { _, _ in }
@@ -156,6 +156,6 @@ extension TypeAccess {
 }
 
 extension ClassSchema.Property {
-    /// Links, embedded objects and collections: what is set after the row is there.
+    /// True for links, embedded objects, collections and values of any type, which are set after the row exists.
     var leadsOn: Bool { shape.type.isCollection || shape.target != nil || shape.type.kind == .any }
 }

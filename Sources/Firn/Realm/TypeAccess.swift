@@ -1,42 +1,42 @@
 import FirnBytes
 import FirnModel
 
-/// The objects of one type in one open realm: where their rows are, what was decoded of them last, and how new ones are made.
+/// Reads, writes and creates the objects of one type in one open realm.
 final class TypeAccess {
     unowned(unsafe) let core: RealmCore
-    /// The same, to be used without counting a reference: the realm is referred to weakly, which makes counting slow.
+    /// As `core`, used without counting references: the realm has weak references, which make counting slow.
     private let owner: Unmanaged<RealmCore>
     let name: String
-    /// Nil: the type is known from the file alone (dynamic objects).
+    /// The schema of the class; nil if the type is known only from the file (dynamic objects).
     let schema: ClassSchema?
     let state: UnsafeMutablePointer<AccessState>
-    /// The type as the file has it at the realm's version.
+    /// The type in the file at the realm's version.
     private(set) var type: TypeSchema
     private let typeIndex: Int
     var typeNumber: Int { typeIndex }
-    /// The file has no such type: there are no objects.
+    /// True if the file has no such type, so that there are no objects.
     var isAbsent: Bool { typeIndex < 0 }
-    /// By property of the class: its column; -1 for derived properties.
+    /// The column of each property of the class; -1 for derived properties.
     private(set) var columns: [Int] = []
-    /// The state is this one's to release.
+    /// True if this access must deallocate the state.
     private var hasState = true
     @exclusivity(unchecked) private var windows: WindowSet
-    /// Of frozen realms, which many threads read at a time.
+    /// The decoded vectors of a frozen realm, which many threads read concurrently; nil for live realms.
     private let frozen: FrozenWindows?
-    /// Tells the properties of a new managed object their columns.
+    /// Sets the columns of the properties of a new managed object.
     private var attach: (ObjectBase) -> Void = { _ in }
     /// Appends the values of an unmanaged object to the columns.
     private var append: (ObjectBase, UnsafeMutablePointer<Column>) -> Void = { _, _ in }
     private let hasKey: Bool
-    /// Some property leads to other objects, or is a collection.
+    /// True if a property refers to other objects or is a collection.
     let hasLeading: Bool
-    /// The rows: of the version the realm is at, or of the transaction under way.
+    /// The rows of the realm's version, or of the transaction under way.
     @exclusivity(unchecked) private var rows: any RowTable
-    /// `rows`, where they are those of a transaction.
+    /// `rows`, if they are those of a transaction.
     @exclusivity(unchecked) private var workingRows: Unmanaged<WorkingTable>?
-    /// The same, while the transaction is under way: nothing is written between the parts of a group.
+    /// As `workingRows`, but nil between the parts of a group, when nothing may be written.
     @exclusivity(unchecked) private var writableRows: Unmanaged<WorkingTable>?
-    /// Collections of objects of this type that are in use, by row and column.
+    /// The collections of objects of this type that are in use, by row and column.
     var cells: [CellKey: WeakCell] = [:]
 
     init(_ core: RealmCore, _ schema: ClassSchema?, typeIndex: Int) {
@@ -61,7 +61,7 @@ final class TypeAccess {
 
     deinit { if hasState { state.deallocate() } }
 
-    /// Objects may point at it longer than the access is needed: the caller releases it. What they find from then on is another, retired as this one is.
+    /// Makes the state refer to another retired access and returns it. The caller must deallocate it when no object points at it any more.
     func leaveState(to other: TypeAccess) -> UnsafeMutablePointer<AccessState> {
         hasState = false
         state.pointee.thread = 0
@@ -74,7 +74,7 @@ final class TypeAccess {
 
     // MARK: Versions
 
-    /// The realm moved to another version, or began or ended a transaction.
+    /// Called when the realm has moved to another version, or has begun or ended a transaction.
     func moved() {
         rows = core.table(typeIndex)
         workingRows = (rows as? WorkingTable).map(Unmanaged.passUnretained)
@@ -84,7 +84,7 @@ final class TypeAccess {
         cells = cells.filter { $0.value.cell != nil }
     }
 
-    /// Rows may stand elsewhere, and vectors may hold other values.
+    /// Discards positions and decoded vectors, which may have changed.
     func forgetPlaces() {
         state.pointee.generation &+= 1
         windows.forget()
@@ -92,19 +92,19 @@ final class TypeAccess {
 
     var table: any RowTable { rows }
 
-    /// Traps where the realm does not belong.
+    /// Traps unless the realm may be used on this thread.
     func check() { owner._withUnsafeGuaranteedRef { $0.check() } }
 
-    /// A transaction is under way.
+    /// True while a transaction is under way.
     var isWritten: Bool { workingRows != nil }
 
-    /// The rows of the transaction under way; the caller has asked `requireTransaction`.
+    /// The rows of the transaction under way. The caller has called `requireTransaction`.
     var working: WorkingTable {
         guard let workingRows else { preconditionFailure(RealmMessage.outsideTransaction("modify \(name) objects")) }
         return workingRows.takeUnretainedValue()
     }
 
-    /// Lets `body` set a value of a column, in the transaction under way.
+    /// Calls `body` to set a value of a column in the transaction under way.
     @inline(__always)
     func write(_ column: Int, _ body: (WorkingTable) throws(FirnError) -> Void) {
         guard let writableRows else { refuseChange() }
@@ -141,12 +141,12 @@ final class TypeAccess {
         for (key, cell) in cells where key.column == column { cell.cell?.forget() }
     }
 
-    /// After `invalidate`: none of the objects can be used again.
+    /// True after `invalidate`: none of the objects can be used again.
     private(set) var isRetired = false
     func retire() {
         isRetired = true
         for cell in cells.values { cell.cell?.forget() }
-        // The version, and what was decoded of it, is nobody's for the sake of objects that cannot be read.
+        // Objects that cannot be read must not keep the version and its decoded vectors in memory.
         rows = NoRows(rows)
         workingRows = nil
         writableRows = nil
@@ -159,14 +159,14 @@ final class TypeAccess {
         core.reading(nil) { () throws(Damage) in try rows.place(of: rowID) }
     }
 
-    /// Whether there is such an object. Where the file is damaged and it cannot be found, nobody knows that it is not: it reads as zeros.
+    /// Returns whether there is such an object. If damage keeps it from being found, this returns true, and the object reads as zeros.
     func holds(_ rowID: Int64) -> Bool { !isRetired && (place(of: rowID) != nil || core.damage != nil) }
 
     func isKey(_ column: Int) -> Bool { type.key.contains(column) }
 
     // MARK: Reading
 
-    /// What reading an object gives whose place cannot be found; why is noted already.
+    /// Thrown by reads of an object whose row cannot be found. The cause was already recorded.
     private static let lost = Damage("an object cannot be found")
 
     func word(_ segment: Int32, _ position: Int32, _ column: Int) throws(Damage) -> Int64? {

@@ -1,7 +1,7 @@
 import FirnBytes
 
 extension Unmanaged {
-    /// Lends the object to `body` without counting a reference, where somebody else holds it all the while.
+    /// Calls `body` with the object without counting a reference. The caller guarantees that another reference keeps the object alive.
     @inline(__always)
     func lend<R>(_ body: (Instance) throws(Damage) -> R) throws(Damage) -> R {
         let result = _withUnsafeGuaranteedRef { object -> Result<R, Damage> in

@@ -1,10 +1,10 @@
 import FirnBytes
 import FirnModel
 
-/// The last decoded vector of each column of a type. For one thread at a time.
+/// The last decoded vector of each column of a type. Must be used by one thread at a time.
 final class WindowSet {
     let pointers: UnsafeMutablePointer<ColumnWindow>
-    /// What the vectors were decoded into.
+    /// The columns that the vectors were decoded into.
     private(set) var columns: [Column]
 
     init(columns types: [ColumnSchema]) {
@@ -38,17 +38,17 @@ final class WindowSet {
         pointers[column].missed = -1
     }
 
-    /// The value of a row of the decoded vector.
+    /// Returns the value of a row of the decoded vector.
     func value(_ row: Int, _ column: Int) -> Value {
-        // In place: a column by itself is eight arrays to hold and to let go of.
+        // In place: copying a column would retain and release eight arrays.
         columns.withUnsafeBufferPointer { $0[column].value(at: row) }
     }
 
-    /// True if the vector is decoded now. The first time that a vector is asked for it is not: a single value costs less by itself.
+    /// Returns whether the vector is decoded. The first request for a vector does not decode it: a single value is cheaper to read by itself.
     func load(_ segment: Int, _ vector: Int, _ column: Int, from table: any RowTable) throws(Damage) -> Bool {
         let key = segment << 32 | vector
         if pointers[column].key == key { return true }
-        // Collections may be long: never a thousand for one.
+        // Collections may be long: never decodes 1,024 for one.
         if columns[column].type.isCollection { return false }
         if pointers[column].missed != key {
             pointers[column].missed = key
@@ -63,7 +63,7 @@ final class WindowSet {
         return true
     }
 
-    /// Where the fast path finds values and presence.
+    /// Copies values and presence to where the fast path reads them.
     private func copy(_ column: Int) throws(Damage) {
         let values = columns[column]
         switch values.type.kind {
