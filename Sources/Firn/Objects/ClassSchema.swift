@@ -2,15 +2,15 @@ import FirnModel
 @_spi(Reflection) import Swift
 import Synchronization
 
-/// What the declarations of an `Object` class say: its type's name and its properties. Read once for each class.
+/// The schema that a class declares: the name of its type and its properties. Read once for each class.
 final class ClassSchema: @unchecked Sendable {
     struct Property {
-        /// In the schema (`propertiesMapping` may give another than the code's).
+        /// The name in the schema, which `propertiesMapping` can make different from the name in code.
         var name: String
         var codeName: String
         var access: _PropertyAccess
         var options: PersistedOptions
-        /// Of a `LinkingObjects` property: the link that it is the inverse of.
+        /// The link that a `LinkingObjects` property is the inverse of; nil for other properties.
         var origin: String?
         var shape: _Shape { access.shape }
     }
@@ -18,20 +18,20 @@ final class ClassSchema: @unchecked Sendable {
     let objectClass: ObjectBase.Type
     let name: String
     let isEmbedded: Bool
-    /// In the order of declaration, those of super classes first.
+    /// The properties in the order of declaration, those of superclasses first.
     let properties: [Property]
-    /// Position in `properties`.
+    /// The position in `properties`; nil if there is no primary key.
     let primaryKey: Int?
 
-    /// Those with a column.
+    /// The properties that have a column.
     let stored: [Property]
 
     private static let known: Mutex<[ObjectIdentifier: ClassSchema]> = Mutex([:])
 
-    /// Those that were asked for so far.
+    /// The schemas that were requested so far.
     static var everyKnown: [ClassSchema] { known.withLock { $0.values.sorted { $0.name < $1.name } } }
 
-    /// The schema of a class; traps where its declarations contradict each other.
+    /// Returns the schema of a class. Traps if its declarations contradict each other.
     static func of(_ objectClass: ObjectBase.Type) -> ClassSchema {
         let id = ObjectIdentifier(objectClass)
         if let schema = known.withLock({ $0[id] }) { return schema }
@@ -50,7 +50,7 @@ final class ClassSchema: @unchecked Sendable {
         let example = objectClass.init()
         let mapping = objectClass.propertiesMapping()
         var properties: [Property] = []
-        // 1: class types.
+        // Option 1: the fields of class types.
         _ = _forEachField(of: objectClass, options: _EachFieldOptions(rawValue: 1)) { name, offset, type, _ in
             guard let persisted = type as? any AnyPersisted.Type else { return true }
             var code = String(cString: name)
@@ -65,11 +65,11 @@ final class ClassSchema: @unchecked Sendable {
             if objectClass.primaryKey() == name { properties[index].options.formUnion([.primaryKey, .indexed]) }
             if objectClass.indexedProperties().contains(name) { properties[index].options.insert(.indexed) }
             if objectClass.ignoredProperties().contains(name) {
-                preconditionFailure("'\(self.name).\(name)' is @Persisted and in ignoredProperties(): take @Persisted away from what is not to be stored")
+                preconditionFailure("'\(self.name).\(name)' is @Persisted and in ignoredProperties(): remove one of them")
             }
         }
         if let key = objectClass.primaryKey() {
-            precondition(properties.contains { $0.codeName == key }, "primaryKey() of '\(self.name)' names '\(key)', which is no @Persisted property")
+            precondition(properties.contains { $0.codeName == key }, "primaryKey() of '\(self.name)' names '\(key)', which is not a @Persisted property")
         }
         self.properties = properties
         stored = properties.filter { !$0.shape.isLinking }
@@ -87,7 +87,7 @@ final class ClassSchema: @unchecked Sendable {
 
     func index(of property: String) -> Int? { properties.firstIndex { $0.name == property || $0.codeName == property } }
 
-    /// The type as a file holds it, without ids.
+    /// The type as a file stores it, without ids.
     var typeSchema: TypeSchema {
         let stored = stored
         let columns = stored.map { property in
@@ -97,7 +97,7 @@ final class ClassSchema: @unchecked Sendable {
                 if target is EmbeddedObject.Type { type.kind = .embedded }
             }
             var indexes: IndexMarks = []
-            // A key has an index where it needs one, without being asked.
+            // The library indexes keys itself when needed.
             if property.options.contains(.indexed), !property.options.contains(.primaryKey), type.refusal(of: .values) == nil { indexes.insert(.values) }
             if property.options.contains(.fullText), type.refusal(of: .words) == nil { indexes.insert(.words) }
             return ColumnSchema(property.name, type, indexes: indexes)
@@ -106,7 +106,7 @@ final class ClassSchema: @unchecked Sendable {
         return TypeSchema(name, columns: columns, key: key, isEmbedded: isEmbedded)
     }
 
-    /// This class and those that its properties lead to.
+    /// Returns this schema and those of the classes that its properties refer to, directly or indirectly.
     func reachable() -> [ClassSchema] {
         var found: [ClassSchema] = [self], next = 0
         while next < found.count {

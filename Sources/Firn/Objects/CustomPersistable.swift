@@ -1,6 +1,6 @@
 import FirnModel
 
-/// A type of your own that is stored as a value or as an embedded object: properties, optional properties and elements of collections may have it.
+/// A type of your own that is stored as a value or as an embedded object. Properties, optional properties and elements of collections can have it.
 ///
 ///     extension URL: FailableCustomPersistable {
 ///         public typealias PersistedType = String
@@ -8,17 +8,20 @@ import FirnModel
 ///         public var persistableValue: String { absoluteString }
 ///     }
 public protocol CustomPersistable: _CustomPersistable {
+    /// Creates a value from its stored form.
     init(persistedValue: PersistedType)
 }
 
-/// As `CustomPersistable`, where not every stored value is one of the type. What cannot be made is nil in an optional property; elsewhere it is what the
-/// zero of the stored type makes, and traps if that makes none either.
+/// As `CustomPersistable`, for types that cannot be created from every stored value. If the initializer returns nil, an optional property is nil; other
+/// properties have the value that the zero of the stored type gives. They trap if that is nil too.
 public protocol FailableCustomPersistable: _CustomPersistable {
+    /// Creates a value from its stored form, or returns nil if that is not valid.
     init?(persistedValue: PersistedType)
 }
 
-/// What both kinds of custom types have.
+/// The common requirements of both kinds of custom types.
 public protocol _CustomPersistable: _Persistable, _OptionalProperty, RealmCollectionValue where PersistedType: _CustomStorage {
+    /// The stored form of the value.
     var persistableValue: PersistedType { get }
     static func _made(of value: PersistedType) -> Self?
 }
@@ -31,7 +34,7 @@ extension FailableCustomPersistable {
     public static func _made(of value: PersistedType) -> Self? { Self(persistedValue: value) }
 }
 
-/// What custom types can be stored as: single values and embedded objects.
+/// A type that custom types can be stored as: single values and embedded objects.
 public protocol _CustomStorage: _OptionalProperty, RealmCollectionValue {
     static var _customShape: _Shape { get }
     static func _readCustom(_ object: ObjectBase, _ column: Int) -> Self?
@@ -54,10 +57,10 @@ extension ObjectBase: _CustomStorage {
 }
 
 extension _CustomPersistable {
-    /// What stands for what is not there, or is no value of the type.
+    /// The value in place of a missing or invalid one.
     private static var fallback: Self {
         guard let made = _made(of: PersistedType._zero()) else {
-            preconditionFailure("Failed to convert the zero of \(PersistedType.self) to \(self): make the property optional, or give it a value.")
+            preconditionFailure("Failed to convert the zero of \(PersistedType.self) to \(self): make the property optional, or give it an initial value.")
         }
         return made
     }
@@ -92,7 +95,7 @@ extension _CustomPersistable {
     public static func _element(_ stored: _Stored) -> Self? { PersistedType._element(stored).flatMap { _made(of: $0) } }
     public func _stored(in core: _RealmReference?) -> _Stored { persistableValue._stored(in: core) }
     public var _untypedElement: Any? { self }
-    /// A value of the type, or what it is stored as.
+    /// Accepts a value of the type, or a value of the type that it is stored as.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {
         if let same = value as? Self { return same }
         guard unwrapped(value) != nil else { return nil }

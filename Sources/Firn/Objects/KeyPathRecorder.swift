@@ -1,13 +1,13 @@
 import FirnModel
 import Synchronization
 
-/// Turns `\Dog.owner.city` into "owner.city": reads the key path on an object whose properties note that they were read.
+/// Turns `\Dog.owner.city` into "owner.city": reads the key path on an object whose properties record that they were read.
 final class KeyPathRecorder {
     private(set) var names: [String] = []
 
     func note(_ name: String) { names.append(name) }
 
-    /// An object of a class whose properties are recorded.
+    /// Returns an object of a class whose properties record reads.
     func object(_ objectClass: ObjectBase.Type) -> ObjectBase {
         let schema = ClassSchema.of(objectClass)
         let object = objectClass.init()
@@ -16,12 +16,12 @@ final class KeyPathRecorder {
         return object
     }
 
-    /// The names that reading `keyPath` goes through, joined by points.
+    /// Returns the names of the properties that reading `keyPath` reads, joined by periods. Traps if it reads no `@Persisted` property.
     static func path<Root>(_ keyPath: PartialKeyPath<Root>) -> String {
         path(keyPath, root: Root.self)
     }
 
-    /// Likewise, for a key path that is known by its root's type alone.
+    /// As above, for a key path of which only the type of the root is known.
     static func path(_ keyPath: AnyKeyPath, root: Any.Type) -> String {
         let name = Name(keyPath: keyPath)
         if let kept = known.withLock({ $0[name] }) { return kept }
@@ -30,11 +30,11 @@ final class KeyPathRecorder {
         return path
     }
 
-    // Key paths of stored properties hold nothing that threads could change.
+    // Sendable because key paths of stored properties have no mutable state.
     private struct Name: Hashable, @unchecked Sendable { var keyPath: AnyKeyPath }
     private static let known: Mutex<[Name: String]> = Mutex([:])
 
-    /// Nil: the key path reads no property that is stored.
+    /// As `path`, but returns nil if the key path reads no stored property.
     static func recorded(_ keyPath: AnyKeyPath, root: Any.Type) -> String? {
         let recorder = KeyPathRecorder()
         if let objectClass = root as? ObjectBase.Type {
@@ -42,14 +42,14 @@ final class KeyPathRecorder {
         } else if let projection = root as? any _ProjectionBase.Type {
             _ = projection._projecting(recorder.object(projection._rootClass))[keyPath: keyPath]
         } else {
-            preconditionFailure("key paths of '\(root)' name no stored property: start at an Object, EmbeddedObject or Projection")
+            preconditionFailure("key paths of '\(root)' contain no stored property: start at an Object, EmbeddedObject or Projection")
         }
         return recorder.names.isEmpty ? nil : recorder.names.joined(separator: ".")
     }
 }
 
 extension ObjectBase {
-    /// Notes that property number `property` was read.
+    /// Records that the property with this position in the schema was read.
     public final func _record(_ property: Int) {
         let schema = ClassSchema.of(type(of: self))
         _recorder!.note(schema.properties[property].name)

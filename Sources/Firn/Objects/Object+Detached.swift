@@ -1,7 +1,8 @@
 import FirnModel
 
 extension RealmCollectionValue where Self: ObjectBase {
-    /// An unmanaged copy of the object and of all that it leads to: what leads to one object in the realm leads to one copy, cycles too.
+    /// Returns an unmanaged copy of the object and of all objects that it refers to. Each object is copied once, so shared references and cycles are kept.
+    /// Returns the object itself if it is unmanaged.
     public func detached() -> Self {
         guard _state != nil else { return self }
         return unsafeDowncast(Detachment().copy(of: self), to: Self.self)
@@ -15,7 +16,7 @@ private final class Detachment {
         var rowID: Int64
     }
     private var copies: [Key: ObjectBase] = [:]
-    /// Copies that have no values yet: a list rather than a recursion, however long the chain of links.
+    /// The copies without values so far: a list instead of a recursion, because chains of links can be long.
     private var empty: [(original: ObjectBase, copy: ObjectBase)] = []
 
     func copy(of object: ObjectBase) -> ObjectBase {
@@ -29,7 +30,7 @@ private final class Detachment {
 
     private func shell(_ object: ObjectBase) -> ObjectBase {
         guard let access = object._access else { return object }
-        precondition(access.schema != nil, "Dynamic objects belong to their realm: detach objects of a class.")
+        precondition(access.schema != nil, "Dynamic objects cannot be detached: detach objects of a class.")
         let key = Key(type: ObjectIdentifier(access), rowID: object._rowID)
         if let copy = copies[key] { return copy }
         let copy = Swift.type(of: object).init()

@@ -1,6 +1,6 @@
 import FirnModel
 
-/// Properties that lead to an object, and objects as elements of collections.
+/// Properties that refer to an object, and objects as elements of collections.
 extension ObjectBase: _OptionalProperty {
     public static var _optionalShape: _Shape {
         let kind: ScalarKind = self is EmbeddedObject.Type ? .embedded : .link
@@ -18,7 +18,7 @@ extension ObjectBase: _OptionalProperty {
         object._set(column, value.map { core.link($0) } ?? .null)
     }
 
-    // Not optimised: inlined where its type is the dynamic `Self`, the initialiser stops the compiler (Swift 6.3).
+    // Not optimized: inlined where its type is the dynamic `Self`, the initializer crashes the compiler (Swift 6.3).
     @_optimize(none)
     public static func _makeOptionalProperty(at offset: Int) -> _PropertyAccess { PersistedProperty<Self?>(at: offset) }
 
@@ -59,7 +59,7 @@ extension ObjectBase: RealmCollectionValue {
     public var _object: ObjectBase? { self }
     public static var _isObject: Bool { true }
 
-    /// An object of the class, or what one can be made from.
+    /// Accepts an object of the class, or a dictionary or array of property values.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {
         switch unwrapped(value) {
         case let object as ObjectBase where type(of: object) == self || object is Self: return unsafeDowncast(object, to: self)
@@ -77,7 +77,7 @@ extension ObjectBase: RealmCollectionValue {
 }
 
 extension RealmCore {
-    /// The stored form of a link to an object, which is added first if it is not managed.
+    /// Returns the stored form of a link to an object. An unmanaged object is added first.
     func link(_ object: ObjectBase) -> Value {
         if object._core === self {
             guard object._access!.holds(object._rowID) else {
@@ -93,7 +93,7 @@ extension RealmCore {
         return .link(object._rowID)
     }
 
-    /// The stored form of an embedded object: always a row of its own. One that has an owner already is copied.
+    /// Returns the stored form of an embedded object, which always gets a row of its own. An object that already has an owner is copied.
     func embed(_ object: ObjectBase) -> Value {
         requireTransaction("add an embedded object")
         var own = object
@@ -114,7 +114,7 @@ extension RealmCore {
 }
 
 extension ObjectBase {
-    /// An unmanaged object with the same values; links lead to the same objects, embedded objects are copied with it.
+    /// Returns an unmanaged object with the same values: links refer to the same objects, embedded objects are copied.
     final func copied() -> Self {
         let copy = Swift.type(of: self).init()
         let schema = ClassSchema.of(Swift.type(of: self))

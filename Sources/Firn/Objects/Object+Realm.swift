@@ -1,20 +1,21 @@
 import Foundation
 import FirnModel
 
-/// Where an object is, and its frozen and live selves.
+/// The realm of an object, and its frozen and live versions.
 extension ObjectBase {
-    /// The realm that manages the object; nil: it is unmanaged.
+    /// The realm that manages the object; nil if it is unmanaged.
     public final var realm: Realm? { _core.map(Realm.init) }
 
-    /// The object was deleted, or its realm invalidated. Never true of unmanaged objects.
+    /// True if the object was deleted or its realm was invalidated. Always false for unmanaged objects.
     public final var isInvalidated: Bool {
         guard let access = _access else { return false }
         return access.isRetired || access.rowIsGone(_rowID)
     }
 
+    /// True if the object belongs to a frozen realm.
     public final var isFrozen: Bool { _core?.isFrozen ?? false }
 
-    /// Both are the same object of the same file, at whatever version.
+    /// Returns whether both are the same object of the same file, possibly at different versions.
     public final func isSameObject(as other: ObjectBase?) -> Bool {
         guard let other, let mine = _access, let theirs = other._access else { return self === other }
         return mine.core.file === theirs.core.file && mine.name == theirs.name && _rowID == other._rowID
@@ -22,12 +23,14 @@ extension ObjectBase {
 }
 
 extension RealmCollectionValue where Self: ObjectBase {
-    /// The object as it is in the version of its realm (in a transaction: was when it began), for good, for any thread.
+    /// Returns the frozen object at the version of its realm (in a transaction, at the version that it began from), for any thread. Traps if it is unmanaged,
+    /// deleted, or was added in the transaction under way.
     public func freeze() -> Self {
         do { return try tryFreeze() } catch { preconditionFailure(error.message) }
     }
 
-    /// As `freeze`, but throws `Realm.Error` where that traps: for objects that belong to no realm, are deleted, or were added in the transaction under way.
+    /// As `freeze`, but throws instead of trapping.
+    /// - Throws: `Realm.Error` with the code `invalidInput`.
     public func tryFreeze() throws(Realm.Error) -> Self {
         guard let access = _access else {
             throw Realm.Error(.invalidInput, "Unmanaged objects cannot be frozen: add the object to a realm first, or detach copies with detached().")
@@ -41,7 +44,7 @@ extension RealmCollectionValue where Self: ObjectBase {
         return unsafeDowncast(object, to: Self.self)
     }
 
-    /// The live object of this thread's realm; nil if it is not there any more.
+    /// Returns the live object in this thread's realm, or nil if it no longer exists. Traps if the object is unmanaged.
     public func thaw() -> Self? {
         guard let access = _access else { preconditionFailure("Unmanaged objects cannot be thawed: only frozen ones can.") }
         if !access.core.isFrozen { return self }
@@ -50,14 +53,14 @@ extension RealmCollectionValue where Self: ObjectBase {
 }
 
 extension RealmCore {
-    /// This realm's object of a row that another realm's access stands for. (The object keeps its realm alive; an access by itself does not.)
+    /// Returns this realm's object for a row of another realm's access. (An object keeps its realm alive; an access does not.)
     func object(_ rowID: Int64, like access: TypeAccess) -> ObjectBase? {
         withExtendedLifetime(self) { sameAccess(access)?.object(rowID) }
     }
 }
 
 extension TypeAccess {
-    /// Without the check of the place: `isInvalidated` may be asked anywhere.
+    /// Does not check the thread, because any thread may read `isInvalidated`.
     func rowIsGone(_ rowID: Int64) -> Bool { !holds(rowID) }
 }
 
@@ -73,7 +76,7 @@ extension ObjectBase: CustomStringConvertible {
             case let object as ObjectBase: object.text(depth: depth - 1)
             case AnyRealmValue.object(let object)? as AnyRealmValue?: object.text(depth: depth - 1)
             case let collection as any _AnyCollection: collection._text(within: true)
-            // Of objects without class: they may lead back here.
+            // Objects without a class may contain cycles, so only their number is shown.
             case let elements as [Any?] where elements.contains { unwrapped($0) is ObjectBase }: "<\(elements.count) objects>"
             case let entries as [String: Any?] where entries.values.contains { unwrapped($0) is ObjectBase }: "<\(entries.count) objects>"
             case let some?: "\(some)"
@@ -83,7 +86,7 @@ extension ObjectBase: CustomStringConvertible {
         return "\(name) {\n\(lines.joined())}"
     }
 
-    /// As the collection describes itself, its objects no deeper than is left: they may lead back here.
+    /// The names and values of the properties, as `text(depth:)` shows them.
     private final var untypedProperties: [(String, Any?)] {
         if let access = _access, access.schema == nil { return access.type.columns.map { ($0.name, self[$0.name]) } }
         if let contents = unmanagedContents { return contents.type.columns.map { ($0.name, self[$0.name]) } }

@@ -1,6 +1,6 @@
 import FirnModel
 
-/// The class to derive stored classes from.
+/// The base class of stored classes.
 ///
 ///     class Person: Object {
 ///         @Persisted(primaryKey: true) var id: UUID
@@ -8,9 +8,10 @@ import FirnModel
 ///         @Persisted var dogs: List<Dog>
 ///     }
 open class Object: ObjectBase, _RealmSchemaDiscoverable, KeypathSortable {
+    /// Creates an unmanaged object with the initial values of its properties.
     public required init() { super.init() }
 
-    /// An unmanaged object with values from a dictionary, an array in the order of the properties, or another object.
+    /// Creates an unmanaged object with values from a dictionary, an array in the order of the properties, or another object.
     /// Traps if a value does not fit its property.
     public convenience init(value: Any) {
         self.init()
@@ -18,10 +19,14 @@ open class Object: ObjectBase, _RealmSchemaDiscoverable, KeypathSortable {
     }
 }
 
-/// An object that belongs to exactly one other, and is deleted with it. It has no primary key and is not listed by itself.
+/// The base class of embedded objects. An embedded object belongs to exactly one owner and is deleted with it. It has no primary
+/// key and is added only through its owner.
 open class EmbeddedObject: ObjectBase, _RealmSchemaDiscoverable, KeypathSortable {
+    /// Creates an unmanaged object with the initial values of its properties.
     public required init() { super.init() }
 
+    /// Creates an unmanaged object with values from a dictionary, an array in the order of the properties, or another object.
+    /// Traps if a value does not fit its property.
     public convenience init(value: Any) {
         self.init()
         assign(value)
@@ -37,12 +42,11 @@ extension ObjectBase {
         }
     }
 
-    /// What `value` says of the properties of a class, in the order of the properties.
+    /// Returns the values that `value` has for properties of a class, in the order of the properties.
     final class func contents(of value: Any, for schema: ClassSchema) -> [(property: ClassSchema.Property, value: Any?)] {
         let settable = schema.stored
         switch value {
-        // First, and as it is: a dictionary would be made into another kind of dictionary to find out that it is no object, and into yet another where its
-        // contents were asked for as optionals.
+        // Tested first, without a cast: casting a dictionary to an object type or to one with optional values would convert the whole dictionary.
         case _ where Swift.type(of: value) == [String: Any].self: return contents(value as! [String: Any], for: schema)
         case let object as ObjectBase:
             let other = ClassSchema.of(type(of: object))
@@ -64,7 +68,7 @@ extension ObjectBase {
         for (key, content) in dictionary {
             guard let index = schema.index(of: key) else { preconditionFailure("type '\(schema.name)' has no property '\(key)'") }
             let property = schema.properties[index]
-            // Derived properties are not set; of two names for one property that of the file counts.
+            // Derived properties are not set. If both names of a property are given, the name in the file has precedence.
             if property.shape.isLinking || (key != property.name && dictionary[property.name] != nil) { continue }
             found.append((index, content))
         }
@@ -72,7 +76,7 @@ extension ObjectBase {
         return found.map { (schema.properties[$0.index], $0.content) }
     }
 
-    /// The property with this name, managed or not. Traps if there is none.
+    /// The value of the property with this name, managed or not. Traps if there is none, or if a new value does not fit it.
     public final subscript(key: String) -> Any? {
         get {
             if let access = _access, access.schema == nil { return dynamicValue(key, access) }
@@ -96,11 +100,13 @@ extension ObjectBase {
         return schema.properties[index]
     }
 
+    /// Returns the value of a property. Traps if there is none with this name.
     public final func value(forKey key: String) -> Any? { self[key] }
 
+    /// Sets a property. Traps if there is none with this name, or if the value does not fit it.
     public final func setValue(_ value: Any?, forKey key: String) { self[key] = value }
 
-    /// `owner.address.city`: the value at the end of a way through links and embedded objects; nil if one of them is missing.
+    /// Returns the value at the end of a path through links and embedded objects, such as `owner.address.city`, or nil if one of them is nil.
     public final func value(forKeyPath path: String) -> Any? {
         guard let point = path.firstIndex(of: ".") else { return self[path] }
         switch self[String(path[..<point])] {

@@ -1,10 +1,11 @@
-/// Objects that lists of user interfaces can tell apart: the same stored object has the same `id` at every version and in every realm of its file.
+/// Objects with a stable identity for user interfaces: the same stored object has the same `id` at every version and in every realm of its file.
 public protocol ObjectKeyIdentifiable: Identifiable, AnyObject {
+    /// The identity of the object.
     var id: UInt64 { get }
 }
 
 extension ObjectKeyIdentifiable where Self: ObjectBase {
-    /// Of a managed object: of its type and row; of an unmanaged one: of its identity.
+    /// For a managed object, derived from its type and row id; for an unmanaged object, from its address.
     public var id: UInt64 { _identity }
 }
 

@@ -1,9 +1,9 @@
 import FirnModel
 import Foundation
 
-// Optional properties and elements: of scalars here; of objects, `Object+Link.swift`.
+// Optional properties and elements of scalars. For objects see `Object+Link.swift`.
 
-/// What can stand in an optional property: scalars, enums, custom types, and objects (whose properties are always optional).
+/// A type that optional properties can have: scalars, enums, custom types, and objects (whose properties are always optional).
 public protocol _OptionalProperty {
     static var _optionalShape: _Shape { get }
     static func _readOptionalProperty(_ object: ObjectBase, _ column: Int) -> Self?
@@ -12,7 +12,7 @@ public protocol _OptionalProperty {
     static func _recordedOptional(_ object: ObjectBase, _ property: Int) -> Self?
     static func _appendOptional(_ value: Self?, to sink: _Sink)
     static func _untypedOptional(_ value: Self?) -> Any?
-    /// Nil for what does not fit.
+    /// Returns nil if the value does not fit.
     static func _presentFromUntyped(_ value: Any) -> Self?
 }
 
@@ -88,7 +88,7 @@ extension Optional: AddableType where Wrapped: AddableType {
     public static func _sum(_ value: _Stored) -> Wrapped? { Wrapped._sum(value) }
 }
 
-/// Without the optionals that an `Any` may hide.
+/// Returns the value without the optionals that an `Any` may contain, or nil.
 func unwrapped(_ value: Any?) -> Any? {
     guard let value else { return nil }
     guard let hidden = value as? any AnyOptional else { return value is NSNull ? nil : value }

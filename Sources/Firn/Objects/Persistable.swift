@@ -1,20 +1,20 @@
 import FirnModel
 
-/// A type that `@Persisted` properties may have: numbers, strings, dates and the like, optionals of them, enums, links, embedded objects,
-/// collections. Conform your own types through `PersistableEnum` or `CustomPersistable`.
+/// A type that `@Persisted` properties can have: numbers, strings, dates and similar values, optionals of them, enums, links, embedded objects,
+/// collections. Make your own types conform through `PersistableEnum` or `CustomPersistable`.
 public protocol _Persistable {
-    /// How it is stored.
+    /// How the property is stored.
     static var _shape: _Shape { get }
-    /// What a property holds that was never set.
+    /// Returns the value of a property that was never set.
     static func _initial() -> Self
-    /// A property of a managed object.
+    /// Reads a property of a managed object.
     static func _read(_ object: ObjectBase, _ column: Int) -> Self
     static func _write(_ object: ObjectBase, _ column: Int, _ value: Self)
-    /// What the property gives while key paths are recorded: the property number `property` of `object` was read.
+    /// Records that a property of `object` was read while key paths are recorded, and returns the value to continue with.
     static func _recorded(_ object: ObjectBase, _ property: Int) -> Self
-    /// How properties of this type are reached within unmanaged objects. A requirement, so that each type has code of its own.
+    /// Returns the access to properties of this type in unmanaged objects. A protocol requirement, so that each type gets specialized code.
     static func _property(at offset: Int) -> _PropertyAccess
-    /// As an untyped value, and back; nil for what does not fit.
+    /// The value as an untyped one. `_fromUntyped` is its inverse and returns nil if a value does not fit.
     var _untyped: Any? { get }
     static func _fromUntyped(_ value: Any?) -> Self?
     /// Appends the value of an object that is being added to a realm.
@@ -32,12 +32,12 @@ extension _Persistable {
     }
 }
 
-/// How a property is stored: its column's type.
+/// How a property is stored: the type of its column.
 public struct _Shape: Sendable {
     var type: ColumnType
-    /// The class that links and embedded objects are of, if it is known.
+    /// The class of links and embedded objects, if it is known.
     nonisolated(unsafe) var target: ObjectBase.Type?
-    /// A property that is derived from links of other objects: no column.
+    /// True for a property that is derived from links of other objects and has no column.
     var isLinking = false
 
     init(_ type: ColumnType, target: ObjectBase.Type? = nil) {
@@ -46,7 +46,7 @@ public struct _Shape: Sendable {
     }
 }
 
-/// Where the value of an object that is being added goes: the end of one column.
+/// The end of a column, where the values of an object that is being added are appended.
 public struct _Sink {
     let column: UnsafeMutablePointer<Column>
 
@@ -70,13 +70,13 @@ public struct _Sink {
     }
 
     func append(_ value: Value) {
-        if !column.pointee.append(value) { preconditionFailure("a value of another type than its column: \(value)") }
+        if !column.pointee.append(value) { preconditionFailure("the value does not have the type of its column: \(value)") }
     }
 
     func appendNull() { column.pointee.appendNull() }
 }
 
-/// A stored value on its way to or from a typed one; with the realm that links lead into.
+/// A stored value during its conversion to or from a typed one, with the realm that its links refer to.
 public struct _Stored {
     let value: Value
     let core: RealmCore?
@@ -87,20 +87,20 @@ public struct _Stored {
     }
 }
 
-/// A type that elements of collections and properties with one value have.
+/// A type that elements of collections and properties with one value can have.
 public protocol _Element {
     static var _elementShape: _Shape { get }
-    /// The zero of the type.
+    /// Returns the zero of the type.
     static func _zero() -> Self
-    /// Nil if the value is of another type (a file that another program wrote).
+    /// Returns nil if the value has another type, in a file that another program wrote.
     static func _element(_ stored: _Stored) -> Self?
-    /// As it is stored; objects that are not managed yet are added to `core` (nil: the collection is unmanaged, objects have no stored form).
+    /// Returns the stored form. Unmanaged objects are added to `core`; if that is nil, the collection is unmanaged and objects have no stored form.
     func _stored(in core: _RealmReference?) -> _Stored
     var _untypedElement: Any? { get }
     static func _elementFromUntyped(_ value: Any?) -> Self?
-    /// Of ints and bools: as the word that they are stored as, and back, without boxing; nil for all others.
+    /// Integers and booleans as the word that they are stored as, without boxing; nil for all other types. `_fromWord` is its inverse.
     var _word: Int64? { get }
-    /// The object that the element is; a cast would cost more.
+    /// The element as an object, or nil. A cast would cost more.
     var _object: ObjectBase? { get }
     static var _isObject: Bool { get }
     static func _fromWord(_ word: Int64) -> Self?
@@ -113,36 +113,36 @@ extension _Element {
     public static func _fromWord(_ word: Int64) -> Self? { nil }
 }
 
-/// The realm that values are stored into.
+/// The realm that values are stored in.
 public struct _RealmReference {
     let core: RealmCore
 }
 
 // MARK: The protocols that constrain generic members
 
-/// What collections hold.
+/// A type that elements of collections can have.
 public protocol RealmCollectionValue: Hashable, _Element, _HasPersistedType {}
 
-/// A type with a type that it is stored as (its own, but for enums and custom types).
+/// A type and the type that it is stored as: itself, except for enums and custom types.
 public protocol _HasPersistedType {
     associatedtype PersistedType
 }
 
-/// `min` and `max` work on it.
+/// A type for which `min` and `max` are defined.
 public protocol MinMaxType {}
-/// `sum` and `average` work on it.
+/// A type for which `sum` and `average` are defined.
 public protocol AddableType {
     static func _sum(_ value: _Stored) -> Self
 }
-/// Collections of it can be sorted.
+/// A type by which collections can be sorted.
 public protocol SortableType {}
-/// Collections of it can be sorted by key path: objects and projections.
+/// A type whose collections can be sorted by key path: objects and projections.
 public protocol KeypathSortable {}
 /// A type that `where { }` can be used on.
 public protocol _RealmSchemaDiscoverable {}
-/// A type that primary keys may have.
+/// A type that primary keys can have.
 public protocol _PrimaryKey {}
-/// A type that `indexed: true` takes.
+/// A type that properties with `indexed: true` can have.
 public protocol _Indexable {}
-/// A type that `indexed: .fullText` takes.
+/// A type that properties with `indexed: .fullText` can have.
 public protocol _FullTextIndexable {}

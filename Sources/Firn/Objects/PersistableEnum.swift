@@ -5,15 +5,15 @@ import FirnModel
 ///     enum Mood: String, PersistableEnum { case happy, sad }
 ///     class Dog: Object { @Persisted var mood = Mood.happy; @Persisted var last: Mood? }
 ///
-/// A file may hold a raw value that the enum does not know (an older program's, or a newer one's). An optional property is nil then; a required one, and
-/// an element of a collection, is the first case. What is stored stays as it is until the property is set.
+/// A file may contain a raw value that the enum does not have, from an older or newer program. Then an optional property is nil; a required property or an
+/// element of a collection is the first case. The stored value is unchanged until the property is set.
 public protocol PersistableEnum: _Persistable, _OptionalProperty, RealmCollectionValue, RawRepresentable, CaseIterable, _Indexable
 where RawValue: _Scalar, PersistedType == RawValue {}
 
 extension PersistableEnum {
-    /// What stands for a value that is not there, or not known.
+    /// The case in place of a missing or unknown value.
     private static var first: Self {
-        guard let first = allCases.first else { preconditionFailure("enum '\(self)' has no case: a property of it can hold nothing") }
+        guard let first = allCases.first else { preconditionFailure("enum '\(self)' has no cases: add one, so that a property can have a value") }
         return first
     }
 
@@ -49,7 +49,7 @@ extension PersistableEnum {
     public static func _element(_ stored: _Stored) -> Self? { RawValue._element(stored).flatMap { Self(rawValue: $0) } }
     public func _stored(in core: _RealmReference?) -> _Stored { rawValue._stored(in: core) }
     public var _untypedElement: Any? { self }
-    /// A case, or the raw value of one.
+    /// Accepts a case, or the raw value of one.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {
         if let same = value as? Self { return same }
         return RawValue._elementFromUntyped(value).flatMap { Self(rawValue: $0) }

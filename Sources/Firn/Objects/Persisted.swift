@@ -7,11 +7,11 @@
 ///         @Persisted var toys: List<Toy>
 ///     }
 ///
-/// What is not marked is not stored. Values given at the declaration are the initial values of new objects.
+/// Other properties are not stored. Values given in the declaration are the initial values of new objects.
 @propertyWrapper
 public struct Persisted<Value: _Persistable> {
-    // `column` and `options` come first: they are written and read through the offset of the property within its object (`PropertyAccess`).
-    /// The column of a managed object; `unmanagedColumn`, or less where reads are recorded.
+    // `column` and `options` come first: they are accessed by the offset of the property within its object (`PropertyAccess`).
+    /// The column of a managed object; `unmanagedColumn`, or less while reads are recorded.
     @usableFromInline var column: Int16 = unmanagedColumn
     @usableFromInline var options: PersistedOptions
     @usableFromInline var state: PersistedState<Value>
@@ -22,11 +22,12 @@ public struct Persisted<Value: _Persistable> {
         self.state = state
     }
 
-    // Within the type itself: the compiler looks for the initialisers of a wrapper without arguments here alone.
-    /// A property with the initial value of its type: zero, empty, or nil.
+    // Declared in the type itself: the compiler looks for a wrapper's initializers without arguments only here.
+    /// Creates a property with the initial value of its type: zero, empty, or nil.
     @inlinable
     public init() { self.init(options: PersistedOptions(rawValue: 0), state: .unset) }
 
+    /// Creates a property with an initial value, which is evaluated once for each object.
     @inlinable
     public init(wrappedValue: @autoclosure @escaping () -> Value) { self.init(options: PersistedOptions(rawValue: 0), state: .initial(wrappedValue)) }
 
@@ -48,12 +49,12 @@ public struct Persisted<Value: _Persistable> {
         }
         @inline(__always) set {
             if object._state != nil { return Value._write(object, Int(object[keyPath: storageKeyPath].column), newValue) }
-            // Straight to the field: what goes through a method of the wrapper costs a walk along the key path.
+            // Sets the field directly: a call through a method of the wrapper would evaluate the key path.
             if Value._isCollection { object[keyPath: storageKeyPath].assign(newValue, object) } else { object[keyPath: storageKeyPath].state = .value(newValue) }
         }
     }
 
-    /// Evaluates the initial value once; a recorder is told instead.
+    /// Evaluates the initial value once. While reads are recorded, records the read instead.
     @usableFromInline
     mutating func settle(_ object: ObjectBase) -> Value {
         if column < unmanagedColumn { return Value._recorded(object, Int(recordedColumn - column)) }
@@ -66,7 +67,7 @@ public struct Persisted<Value: _Persistable> {
         return value
     }
 
-    /// A property keeps its collection; its contents are replaced.
+    /// Replaces the contents of the property's collection. The property keeps its collection.
     @usableFromInline
     mutating func assign(_ value: Value, _ object: ObjectBase) {
         var mine = settle(object)
@@ -74,11 +75,11 @@ public struct Persisted<Value: _Persistable> {
     }
 }
 
-/// `column` of an unmanaged object, and the start (downwards) of those that are recorded.
+/// The `column` of an unmanaged object. Columns whose reads are recorded count down from `recordedColumn`.
 @inlinable var unmanagedColumn: Int16 { -1 }
 @inlinable var recordedColumn: Int16 { -2 }
 
-/// Inverse links have no column: in its place stands this and the number of the property.
+/// Inverse links have no column; this plus the position of the property is used instead.
 let linkingColumn: Int16 = 16_384
 
 @usableFromInline @frozen
@@ -97,35 +98,41 @@ struct PersistedOptions: OptionSet, Sendable {
     static let fullText = PersistedOptions(rawValue: 4)
 }
 
-/// What `indexed:` takes.
+/// The kinds of indexes, for `indexed:`.
 public enum SearchIndexMode: Sendable {
+    /// No index.
     case none
-    /// For equality, order and sorting.
+    /// An index for equality, comparisons and sorting.
     case general
-    /// For `TEXT` queries over words.
+    /// An index for `TEXT` queries by words.
     case fullText
 }
 
 extension Persisted where Value: _Indexable {
+    /// Creates a property with or without an index.
     public init(indexed: Bool) { self.init(options: indexed ? .indexed : [], state: .unset) }
 
+    /// Creates a property with an initial value, with or without an index.
     public init(wrappedValue: @autoclosure @escaping () -> Value, indexed: Bool) {
         self.init(options: indexed ? .indexed : [], state: .initial(wrappedValue))
     }
 }
 
 extension Persisted where Value: _FullTextIndexable {
+    /// Creates a property with a kind of index.
     public init(indexed: SearchIndexMode) { self.init(options: PersistedOptions(indexed), state: .unset) }
 
+    /// Creates a property with an initial value and a kind of index.
     public init(wrappedValue: @autoclosure @escaping () -> Value, indexed: SearchIndexMode) {
         self.init(options: PersistedOptions(indexed), state: .initial(wrappedValue))
     }
 }
 
 extension Persisted where Value: _PrimaryKey {
-    /// The property that identifies its object: no two objects of the type have the same value, and it does not change.
+    /// Creates the property that is the primary key: unique within its type, and immutable after the object was added.
     public init(primaryKey: Bool) { self.init(options: primaryKey ? [.primaryKey, .indexed] : [], state: .unset) }
 
+    /// As above, with an initial value.
     public init(wrappedValue: @autoclosure @escaping () -> Value, primaryKey: Bool) {
         self.init(options: primaryKey ? [.primaryKey, .indexed] : [], state: .initial(wrappedValue))
     }

@@ -1,6 +1,6 @@
 import FirnModel
 
-/// A property of each object of a collection, as a collection: `person.dogs.projectTo.name`. Live: it reads what the collection holds when it is read.
+/// A property of each object of a collection, as a live collection: `person.dogs.projectTo.name`.
 public struct ProjectedCollection<Element>: RandomAccessCollection, CustomStringConvertible {
     private let length: () -> Int
     private let element: (Int) -> Element
@@ -10,19 +10,23 @@ public struct ProjectedCollection<Element>: RandomAccessCollection, CustomString
         element = { base[$0][keyPath: keyPath] }
     }
 
+    /// The position of the first element, 0.
     public var startIndex: Int { 0 }
+    /// The number of elements.
     public var endIndex: Int { length() }
+    /// Reads the property of the element at a position.
     public subscript(position: Int) -> Element { element(position) }
     public var description: String { "\(Array(self))" }
 }
 
-/// What `projectTo` gives: the next property that is named is read of every element.
+/// The result of `projectTo`: reading a property of it reads that property of every element.
 @dynamicMemberLookup
 public struct CollectionElementMapper<Base: RealmCollection> {
     let base: Base
 
+    /// Returns the values of a property for all elements.
     public subscript<Value>(dynamicMember member: KeyPath<Base.Element, Value>) -> ProjectedCollection<Value> {
-        // While key paths are recorded: what is named is the elements' property.
+        // While key paths are recorded, records the property of the elements.
         if let recorder = (base as? any RecordedCollection)?.recorder { _ = recorder.object(base.recordedClass)[keyPath: member as AnyKeyPath] }
         return ProjectedCollection(base, member)
     }
@@ -32,7 +36,7 @@ extension RealmCollection {
     fileprivate var recordedClass: ObjectBase.Type { Element.self as! ObjectBase.Type }
 }
 
-/// Collections that may stand for themselves in a key path that is recorded.
+/// Collections that can be part of a recorded key path.
 protocol RecordedCollection {
     var recorder: KeyPathRecorder? { get }
 }
@@ -41,11 +45,11 @@ extension List: RecordedCollection {}
 extension MutableSet: RecordedCollection {}
 extension LinkingObjects: RecordedCollection {}
 
-/// For those who do not know the elements.
+/// Any `ProjectedCollection`, whatever its elements.
 protocol AnyProjectedCollection {}
 extension ProjectedCollection: AnyProjectedCollection {}
 
 extension RealmCollection where Element: ObjectBase {
-    /// Chooses a property of every element, for `@Projected`.
+    /// Selects a property of every element, for `@Projected`.
     public var projectTo: CollectionElementMapper<Self> { CollectionElementMapper(base: self) }
 }

@@ -1,7 +1,7 @@
 import FirnModel
 
-/// A view of objects that shows some of what they have, and what they lead to, as its own properties. It holds nothing itself: what it shows is read from the
-/// object, and written there.
+/// A view of objects that shows some of their properties, and properties of objects that they refer to, as its own. It stores nothing: reads and writes go to
+/// the object.
 ///
 ///     class PersonCard: Projection<Person> {
 ///         @Projected(\Person.name) var name
@@ -12,17 +12,22 @@ import FirnModel
 open class Projection<Root: ObjectBase & RealmCollectionValue>: _ProjectionBase, RealmCollectionValue, KeypathSortable {
     public typealias PersistedType = Root
 
-    /// What is shown.
+    /// The object that is shown.
     public let rootObject: Root
 
+    /// Creates a projection of an object.
     public required init(projecting object: Root) { rootObject = object }
 
+    /// The realm of the object; nil if it is unmanaged.
     public var realm: Realm? { rootObject.realm }
+    /// True if the object was deleted or its realm was invalidated.
     public var isInvalidated: Bool { rootObject.isInvalidated }
+    /// True if the object is frozen.
     public var isFrozen: Bool { rootObject.isFrozen }
+    /// Returns whether both show the same object of the same file, possibly at different versions.
     public func isSameObject(as other: Projection<Root>?) -> Bool { rootObject.isSameObject(as: other?.rootObject) }
 
-    /// Equal are projections of the same class of equal objects.
+    /// Projections are equal if they have the same class and their objects are equal.
     public static func == (a: Projection, b: Projection) -> Bool { type(of: a) == type(of: b) && a.rootObject == b.rootObject }
     public func hash(into hasher: inout Hasher) { hasher.combine(rootObject) }
 
@@ -50,7 +55,7 @@ public protocol _ProjectionBase: AnyObject {
     static func _projecting(_ object: ObjectBase) -> any _ProjectionBase
 }
 
-/// Projections, for members that speak of the class they are called on.
+/// Projections, for members that use the class that they are called on.
 public protocol ProjectionObservable: _ProjectionBase, ThreadConfined {
     associatedtype Root: ObjectBase & RealmCollectionValue
     var rootObject: Root { get }
@@ -60,9 +65,9 @@ public protocol ProjectionObservable: _ProjectionBase, ThreadConfined {
 extension Projection: ProjectionObservable {}
 
 extension Projection {
-    /// The projection of the object as it is at this version, for good.
+    /// Returns the projection of the frozen object. Traps if the object cannot be frozen.
     public func freeze() -> Self { type(of: self).init(projecting: rootObject.freeze()) }
-    /// The projection of the live object of this thread's realm; nil if it is not there any more.
+    /// Returns the projection of the live object in this thread's realm, or nil if the object no longer exists.
     public func thaw() -> Self? { rootObject.thaw().map { type(of: self).init(projecting: $0) } }
 }
 
@@ -70,12 +75,13 @@ extension Projection: ThreadConfined {
     public func _moved(to realm: Realm) -> Self? { rootObject._moved(to: realm).map { type(of: self).init(projecting: $0) } }
 }
 
-/// Declares what a property of a projection shows: a property of the root object, or of what it leads to.
+/// Declares a property of a projection: a property of the root object, or of an object that it refers to.
 @propertyWrapper
 public struct Projected<Root: ObjectBase, Value> {
-    // Key paths of properties hold nothing that threads could change.
+    // Key paths of properties have no mutable state.
     let keyPath: KeyPath<Root, Value>
 
+    /// Declares the key path of the property, from the root object.
     public init(_ projectedKeyPath: KeyPath<Root, Value>) { keyPath = projectedKeyPath }
 
     @available(*, unavailable, message: "@Projected can only be used on properties of a class derived from Projection")
@@ -84,14 +90,14 @@ public struct Projected<Root: ObjectBase, Value> {
         set { fatalError("unavailable") }
     }
 
-    /// Setting writes the object; traps where the key path leads through optionals or ends in something derived.
+    /// Setting writes to the object. Traps if the key path contains an optional or ends in a derived property.
     public static subscript<Owner: Projection<Root>>(
         _enclosingInstance owner: Owner, wrapped wrappedKeyPath: KeyPath<Owner, Value>, storage storageKeyPath: ReferenceWritableKeyPath<Owner, Self>
     ) -> Value {
         get { owner.rootObject[keyPath: owner[keyPath: storageKeyPath].keyPath] }
         set {
             guard let writable = owner[keyPath: storageKeyPath].keyPath as? ReferenceWritableKeyPath<Root, Value> else {
-                preconditionFailure("This projected property cannot be set: its key path leads through an optional, or to something derived. Set it on rootObject.")
+                preconditionFailure("This projected property cannot be set: its key path contains an optional or ends in a derived property. Set it on rootObject.")
             }
             owner.rootObject[keyPath: writable] = newValue
         }
@@ -99,7 +105,7 @@ public struct Projected<Root: ObjectBase, Value> {
 }
 
 extension Realm {
-    /// All objects of a projection's class, projected.
+    /// Returns all objects of a projection's root class, as projections. Live.
     public func objects<Element: _ProjectionBase & RealmFetchable>(_ type: Element.Type) -> Results<Element> {
         core.confinement.check()
         return Results(TableSource(core.access(type._rootClass), Element._elementShape))

@@ -1,19 +1,19 @@
 import FirnModel
 import Synchronization
 
-/// What the declarations of a projection's class say: which of its properties shows what of the root object. Read once for each class.
+/// The properties that a projection class declares, with their key paths from the root object. Read once for each class.
 final class ProjectionSchema: @unchecked Sendable {
     struct Property {
-        /// As the projection calls it.
+        /// The name in the projection.
         let name: String
-        /// From the root object.
+        /// The key path from the root object.
         let keyPath: AnyKeyPath
-        /// The same by names: "address.city".
+        /// The key path as names: "address.city".
         let path: String
     }
 
     let name: String
-    /// In the order of declaration, those of super classes first.
+    /// The properties in the order of declaration, those of superclasses first.
     let properties: [Property]
 
     private static let known: Mutex<[ObjectIdentifier: ProjectionSchema]> = Mutex([:])
@@ -46,7 +46,7 @@ final class ProjectionSchema: @unchecked Sendable {
 
     subscript(name: some StringProtocol) -> Property? { properties.first { $0.name == name } }
 
-    /// Key paths by the projection's names as those of the root object; what the projection does not have is the root object's own.
+    /// Converts key paths with the projection's names to those of the root object. Other names are those of the root object already.
     func rooted(_ keyPaths: [String]) -> [String] {
         keyPaths.map { path in
             let name = path.prefix { $0 != "." }
@@ -55,7 +55,7 @@ final class ProjectionSchema: @unchecked Sendable {
     }
 }
 
-/// `@Projected` of whatever types.
+/// `@Projected` of any types.
 protocol AnyProjected {
     var shown: AnyKeyPath { get }
 }
@@ -65,7 +65,7 @@ extension Projected: AnyProjected {
 }
 
 extension RealmCollectionValue {
-    /// Key paths from the elements as those from the objects that are stored.
+    /// Converts key paths of the elements to those of the stored objects.
     static func rooted(_ keyPaths: [String]?) -> [String]? {
         guard let keyPaths, let projection = self as? any _ProjectionBase.Type else { return keyPaths }
         return ProjectionSchema.of(projection).rooted(keyPaths)

@@ -1,14 +1,14 @@
 import FirnModel
 
-/// How one `@Persisted` property is reached within its objects. One for each property of a class.
+/// Reads and writes one `@Persisted` property of any object of its class. There is one for each property of a class.
 public class _PropertyAccess {
-    /// Bytes from the start of the object to its `Persisted`.
+    /// The number of bytes from the start of the object to its `Persisted`.
     let offset: Int
     let shape: _Shape
-    /// Sets the column that the property reads and writes from now on. A closure, as is `append`: what a generic class overrides is never compiled
-    /// for its type, what a closure of a known type does is.
+    /// Sets the column that the property reads and writes from then on. This and `append` are closures because the compiler specializes a closure for a
+    /// known type, but not an override in a generic class.
     let attach: (ObjectBase, Int16) -> Void
-    /// Appends what an unmanaged object holds. Not for links and collections.
+    /// Appends the value of an unmanaged object. Not used for links and collections.
     let append: (ObjectBase, _Sink) -> Void
 
     init(offset: Int, shape: _Shape, attach: @escaping (ObjectBase, Int16) -> Void, append: @escaping (ObjectBase, _Sink) -> Void) {
@@ -18,14 +18,14 @@ public class _PropertyAccess {
         self.append = append
     }
 
-    /// As the declaration says.
+    /// Returns the options of the declaration.
     func options(in object: ObjectBase) -> PersistedOptions { fatalError("overridden") }
-    /// The name given to `originProperty:`; nil for all others.
+    /// Returns the name given to `originProperty:`; nil for other properties.
     func origin(in object: ObjectBase) -> String? { nil }
     func get(_ object: ObjectBase) -> Any? { fatalError("overridden") }
-    /// False if the value does not fit.
+    /// Returns false if the value does not fit.
     func set(_ object: ObjectBase, _ value: Any?) -> Bool { fatalError("overridden") }
-    /// What an unmanaged object holds, as it is: for `setManaged` after the object was added.
+    /// Returns the value of an unmanaged object unchanged, for `setManaged` after the object was added.
     func unmanagedContent(_ object: ObjectBase) -> Any? { fatalError("overridden") }
     func setManaged(_ object: ObjectBase, _ content: Any?) { fatalError("overridden") }
 }
@@ -36,7 +36,7 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
         super.init(offset: offset, shape: Value._shape, attach: { object, column in
             let place = PersistedProperty.place(object, offset)
             place.pointee.column = column
-            // A managed object holds no values of its own.
+            // A managed object stores no values of its own.
             if case .value = place.pointee.state { place.pointee.state = .unset }
         }, append: { object, sink in
             let place = PersistedProperty.place(object, offset)
@@ -77,7 +77,7 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
     override func unmanagedContent(_ object: ObjectBase) -> Any? { storage(object).pointee.settle(object) }
 
     override func setManaged(_ object: ObjectBase, _ content: Any?) {
-        guard let value = content as? Value else { preconditionFailure("content of another property") }
+        guard let value = content as? Value else { preconditionFailure("the content belongs to another property") }
         if Value._isCollection {
             var collection = Value._read(object, Int(storage(object).pointee.column))
             collection._replaceContents(with: value)
@@ -87,7 +87,7 @@ final class PersistedProperty<Value: _Persistable>: _PropertyAccess {
     }
 }
 
-/// Any `Persisted<Value>`: what the fields of a class are asked for.
+/// Any `Persisted<Value>`, for enumerating the fields of a class.
 protocol AnyPersisted {
     static func property(at offset: Int) -> _PropertyAccess
 }
@@ -96,7 +96,7 @@ extension Persisted: AnyPersisted {
     static func property(at offset: Int) -> _PropertyAccess { Value._property(at: offset) }
 }
 
-/// `LinkingObjects`, whatever its element.
+/// `LinkingObjects`, whatever its elements.
 protocol _LinkingProperty {
     var _origin: String { get }
 }

@@ -1,33 +1,33 @@
-/// The word of an object in which the runtime counts references to it, as it is while one strong reference is all there is.
+/// The word of an object in which the runtime counts references, as it is while there is exactly one strong reference.
 ///
-/// An iterator uses an object again that nobody else refers to. To ask the runtime whether that is so costs a call, and then another with an atomic
-/// exchange to hand the object out again; and the runtime's answer leaves weak and unowned references aside, which would see the object become
-/// another row's. The word tells all of it: it is `alone` where there is one strong reference and no other of any kind (a weak one, now or earlier,
-/// makes it something else for good). And where it is, no other thread can change it, so that it may simply be set to what it is with two.
+/// Iterators reuse an object that nothing else refers to. Querying the runtime for that costs a call, and returning the object costs another one with an
+/// atomic exchange; and the runtime's answer ignores weak and unowned references, through which the object would be seen to become another row's. The word
+/// shows all of this: it equals `alone` if there is one strong reference and no other of any kind (a weak reference, even a former one, changes it
+/// permanently). In that state no other thread can change it, so it can be set to the value for two references without an atomic operation.
 ///
-/// How the runtime counts is looked at when it is first needed, not known beforehand. Should it ever count in another way than expected, no object is
-/// found alone, and iterations make a new one for each row.
+/// The values are observed when they are first needed. If a runtime counts references in another way, no object is found to be alone, and iterations
+/// create a new object for each row.
 @usableFromInline
 struct ReferenceWord: Sendable {
     @usableFromInline let alone: UInt
-    /// With a second strong reference.
+    /// The word with a second strong reference.
     @usableFromInline let shared: UInt
-    /// Both mean what they should.
+    /// True if the observed values are consistent.
     let isKnown: Bool
 
     static let observed = ReferenceWord()
 
-    /// It follows the pointer to the class.
+    /// Returns a pointer to the word, which follows the pointer to the class.
     @inlinable @inline(__always)
     static func of(_ object: UnsafeMutableRawPointer) -> UnsafeMutablePointer<UInt> {
         (object + MemoryLayout<UnsafeRawPointer>.size).assumingMemoryBound(to: UInt.self)
     }
 
-    /// Nobody refers to the object but the one variable that it was taken from.
+    /// Returns whether the only reference to the object is the variable that it was taken from.
     @inline(__always)
     static func isAlone(_ object: Unmanaged<ObjectBase>) -> Bool { observed.isKnown && of(object.toOpaque()).pointee == observed.alone }
 
-    /// Gives a second reference to an object that is alone, as a value of its class.
+    /// Returns a second reference to an object that is alone, as a value of its class.
     @inlinable @inline(__always)
     static func handOut<Element>(_ object: Unmanaged<ObjectBase>, _ word: UnsafeMutablePointer<UInt>, shared: UInt) -> Element {
         word.pointee = shared
@@ -37,7 +37,7 @@ struct ReferenceWord: Sendable {
 
     private final class Sample {}
 
-    /// What may refer to a sample, besides the one strong reference of `first`.
+    /// The references to a sample, in addition to the strong reference of `first`.
     private final class Holder {
         var first: Sample?
         var second: Sample?
@@ -45,7 +45,7 @@ struct ReferenceWord: Sendable {
         unowned var unowned: Sample?
     }
 
-    // Not optimised: every reference that is written here is there.
+    // Not optimized, so that every reference that is written here exists.
     @_optimize(none)
     @inline(never)
     private init() {
@@ -67,7 +67,7 @@ struct ReferenceWord: Sendable {
         isKnown = again == alone && !others.contains(alone)
     }
 
-    /// The word of an object with one strong reference and what `refer` adds to it.
+    /// Returns the word of an object with one strong reference and those that `refer` adds.
     @_optimize(none)
     @inline(never)
     private static func observe(_ refer: (Holder, Sample) -> Void) -> UInt {

@@ -1,9 +1,9 @@
 import FirnModel
 import Foundation
 
-/// A type of one value that is no object: what properties, optional properties and elements of collections have in common.
+/// A type of single values that are not objects, with what properties, optional properties and elements of collections of it have in common.
 public protocol _Scalar: _Persistable, _OptionalProperty, _CustomStorage where PersistedType == Self {
-    /// A property that may be null.
+    /// Reads a property that can be null.
     static func _readOptional(_ object: ObjectBase, _ column: Int) -> Self?
     static func _writeOptional(_ object: ObjectBase, _ column: Int, _ value: Self?)
     static func _optionalProperty(at offset: Int) -> _PropertyAccess
@@ -37,7 +37,7 @@ extension _Scalar {
     public var _untyped: Any? { self }
     public var _untypedElement: Any? { self }
     public static func _fromUntyped(_ value: Any?) -> Self? { _elementFromUntyped(value) }
-    /// Through the stored form, so that an `Int` fits a `Double` property and the like.
+    /// Converts through the stored form, so that, for example, an `Int` fits a `Double` property.
     public static func _elementFromUntyped(_ value: Any?) -> Self? {
         if let same = value as? Self { return same }
         guard let stored = Value(any: value), let fitting = stored.fitted(to: _elementShape.type.kind) else { return nil }
@@ -69,10 +69,10 @@ extension _IntegerScalar {
     public static func _sum(_ value: _Stored) -> Self {
         switch value.value {
         case .int(let sum):
-            guard let fitting = Self(exactly: sum) else { preconditionFailure("the sum \(sum) does not fit into \(Self.self): ask for it as another type, with sum(ofProperty:) as Int or Double") }
+            guard let fitting = Self(exactly: sum) else { preconditionFailure("the sum \(sum) does not fit into \(Self.self): use sum(ofProperty:) with another type, such as Int or Double") }
             return fitting
         case .double(let sum):
-            guard let fitting = Self(exactly: sum.rounded(.towardZero)) else { preconditionFailure("the sum \(sum) does not fit into \(Self.self): ask for it as Double, with sum(ofProperty:)") }
+            guard let fitting = Self(exactly: sum.rounded(.towardZero)) else { preconditionFailure("the sum \(sum) does not fit into \(Self.self): use sum(ofProperty:) with the type Double") }
             return fitting
         case .decimal(let sum): return _sum(_Stored(.double(sum.double)))
         default: return 0
@@ -80,7 +80,7 @@ extension _IntegerScalar {
     }
 }
 
-// A type of its own for each: code that is not generic.
+// Overridden for common types, so that their code is specialized.
 extension Int: _IntegerScalar {
     public typealias PersistedType = Int
     public static func _property(at offset: Int) -> _PropertyAccess { PersistedProperty<Int>(at: offset) }
@@ -208,7 +208,7 @@ extension ObjectId: _Scalar, SortableType, _PrimaryKey, _Indexable {
     public typealias PersistedType = ObjectId
     public static var _elementShape: _Shape { _Shape(ColumnType(.objectID)) }
     public static func _zero() -> ObjectId { ObjectId.zero }
-    /// A new property is a new identifier.
+    /// A new property gets a generated identifier.
     public static func _initial() -> ObjectId { ObjectId.generate() }
     public static func _element(_ stored: _Stored) -> ObjectId? { if case .objectID(let id) = stored.value { ObjectId(id) } else { nil } }
     public func _stored(in core: _RealmReference?) -> _Stored { _Stored(.objectID(identifier)) }
@@ -241,7 +241,7 @@ extension Decimal128: _Scalar, MinMaxType, AddableType, SortableType {
 }
 
 extension Value {
-    /// The same value as a value of a kind, where it is one: an int in a double column, a double in a decimal column.
+    /// Returns the same value as a value of another kind, such as an integer as a double or a double as a decimal, or nil if there is none.
     func fitted(to kind: ScalarKind) -> Value? {
         switch (self, kind) {
         case (.null, _), (.bool, .bool), (.int, .int), (.float, .float), (.double, .double), (.string, .string), (.data, .data), (.date, .date),
@@ -252,7 +252,7 @@ extension Value {
         case (.float(let x), .double): .double(Double(x))
         case (.double(let x), .float): .float(Float(x))
         case (.double(let x), .decimal): .decimal(Decimal(x))
-        // A dictionary literal of mixed numbers makes doubles of its ints, and so do some JSON readers.
+        // Dictionary literals with mixed numbers turn integers into doubles, and so do some JSON readers.
         case (.double(let x), .int): Int64(exactly: x).map { .int($0) }
         case (.string(let x), .decimal): Decimal(x).map { .decimal($0) }
         case (.string(let x), .objectID): Identifier(objectIDText: x).map { .objectID($0) }
