@@ -1,7 +1,7 @@
 import Firn
 import Foundation
 
-/// An ordered collection, duplicates allowed: a property of an object.
+/// A list of an object: an ordered collection that can contain duplicates.
 public final class RLMArray<RLMObjectType>: RLMCollection {
     public typealias Element = RLMObjectType
     public typealias Iterator = RLMElementIterator<RLMObjectType>
@@ -22,6 +22,7 @@ public final class RLMArray<RLMObjectType>: RLMCollection {
 
     // MARK: Reading
 
+    /// The element at an index. Traps if the index is out of bounds.
     public subscript(index: UInt) -> RLMObjectType {
         get { typed(results[Int(clamping: index)]) }
         set { replaceObject(at: index, with: newValue) }
@@ -29,56 +30,60 @@ public final class RLMArray<RLMObjectType>: RLMCollection {
 
     // MARK: Changing
 
-    /// Adds an element at the end. An unmanaged object is added to the realm of the array.
+    /// Appends an element. An unmanaged object is added to the realm of the array.
     public func add(_ object: RLMObjectType) {
         requireWrite("add(_:)")
         base.append(accepted(object, "array"))
     }
 
-    /// Adds the elements of an array, a set, results or another sequence at the end.
+    /// Appends the elements of an array, a set, results or another sequence.
     public func addObjects(_ objects: any Sequence) {
         requireWrite("addObjects(_:)")
         base.append(objectsIn: elements(of: objects).map { accepted($0, "array") })
     }
 
+    /// Inserts an element. Traps if the index is out of bounds.
     public func insert(_ anObject: RLMObjectType, at index: UInt) {
         requireWrite("insert(_:at:)")
         base.insert(accepted(anObject, "array"), at: Int(clamping: index))
     }
 
+    /// Removes the element at an index. Traps if the index is out of bounds.
     public func removeObject(at index: UInt) {
         requireWrite("removeObject(at:)")
         base.remove(at: Int(clamping: index))
     }
 
-    /// Nothing happens if there is none.
+    /// Removes the last element. Does nothing if the array is empty.
     public func removeLastObject() {
         requireWrite("removeLastObject()")
         if base.count > 0 { base.removeLast() }
     }
 
-    /// Empties the array. Objects that were in it stay in their realm, but for embedded ones.
+    /// Removes all elements. Their objects stay in the realm, except embedded ones.
     public func removeAllObjects() {
         requireWrite("removeAllObjects()")
         base.removeAll()
     }
 
+    /// Replaces the element at an index. Traps if the index is out of bounds.
     public func replaceObject(at index: UInt, with anObject: RLMObjectType) {
         requireWrite("replaceObject(at:with:)")
         base.replace(index: Int(clamping: index), object: accepted(anObject, "array"))
     }
 
-    /// Moves an element to where it stands afterwards.
+    /// Moves the element at `sourceIndex`, so that its index becomes `destinationIndex`.
     public func moveObject(at sourceIndex: UInt, to destinationIndex: UInt) {
         requireWrite("moveObject(at:to:)")
         base.move(from: Int(clamping: sourceIndex), to: Int(clamping: destinationIndex))
     }
 
+    /// Swaps two elements.
     public func exchangeObject(at index1: UInt, withObjectAt index2: UInt) {
         requireWrite("exchangeObject(at:withObjectAt:)")
         base.swapAt(Int(clamping: index1), Int(clamping: index2))
     }
 
-    /// The same elements in the same order, live, frozen or unmanaged.
+    /// Returns whether both have the same elements in the same order. Each may be live, frozen or unmanaged.
     public func isEqual(to otherArray: RLMArray<RLMObjectType>) -> Bool { base == otherArray.base }
 }

@@ -1,56 +1,56 @@
 import Firn
 import Foundation
 
-/// Choosing, ordering, figures, keys.
+/// Finding, filtering, sorting, aggregates, key-value coding.
 extension RLMCollection {
     // MARK: Finding
 
-    /// Where an element first stands; `NSNotFound` if it is not there. An unmanaged object is in no managed collection.
+    /// Returns the index of the first occurrence of an element, or `NSNotFound`. No managed collection contains an unmanaged object.
     public func index(of object: Any) -> UInt { position(wanted(object).flatMap { results.index(of: $0) }) }
 
-    /// Managed only. Where the first element stands that a predicate in Firn's query language holds for; `NSNotFound` if there is none.
+    /// Managed only. Returns the index of the first element that matches a predicate in Firn's query language, or `NSNotFound`.
     public func indexOfObject(where predicateFormat: String, _ arguments: Any?...) -> UInt { 
         position(managed().index(matching: predicateFormat, arguments: arguments.map { given($0) }))
     }
 
-    /// As `indexOfObject(where:)`, asking each element; of unmanaged arrays too.
+    /// As `indexOfObject(where:)`, but evaluates the predicate on each element. Also works on unmanaged arrays.
     public func indexOfObject(with predicate: NSPredicate) -> UInt { position(results.firstIndex { predicate.evaluate(with: shown($0.content)) }) }
 
     // MARK: Choosing
 
-    /// Managed only. Those elements that a predicate in Firn's query language holds for (`docs/guide/query.md`): `objects(where: "age > %@", 3)`. Live.
+    /// Managed only. Returns the elements that match a predicate in Firn's query language (`docs/guide/query.md`), live: `objects(where: "age > %@", 3)`.
     public func objects(where predicateFormat: String, _ arguments: Any?...) -> RLMResults<RLMObjectType> { RLMResults(choose(predicateFormat, arguments)) }
 
     func choose(_ predicateFormat: String, _ arguments: [Any?]) -> Results<DynamicElement> {
         do { return try managed().filtered(predicateFormat, arguments.map { given($0) }) } catch { preconditionFailure("\(error)") }
     }
 
-    /// Managed only. Those elements that a predicate holds for, which is asked of them one by one: predicates as text are much faster. Live.
+    /// Managed only. Returns the elements that match a predicate, live. The predicate is evaluated on each element; predicates as text are much faster.
     public func objects(with predicate: NSPredicate) -> RLMResults<RLMObjectType> {
         RLMResults(managed().chosen { predicate.evaluate(with: shown($0.content)) })
     }
 
     // MARK: Ordering
 
-    /// Managed only. By a property, or by one that links lead to: `owner.name`.
+    /// Managed only. Returns the elements sorted by a property, also of a linked object: `owner.name`.
     public func sortedResults(usingKeyPath keyPath: String, ascending: Bool) -> RLMResults<RLMObjectType> {
         sortedResults(using: [RLMSortDescriptor(keyPath: keyPath, ascending: ascending)])
     }
 
-    /// Managed only. By several keys; without any the order stays.
+    /// Managed only. Returns the elements sorted by several keys. Without keys, the order is unchanged.
     public func sortedResults(using properties: [RLMSortDescriptor]) -> RLMResults<RLMObjectType> { RLMResults(managed().sorted(by: properties)) }
 
-    /// Managed only. The first element of each combination of values; elements whose value lies behind a missing link are left out.
+    /// Managed only. Returns the first element of each combination of values. Elements whose key path contains a missing link are omitted.
     public func distinctResults(usingKeyPaths keyPaths: [String]) -> RLMResults<RLMObjectType> { RLMResults(managed().distinct(by: keyPaths)) }
 
     // MARK: Sections
 
-    /// Managed only. The elements in the order of a key path, in sections by what `keyBlock` gives for each.
+    /// Managed only. Returns the elements sorted by a key path, in sections by the keys that `keyBlock` returns.
     public func sectionedResultsSorted(usingKeyPath keyPath: String, ascending: Bool, keyBlock: @escaping RLMSectionedResultsKeyBlock) -> RLMSectionedResults<any RLMValue, RLMObjectType> {
         sectionedResults(using: [RLMSortDescriptor(keyPath: keyPath, ascending: ascending)], keyBlock: keyBlock)
     }
 
-    /// Managed only. As above, in the order of several keys, of which the first must be the one that the section's key follows from.
+    /// Managed only. As above, sorted by several keys. The section's key must follow from the first one. Traps if there are none.
     public func sectionedResults(using sortDescriptors: [RLMSortDescriptor], keyBlock: @escaping RLMSectionedResultsKeyBlock) -> RLMSectionedResults<any RLMValue, RLMObjectType> {
         let results = managed()
         precondition(!sortDescriptors.isEmpty, "There must be at least one SortDescriptor when using SectionedResults.")
@@ -61,13 +61,13 @@ extension RLMCollection {
 
     // MARK: Figures
 
-    /// The least value of a property, or of one that links lead to; nil if there is none. Of values: "self". Numbers and dates only.
+    /// Returns the minimum of a property of numbers or dates, also of a linked object, or nil if there is no value. For collections of values, use "self".
     public func min(ofProperty property: String) -> Any? { results.value(forKeyPath: "@min.\(property)") }
-    /// The greatest value of a property; nil if there is none.
+    /// Returns the maximum of a property, or nil if there is no value.
     public func max(ofProperty property: String) -> Any? { results.value(forKeyPath: "@max.\(property)") }
-    /// The sum of a property, every element counted once; 0 if there is no value.
+    /// Returns the sum of a property over all elements, or 0 if there is no value.
     public func sum(ofProperty property: String) -> NSNumber { number(results.value(forKeyPath: "@sum.\(property)")) ?? 0 }
-    /// The average of a property; nil if there is no value.
+    /// Returns the average of a property, or nil if there is no value.
     public func average(ofProperty property: String) -> NSNumber? { number(results.value(forKeyPath: "@avg.\(property)")) }
 
     private func number(_ value: Any?) -> NSNumber? {
@@ -82,15 +82,15 @@ extension RLMCollection {
 
     // MARK: Keys
 
-    /// What each element holds under a key: an array in the collection's order, of a set a `Set<AnyHashable>`. "self": the elements themselves;
-    /// "@count" and the like: see `value(forKeyPath:)`.
+    /// Returns the values of a property of all elements: an array in the order of the collection, or a `Set<AnyHashable>` for a set. "self" stands for the
+    /// elements themselves; for "@count" and others see `value(forKeyPath:)`.
     public func value(forKey key: String) -> Any? {
         guard key == "self" else { return shown(results.value(forKey: key)) }
         let elements: [Any?] = results.map(\.content)
         return shown(_makeSource().isSet ? Set(elements.map { $0 as? AnyHashable }) : elements)
     }
 
-    /// As `value(forKey:)`, through links: `owner.name`; one figure over all elements: `@count`, `@sum.age`, `@min.age`, `@max.age`, `@avg.age`.
+    /// As `value(forKey:)`, through links: `owner.name`. Also returns aggregates: `@count`, `@sum.age`, `@min.age`, `@max.age`, `@avg.age`.
     public func value(forKeyPath keyPath: String) -> Any? { keyPath == "self" ? value(forKey: keyPath) : shown(results.value(forKeyPath: keyPath)) }
 
     /// Sets a property of every element.
@@ -100,9 +100,9 @@ extension RLMCollection {
     }
 }
 
-/// What a key block gave, as Firn compares it.
+/// Converts the result of a key block to the type that Firn compares.
 func sectionKey(_ key: (any RLMValue)?) -> AnyRealmValue {
     precondition(!(key is RLMObject), "Links are not supported as section keys.")
-    guard let value = AnyRealmValue(untyped: given(key)) else { preconditionFailure("'\(key.map { "\($0)" } ?? "nil")' cannot be the key of a section: give a value") }
+    guard let value = AnyRealmValue(untyped: given(key)) else { preconditionFailure("'\(key.map { "\($0)" } ?? "nil")' cannot be the key of a section: return a value") }
     return value
 }

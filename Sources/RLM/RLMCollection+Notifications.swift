@@ -2,12 +2,12 @@ import Firn
 import Foundation
 
 extension RLMCollection {
-    /// Calls `block` with the collection as it is (the change is nil then), and after every commit that changed which elements are in it, their order,
-    /// or what they hold; with what changed. Commits of other realms and processes count too; what could not be told at once is told together,
-    /// the first call included. The error is always nil.
+    /// Calls `block` first with the collection and a nil change, and then, with the changes, after every commit that changed which elements it has, their order
+    /// or their properties. Commits of other realms and processes count too. Changes that could not be delivered separately are merged, also with the first
+    /// call. The error is always nil.
     ///
-    /// The run loop of this thread calls it if there is one (of a realm of a queue: that queue), and `realm.refresh()`. The calls end when the token
-    /// is let go of. Traps on unmanaged and frozen collections, in read-only realms, and after the first change of a write transaction.
+    /// The calls are made by the run loop of this thread, if it has one (or by the queue of the realm), and by `realm.refresh()`. They end when the token is
+    /// released. Traps on unmanaged and frozen collections, in read-only realms, and after the first change of a write transaction.
     public func addNotificationBlock(_ block: @escaping (Self?, RLMCollectionChange?, (any Error)?) -> Void) -> RLMNotificationToken {
         addNotificationBlock(block, keyPaths: nil, queue: nil)
     }
@@ -17,12 +17,13 @@ extension RLMCollection {
         addNotificationBlock(block, keyPaths: nil, queue: queue)
     }
 
-    /// As above, for some properties of the elements alone: `["name", "owner.city"]`. nil: all, and what they lead to over four links; empty: none, so
-    /// that only elements that come, go or move are told of.
+    /// As above, for some properties of the elements: `["name", "owner.city"]`. Nil stands for all, and those of linked objects over four links. If empty, only
+    /// elements that are inserted, deleted or moved are reported.
     public func addNotificationBlock(_ block: @escaping (Self?, RLMCollectionChange?, (any Error)?) -> Void, keyPaths: [String]?) -> RLMNotificationToken {
         addNotificationBlock(block, keyPaths: keyPaths, queue: nil)
     }
 
+    /// As above, for some properties of the elements, on a serial queue.
     public func addNotificationBlock(_ block: @escaping (Self?, RLMCollectionChange?, (any Error)?) -> Void, keyPaths: [String]?, queue: DispatchQueue?) -> RLMNotificationToken {
         results.observe(keyPaths: keyPaths, on: queue) { change in
             switch change {
@@ -34,16 +35,16 @@ extension RLMCollection {
     }
 }
 
-/// What changed in a collection. To bring a copy of the old version up to date: take out `deletions` from the highest down, put in `insertions` from the
-/// lowest up, then read anew what is modified.
+/// The changes of a collection. To update a copy of the old version, remove `deletions` in descending order, add `insertions` in ascending order, and then
+/// read the modified elements again.
 public final class RLMCollectionChange {
-    /// Places in the old version, ascending.
+    /// The indexes in the old version, ascending.
     public let deletions: [NSNumber]
-    /// Places in the new version, ascending.
+    /// The indexes in the new version, ascending.
     public let insertions: [NSNumber]
-    /// Where elements stood, in the old version, that stayed but changed.
+    /// The indexes in the old version of elements that remained but changed.
     public let modifications: [NSNumber]
-    /// Where the same elements stand in the new version.
+    /// The indexes of the same elements in the new version.
     public let modificationsNew: [NSNumber]
 
     init<Collection>(_ change: RealmCollectionChange<Collection>) {
@@ -54,9 +55,11 @@ public final class RLMCollectionChange {
         modificationsNew = numbers(change.modificationsNew)
     }
 
-    /// As `deletions`, as rows of a section of a table.
+    /// The deletions as index paths of a section of a table.
     public func deletions(inSection section: UInt) -> [IndexPath] { paths(deletions, section) }
+    /// The insertions as index paths of a section of a table.
     public func insertions(inSection section: UInt) -> [IndexPath] { paths(insertions, section) }
+    /// The modifications, at their old indexes, as index paths of a section of a table.
     public func modifications(inSection section: UInt) -> [IndexPath] { paths(modifications, section) }
 
     private func paths(_ places: [NSNumber], _ section: UInt) -> [IndexPath] { places.map { [Int(section), $0.intValue] } }

@@ -3,26 +3,31 @@ import Foundation
 
 /// A homogeneous collection of a realm: `RLMArray`, `RLMSet`, `RLMResults`, `RLMLinkingObjects`. Live, frozen or (arrays and sets) unmanaged.
 ///
-/// Where a member says "managed only", it traps on a collection that belongs to no realm; what changes a managed collection traps outside of a
-/// write transaction. nil elements are `NSNull` where the type of the elements does not say otherwise.
+/// "Managed only" means that a member traps on an unmanaged collection. Members that change a managed collection trap outside of a write transaction. Nil
+/// elements are read as `NSNull` unless the Swift type of the elements is optional.
 public protocol RLMCollection<RLMObjectType>: AnyObject, Sequence, RLMThreadConfined, CustomStringConvertible
 where Element == RLMObjectType, Iterator == RLMElementIterator<RLMObjectType> {
-    /// What the elements are: `RLMObject`, or the Swift type of the values; `Any` fits all.
+    /// The type of the elements: `RLMObject`, or the Swift type of the values; `Any` fits all.
     associatedtype RLMObjectType
 
+    /// The number of elements; 0 if the object that has the collection was deleted.
     var count: UInt { get }
-    /// What one element is.
+    /// The type of an element.
     var type: RLMPropertyType { get }
-    /// Elements may be nil.
+    /// True if elements can be nil.
     var isOptional: Bool { get }
-    /// The type of the objects; nil: the elements are values.
+    /// The type of the objects; nil if the elements are values.
     var objectClassName: String? { get }
-    /// Frozen collections never change, and can be read by any thread; so can the objects that are read from them.
+    /// True if the collection is frozen: it and its objects never change, and any thread can read them.
     var isFrozen: Bool { get }
 
+    /// Returns the element at an index. Traps if the index is out of bounds.
     func object(at index: UInt) -> Any
+    /// Returns the elements at some indexes, ascending, or nil if one of them is out of bounds.
     func objects(at indexes: IndexSet) -> [Any]?
+    /// The first element, or nil.
     var firstObject: Any? { get }
+    /// The last element, or nil.
     var lastObject: Any? { get }
     func index(of object: Any) -> UInt
     func indexOfObject(where predicateFormat: String, _ arguments: Any?...) -> UInt
@@ -53,20 +58,20 @@ where Element == RLMObjectType, Iterator == RLMElementIterator<RLMObjectType> {
     func thaw() -> Self?
 
     func _makeSource() -> _CollectionSource
-    /// The collection of this kind that a source of a realm is of.
+    /// Returns the collection of this kind with a source.
     static func _with(_ source: _CollectionSource) -> Self
 }
 
 extension RLMCollection {
-    /// The same elements as Firn reads them.
+    /// The same elements as a collection of Firn.
     var results: Results<DynamicElement> { Results(untyped: _makeSource()) }
     var elementType: DynamicType { _makeSource().elementType }
     var untypedElements: [Any?] { results.map(\.content) }
 
-    /// `RLMSet`, `RLMArray`, …
+    /// The name of the class without its parameters: `RLMSet`, `RLMArray`, …
     static var kind: String { String(String(describing: Self.self).prefix { $0 != "<" }) }
 
-    /// What only collections of a realm have.
+    /// Returns the elements of a managed collection. Traps on unmanaged ones.
     func managed() -> Results<DynamicElement> {
         let results = results
         precondition(results.realm != nil, "This method may only be called on \(Self.kind) instances retrieved from an RLMRealm")
@@ -80,7 +85,7 @@ extension RLMCollection {
 
     // MARK: What and where it is
 
-    /// How many elements there are; 0 when what they belong to was deleted.
+    /// The number of elements; 0 if the object that has the collection was deleted.
     public var count: UInt { UInt(results.count) }
     public var type: RLMPropertyType { elementType.kind }
     public var isOptional: Bool { elementType.isOptional }
@@ -89,21 +94,21 @@ extension RLMCollection {
     public var isInvalidated: Bool { results.isInvalidated }
     public var isFrozen: Bool { results.isFrozen }
 
-    /// Managed only. The collection as it is in the version of its realm (in a transaction: was when it began), for good, for any thread. Held for
-    /// long while others write, it makes the file grow: see `RLMRealmConfiguration.maximumNumberOfActiveVersions`.
+    /// Managed only. Returns the frozen collection at the version of its realm (in a transaction, at the version that it began from), for any thread. While
+    /// it is held and others write, the file grows: see `RLMRealmConfiguration.maximumNumberOfActiveVersions`.
     public func freeze() -> Self {
         let results = managed()
         return results.isFrozen ? self : Self._with(results.freeze()._makeSource())
     }
 
-    /// Managed only. The live collection, at the version that this thread's realm is at; nil if what it belongs to is not there any more. A live
-    /// collection gives itself.
+    /// Managed only. Returns the live collection at the version of this thread's realm, or nil if the object that has it no longer exists. A live collection
+    /// returns itself.
     public func thaw() -> Self? {
         let results = managed()
         return results.isFrozen ? results.thaw().map { Self._with($0._makeSource()) } : self
     }
 
-    /// The elements, at most 100 of them.
+    /// The elements as text, at most 100 of them.
     public var description: String {
         let name = "\(Self.kind)<\(elementType.name)>"
         return isInvalidated ? "\(name) (invalidated)" : "\(name) (\n\(results.lines)\n)"
@@ -111,31 +116,31 @@ extension RLMCollection {
 
     // MARK: Elements
 
-    /// Elements as they were when the iteration began; objects that are deleted meanwhile are left out.
+    /// Iterates over the elements at the time of the call. Objects that are deleted during the iteration are omitted.
     public func makeIterator() -> RLMElementIterator<RLMObjectType> { RLMElementIterator(results) }
     public var underestimatedCount: Int { 0 }
 
-    /// Traps if the index is out of bounds.
+    /// Returns the element at an index. Traps if the index is out of bounds.
     public subscript(index: UInt) -> RLMObjectType { typed(results[Int(clamping: index)]) }
     /// As the subscript.
     public func object(at index: UInt) -> Any { typed(results[Int(clamping: index)], as: RLMObjectType.self) }
 
-    /// The elements at the given places, ascending; nil if one of them is out of bounds.
+    /// Returns the elements at some indexes, ascending, or nil if one of them is out of bounds.
     public func objects(at indexes: IndexSet) -> [Any]? {
         let found: [DynamicElement]
         do throws(Realm.Error) { found = try results.objects(at: indexes) } catch { return nil }
         return found.map { typed($0, as: RLMObjectType.self) }
     }
 
-    /// nil if there is none. Of a set: its least.
+    /// The first element, or nil. For a set, its minimum.
     public var firstObject: Any? { results.first.map { typed($0, as: RLMObjectType.self) } }
-    /// nil if there is none. Of a set: its greatest.
+    /// The last element, or nil. For a set, its maximum.
     public var lastObject: Any? { results.last.map { typed($0, as: RLMObjectType.self) } }
 
-    /// What is given as the element that it would be; nil: there cannot be such a one.
+    /// Returns `object` as an element, or nil if the collection cannot contain it.
     func wanted(_ object: Any?) -> DynamicElement? { DynamicElement(given(object), as: elementType) }
 
-    /// What is given as an element; traps where it is none.
+    /// Returns `object` as an element. Traps if the collection cannot contain it.
     func accepted(_ object: Any?, _ noun: String) -> DynamicElement {
         let type = elementType, value = given(object)
         if let element = DynamicElement(value, as: type) { return element }
@@ -157,7 +162,7 @@ extension Results where Element == DynamicElement {
     }
 }
 
-/// Goes through a collection as it was when the iteration began.
+/// Iterates over the elements of a collection at the time when the iteration began.
 public struct RLMElementIterator<Element>: IteratorProtocol {
     private var objects: RLMIterator<DynamicObject>?
     private var values: RLMIterator<DynamicElement>?
@@ -167,6 +172,7 @@ public struct RLMElementIterator<Element>: IteratorProtocol {
         if objects == nil { values = results.makeIterator() }
     }
 
+    /// Returns the next element, or nil.
     public mutating func next() -> Element? {
         if objects != nil { return objects!.next().map { typed(DynamicElement(object: $0)) } }
         return values?.next().map { typed($0) }

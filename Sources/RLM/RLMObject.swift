@@ -1,16 +1,16 @@
 import Firn
 import Foundation
 
-/// An object of a type that no class stands for: its properties go by name.
+/// An object of a type without a Swift class. Its properties are accessed by name.
 ///
-/// Managed by a realm it is live: it reads and writes the realm's data. One that was made with `init` holds its values itself until it is added.
-/// Collections are `RLMArray`, `RLMSet` and `RLMDictionary` of `RLMObject`s or of the Swift type of their values (of any values: `Any`).
+/// A managed object is live: it reads and writes the realm's data. An object created with `init` stores its values until it is added. Collections are
+/// `RLMArray`, `RLMSet` and `RLMDictionary` of `RLMObject`s or of the Swift type of their values (`Any` for values of any type).
 public final class RLMObject: RLMThreadConfined {
     let base: DynamicObject
 
     init(_ base: DynamicObject) { self.base = base }
 
-    /// An unmanaged object of a type, with values by property name. Traps where a value does not fit.
+    /// Creates an unmanaged object of a type, with values by property name. Traps if a value does not fit.
     public init(objectSchema: RLMObjectSchema, value: [String: Any?] = [:]) {
         base = DynamicObject(unmanaged: objectSchema)
         for (name, one) in value { self[name] = one }
@@ -18,24 +18,26 @@ public final class RLMObject: RLMThreadConfined {
 
     // MARK: What and where it is
 
+    /// The schema of the type.
     public var objectSchema: RLMObjectSchema { base.objectSchema }
     /// The name of the type.
     public var className: String { base.className }
     public var realm: RLMRealm? { base.realm.map(RLMRealm.init) }
     public var isInvalidated: Bool { base.isInvalidated }
+    /// True if the object belongs to a frozen realm.
     public var isFrozen: Bool { base.isFrozen }
 
-    /// Both are the same object of the same file, at whatever version.
+    /// Returns whether both are the same object of the same file, possibly at different versions.
     public func isEqual(to object: RLMObject) -> Bool { base.isSameObject(as: object.base) }
 
-    /// The object as it is in the version of its realm, for good, for any thread. Traps on unmanaged objects.
+    /// Returns the frozen object at the version of its realm, for any thread. Traps on unmanaged objects.
     public func freeze() -> RLMObject { RLMObject(base.freeze()) }
-    /// The live object, at the version that this thread's realm is at; nil if it is not there any more.
+    /// Returns the live object at the version of this thread's realm, or nil if it no longer exists.
     public func thaw() -> RLMObject? { base.thaw().map { RLMObject($0) } }
 
     // MARK: Properties
 
-    /// A property: a value, an `RLMObject`, a collection; nil. Traps if there is none of this name.
+    /// The value of a property: a value, an `RLMObject`, a collection, or nil. Traps if there is none with this name.
     public subscript(key: String) -> Any? {
         get {
             switch base.content(key) {
@@ -54,10 +56,12 @@ public final class RLMObject: RLMThreadConfined {
         set { base[key] = given(newValue) }
     }
 
+    /// Returns the value of a property. Traps if there is none with this name.
     public func value(forKey key: String) -> Any? { self[key] }
+    /// Sets a property. Traps if there is none with this name, or if the value does not fit it.
     public func setValue(_ value: Any?, forKey key: String) { self[key] = value }
 
-    /// Through links, embedded objects and collections: `owner.address.city`.
+    /// Returns the value at the end of a path through links, embedded objects and collections: `owner.address.city`.
     public func value(forKeyPath keyPath: String) -> Any? {
         guard let point = keyPath.firstIndex(of: ".") else { return self[keyPath] }
         let rest = String(keyPath[keyPath.index(after: point)...])
@@ -68,17 +72,17 @@ public final class RLMObject: RLMThreadConfined {
         }
     }
 
-    /// The objects of a type that have a link to this one in a property.
+    /// Returns the objects of a type whose property links to this object.
     public func linkingObjects(ofClass className: String, forProperty property: String) -> RLMLinkingObjects<RLMObject> {
         RLMLinkingObjects(base.linking(className, property))
     }
 
     // MARK: Notifications
 
-    /// Calls `block` after every commit that changed a property of the object, and once it is deleted. There is no first call. Where and when: as the
-    /// collections.
+    /// Calls `block` after every commit that changed a property of the object, and once after it was deleted. There is no first call. The calls are made where
+    /// those for collections are.
     ///
-    /// - Parameter keyPaths: which properties count; nil or empty: the object's own.
+    /// - Parameter keyPaths: The properties to observe; if nil or empty, the object's own.
     public func addNotificationBlock(_ block: @escaping RLMObjectChangeBlock, keyPaths: [String]? = nil, queue: DispatchQueue? = nil) -> RLMNotificationToken {
         base.observe(keyPaths: keyPaths, on: queue) { change in
             switch change {
@@ -92,7 +96,7 @@ public final class RLMObject: RLMThreadConfined {
 }
 
 extension RLMObject: Hashable, CustomStringConvertible {
-    /// Managed objects are equal if they are the same at the same version of the same realm, unmanaged ones if they are identical.
+    /// Returns whether both are the same managed object at the same version of the same realm, or identical unmanaged objects.
     public static func == (a: RLMObject, b: RLMObject) -> Bool { a.base == b.base }
     public func hash(into hasher: inout Hasher) { hasher.combine(base) }
     public var description: String { base.description }

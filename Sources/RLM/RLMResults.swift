@@ -1,7 +1,7 @@
 import Firn
 import Foundation
 
-/// Elements that a query gives, in its order: lazy, and live: they follow the version of their realm.
+/// The elements that a query selects, in its order. Evaluated lazily and live: they follow the version of their realm.
 public final class RLMResults<RLMObjectType>: RLMCollection {
     public typealias Element = RLMObjectType
     public typealias Iterator = RLMElementIterator<RLMObjectType>
@@ -13,11 +13,11 @@ public final class RLMResults<RLMObjectType>: RLMCollection {
     public func _makeSource() -> _CollectionSource { base._makeSource() }
     public static func _with(_ source: _CollectionSource) -> RLMResults { RLMResults(Results(untyped: source)) }
 
-    @available(*, unavailable, message: "RLMResults cannot be created directly: ask a realm, or another collection, for objects")
+    @available(*, unavailable, message: "RLMResults cannot be created directly: query a realm or another collection")
     public init() { fatalError("unavailable") }
 }
 
-/// The objects that have a link to one object in a property of theirs: kept by nobody, and live. See `RLMObject.linkingObjects(ofClass:forProperty:)`.
+/// The objects whose property links to one object. Derived, not stored, and live. See `RLMObject.linkingObjects(ofClass:forProperty:)`.
 public final class RLMLinkingObjects<RLMObjectType>: RLMCollection {
     public typealias Element = RLMObjectType
     public typealias Iterator = RLMElementIterator<RLMObjectType>
@@ -29,6 +29,6 @@ public final class RLMLinkingObjects<RLMObjectType>: RLMCollection {
     public func _makeSource() -> _CollectionSource { base._makeSource() }
     public static func _with(_ source: _CollectionSource) -> RLMLinkingObjects { RLMLinkingObjects(Results(untyped: source)) }
 
-    @available(*, unavailable, message: "RLMLinkingObjects cannot be created directly: ask an RLMObject for its linkingObjects(ofClass:forProperty:)")
+    @available(*, unavailable, message: "RLMLinkingObjects cannot be created directly: call linkingObjects(ofClass:forProperty:) of an RLMObject")
     public init() { fatalError("unavailable") }
 }

@@ -1,9 +1,10 @@
 import Firn
 import Foundation
 
-/// Distinct elements: values or objects, not embedded ones. In ascending order where a realm manages them, as they were added where not.
+/// A set of values or of objects that are not embedded. The members of a managed set are in ascending order, those of an unmanaged set in the order in which
+/// they were added.
 ///
-/// Elements are distinct, what a property of them holds need not be: of ten members whose property is 0 or 1, four of them 1, the sum is 4.
+/// Aggregates count every member: if four of ten members have the value 1 of a property and six have 0, the sum is 4.
 public final class RLMSet<RLMObjectType>: RLMCollection {
     public typealias Element = RLMObjectType
     public typealias Iterator = RLMElementIterator<RLMObjectType>
@@ -24,31 +25,31 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
 
     // MARK: Reading
 
-    /// All members: a managed set's in their order, an unmanaged one's as they were added.
+    /// All members: in ascending order for a managed set, in the order of addition for an unmanaged one.
     public var allObjects: [RLMObjectType] { Array(self) }
 
-    /// By value; of objects: the same object. An unmanaged object is in no managed set.
+    /// Returns whether the set contains a value or the same object. No managed set contains an unmanaged object.
     public func contains(_ anObject: RLMObjectType) -> Bool { wanted(anObject).map(base.contains) ?? false }
 
-    /// Every member is in `set` too; an empty set is part of any.
+    /// Returns whether `set` contains every member of this set. An empty set is a subset of every set.
     public func isSubset(of set: RLMSet<RLMObjectType>) -> Bool {
         requireFitting(set)
         return base.isSubset(of: set.base)
     }
 
-    /// They have a member in common.
+    /// Returns whether the sets have a common member.
     public func intersects(_ set: RLMSet<RLMObjectType>) -> Bool {
         requireFitting(set)
         return base.intersects(set.base)
     }
 
-    /// The same members, live, frozen or unmanaged; which set it is does not matter.
+    /// Returns whether both have the same members. Each may be live, frozen or unmanaged.
     public func isEqual(to otherSet: RLMSet<RLMObjectType>) -> Bool { base == otherSet.base }
 
     // MARK: Changing
 
-    /// Adds a member, unless it is one. An unmanaged object is added to the realm of the set. Traps on nil where members are not optional, and on
-    /// objects of another type or that were deleted.
+    /// Adds a member, if the set does not contain it. An unmanaged object is added to the realm of the set. Traps on nil if members are not optional, and on
+    /// objects that have another type or were deleted.
     public func add(_ object: RLMObjectType) {
         requireWrite("add(_:)")
         base.insert(accepted(object, "set"))
@@ -60,33 +61,33 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
         base.insert(objectsIn: elements(of: objects).map { accepted($0, "set") })
     }
 
-    /// Takes a member out; nothing happens if it is none.
+    /// Removes a member. Does nothing if the set does not contain it.
     public func remove(_ object: RLMObjectType) {
         requireWrite("remove(_:)")
         if let element = wanted(object) { base.remove(element) }
     }
 
-    /// Empties the set. Objects that were in it stay in their realm.
+    /// Removes all members. Their objects stay in the realm.
     public func removeAllObjects() {
         requireWrite("removeAllObjects()")
         base.removeAll()
     }
 
-    /// Takes the members of another set in place of its own.
+    /// Replaces all members with those of another set.
     public func setSet(_ set: RLMSet<RLMObjectType>) {
         requireWrite("setSet(_:)")
         requireFitting(set)
         base.assign(set.base)
     }
 
-    /// Keeps the members that `set` has too.
+    /// Removes the members that `set` does not contain.
     public func intersect(_ set: RLMSet<RLMObjectType>) {
         requireWrite("intersect(_:)")
         requireFitting(set)
         base.formIntersection(set.base)
     }
 
-    /// Takes the members of `set` out.
+    /// Removes the members of `set`.
     public func minus(_ set: RLMSet<RLMObjectType>) {
         requireWrite("minus(_:)")
         requireFitting(set)
@@ -100,17 +101,17 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
         base.formUnion(set.base)
     }
 
-    /// A managed set works with sets of the same realm and type.
+    /// A managed set can be combined only with sets of the same realm and type.
     private func requireFitting(_ set: RLMSet<RLMObjectType>) {
         guard let mine = base.realm else { return }
         guard let theirs = set.base.realm else { preconditionFailure("Right hand side value must be a managed Set.") }
         precondition(elementType == set.elementType, "Right hand side set of '\(set.elementType.name)\(set.isOptional ? "?" : "")' does not match set of '\(elementType.name)\(isOptional ? "?" : "")'.")
-        precondition(mine.hasSameFile(as: theirs), "Right hand side set is managed by another Realm: both must be of the same one.")
+        precondition(mine.hasSameFile(as: theirs), "Right hand side set is managed by another Realm: use a set of the same one.")
     }
 
     // MARK: What sets do not have
 
-    private func noOrder() -> Never { preconditionFailure("An RLMSet has no order to look in: ask contains(_:), or sorted results of it.") }
+    private func noOrder() -> Never { preconditionFailure("An RLMSet has no indexes: use contains(_:), or sorted results of it.") }
     public func index(of object: Any) -> UInt { noOrder() }
     public func indexOfObject(where predicateFormat: String, _ arguments: Any?...) -> UInt { noOrder() }
     public func indexOfObject(with predicate: NSPredicate) -> UInt { noOrder() }

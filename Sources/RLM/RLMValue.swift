@@ -1,9 +1,9 @@
 import Firn
 import Foundation
 
-/// What properties of any type hold, and what sections have for keys.
+/// A value of a property of any type, or the key of a section.
 public protocol RLMValue {
-    /// What the value is.
+    /// The type of the value.
     var rlm_valueType: RLMPropertyType { get }
 }
 
@@ -21,7 +21,7 @@ extension Date: RLMValue { public var rlm_valueType: RLMPropertyType { .date } }
 extension UUID: RLMValue { public var rlm_valueType: RLMPropertyType { .UUID } }
 extension ObjectId: RLMValue { public var rlm_valueType: RLMPropertyType { .objectId } }
 extension Decimal128: RLMValue { public var rlm_valueType: RLMPropertyType { .decimal128 } }
-/// Stands for nil.
+/// Represents nil.
 extension NSNull: RLMValue { public var rlm_valueType: RLMPropertyType { .any } }
 extension NSNumber: RLMValue {
     public var rlm_valueType: RLMPropertyType {
@@ -36,9 +36,9 @@ extension NSNumber: RLMValue {
 }
 extension RLMObject: RLMValue { public var rlm_valueType: RLMPropertyType { .object } }
 
-// MARK: From Firn, and to it
+// MARK: Conversion from and to Firn
 
-/// A value as this room shows it: objects as `RLMObject`, values of any type as what they hold, nil within collections as `NSNull`.
+/// Converts a value of Firn to one of this module: objects to `RLMObject`, values of any type to their contents, nil within collections to `NSNull`.
 func shown(_ value: Any?) -> Any? {
     guard let value else { return nil }
     switch value {
@@ -52,7 +52,7 @@ func shown(_ value: Any?) -> Any? {
     }
 }
 
-/// A value that was given, as Firn takes it.
+/// Converts a value of this module to one of Firn.
 func given(_ value: Any?) -> Any? {
     guard let value else { return nil }
     switch value {
@@ -67,20 +67,20 @@ func given(_ value: Any?) -> Any? {
     }
 }
 
-/// An element as its collection's type of elements; nil as `NSNull` where that fits.
+/// Converts an element to the element type of its collection; nil to `NSNull` if that fits. Traps if the element has another type.
 func typed<T>(_ element: DynamicElement, as type: T.Type = T.self) -> T {
     if let content = shown(element.content) {
         guard let fitting = content as? T else {
-            preconditionFailure("The collection has \(Swift.type(of: content)) elements, not \(T.self): ask for RLMArray<\(Swift.type(of: content))>, or <Any>.")
+            preconditionFailure("The collection has \(Swift.type(of: content)) elements, not \(T.self): use RLMArray<\(Swift.type(of: content))>, or <Any>.")
         }
         return fitting
     }
     if let null = NSNull() as? T { return null }
-    guard let null = Optional<Any>.none as Any as? T else { preconditionFailure("An element is nil, which is no \(T.self): ask for the collection's elements as \(T.self)?, or Any.") }
+    guard let null = Optional<Any>.none as Any as? T else { preconditionFailure("An element is nil, which is not of type \(T.self): use \(T.self)? or Any as the type of the collection's elements.") }
     return null
 }
 
-/// The Swift type of a collection's elements.
+/// Returns the Swift type of a collection's elements.
 func elementClass(_ type: DynamicType) -> Any.Type {
     func either<T>(_ plain: T.Type) -> Any.Type { type.isOptional ? T?.self : plain }
     return switch type.kind {
@@ -99,11 +99,11 @@ func elementClass(_ type: DynamicType) -> Any.Type {
     }
 }
 
-/// The elements of any sequence.
+/// Returns the elements of any sequence.
 func elements(of sequence: any Sequence) -> [Any] {
     func all<S: Sequence>(_ sequence: S) -> [Any] { sequence.map { $0 as Any } }
     return all(sequence)
 }
 
-/// An index as this room tells it.
+/// Converts an index to one of this module: nil to `NSNotFound`.
 func position(_ index: Int?) -> UInt { UInt(index ?? NSNotFound) }

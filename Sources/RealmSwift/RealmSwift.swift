@@ -1,2 +1,2 @@
-// A model file written for Realm's Swift SDK compiles unchanged: this module is Firn by that name.
+// Model files for Realm's Swift SDK compile unchanged: this module exports Firn under the name that they import.
 @_exported import Firn
