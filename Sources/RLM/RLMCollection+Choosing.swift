@@ -103,6 +103,6 @@ extension RLMCollection {
 /// Converts the result of a key block to the type that Firn compares.
 func sectionKey(_ key: (any RLMValue)?) -> AnyRealmValue {
     precondition(!(key is RLMObject), "Links are not supported as section keys.")
-    guard let value = AnyRealmValue(untyped: given(key)) else { preconditionFailure("'\(key.map { "\($0)" } ?? "nil")' cannot be the key of a section: return a value") }
+    guard let value = AnyRealmValue(untyped: given(key)) else { preconditionFailure("\"\(key.map { "\($0)" } ?? "nil")\" cannot be the key of a section: return a value") }
     return value
 }

@@ -144,9 +144,9 @@ extension RLMCollection {
     func accepted(_ object: Any?, _ noun: String) -> DynamicElement {
         let type = elementType, value = given(object)
         if let element = DynamicElement(value, as: type) { return element }
-        if DynamicElement(nil, as: DynamicType.anything) == DynamicElement(value, as: DynamicType.anything) { preconditionFailure("Invalid nil value for \(noun) of '\(type.name)'.") }
-        if let object = value as? DynamicObject { preconditionFailure("Object of type '\(RLMObject(object).className)' does not match \(Self.kind) type '\(type.name)'.") }
-        preconditionFailure("Invalid value '\(value.map { "\($0)" } ?? "nil")' of type '\(value.map { "\(Swift.type(of: $0))" } ?? "nil")' for expected type '\(type.name)'.")
+        if DynamicElement(nil, as: DynamicType.anything) == DynamicElement(value, as: DynamicType.anything) { preconditionFailure("Invalid nil value for \(noun) of \"\(type.name)\".") }
+        if let object = value as? DynamicObject { preconditionFailure("Object of type \"\(RLMObject(object).className)\" does not match \(Self.kind) type \"\(type.name)\".") }
+        preconditionFailure("Invalid value \"\(value.map { "\($0)" } ?? "nil")\" of type \"\(value.map { "\(Swift.type(of: $0))" } ?? "nil")\" for expected type \"\(type.name)\".")
     }
 }
 

@@ -43,7 +43,7 @@ public final class RLMDictionary<RLMKeyType, RLMObjectType>: RLMThreadConfined {
 
     /// Sets the value of a key. Traps if the value does not fit.
     public func setObject(_ object: RLMObjectType, forKey key: String) {
-        guard let element = DynamicElement(given(object), as: declared) else { preconditionFailure("Invalid value '\(object)' of type '\(Swift.type(of: object))' for expected type '\(declared.name)'.") }
+        guard let element = DynamicElement(given(object), as: declared) else { preconditionFailure("Invalid value \"\(object)\" of type \"\(Swift.type(of: object))\" for expected type \"\(declared.name)\".") }
         base[key] = element
     }
 

@@ -57,7 +57,7 @@ extension RLMRealm {
 
     private func all(_ objects: any Sequence) -> [DynamicObject] {
         elements(of: objects).map { one in
-            guard let object = one as? RLMObject else { preconditionFailure("'\(one)' is not an RLMObject: only objects can be added to a realm or deleted from it") }
+            guard let object = one as? RLMObject else { preconditionFailure("\"\(one)\" is not an RLMObject: only objects can be added to a realm or deleted from it") }
             return object.base
         }
     }

@@ -105,7 +105,7 @@ public final class RLMSet<RLMObjectType>: RLMCollection {
     private func requireFitting(_ set: RLMSet<RLMObjectType>) {
         guard let mine = base.realm else { return }
         guard let theirs = set.base.realm else { preconditionFailure("Right hand side value must be a managed Set.") }
-        precondition(elementType == set.elementType, "Right hand side set of '\(set.elementType.name)\(set.isOptional ? "?" : "")' does not match set of '\(elementType.name)\(isOptional ? "?" : "")'.")
+        precondition(elementType == set.elementType, "Right hand side set of \"\(set.elementType.name)\(set.isOptional ? "?" : "")\" does not match set of \"\(elementType.name)\(isOptional ? "?" : "")\".")
         precondition(mine.hasSameFile(as: theirs), "Right hand side set is managed by another Realm: use a set of the same one.")
     }
 

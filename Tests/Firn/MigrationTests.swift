@@ -109,8 +109,8 @@ private class Shoe: EmbeddedObject {
             Issue.record("opened")
         } catch let error as Realm.Error {
             #expect(error.code == .schemaMismatch)
-            for part in ["Migration is required due to the following errors:", "'Walker.number' has been added", "'Walker.name' has been added", "'Walker.age' has been made required",
-                         "'Walker.first' has been removed", "'Walker.last' has been removed", "Primary key of class 'Walker' has been changed"] {
+            for part in ["Migration is required due to the following errors:", "\"Walker.number\" has been added", "\"Walker.name\" has been added", "\"Walker.age\" has been made required",
+                         "\"Walker.first\" has been removed", "\"Walker.last\" has been removed", "Primary key of class \"Walker\" has been changed"] {
                 #expect(error.message.contains(part), "\(part) in \(error.message)")
             }
         }

@@ -56,7 +56,7 @@ import Testing
             let realm = try queue.sync { try Realm(configuration: .init(inMemoryIdentifier: "x", objectTypes: [Dog.self]), queue: queue) }
             _ = realm.objects(Dog.self)
         }
-        check(queue, "it was opened for the queue 'kennel'")
+        check(queue, "it was opened for the queue \"kennel\"")
         let actor = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let held = try await DogRealm.onMain()
             await Task.detached { _ = held.realm.objects(Dog.self).count }.value
@@ -143,20 +143,20 @@ import Testing
             let realm = try DogRealm().realm
             try realm.write { realm.create(Dog.self, value: ["name": nil] as [String: Any?]) }
         }
-        check(null, "Invalid value nil for property 'Dog.name', which takes string.")
+        check(null, "Invalid value nil for property \"Dog.name\", which takes string.")
         let type = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Dog(value: ["age": "three"]) }
-        check(type, "for property 'Dog.age', which takes int.")
+        check(type, "for property \"Dog.age\", which takes int.")
         let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = Dog(value: ["colour": "red"]) }
-        check(unknown, "type 'Dog' has no property 'colour'")
+        check(unknown, "type \"Dog\" has no property \"colour\"")
         let dynamic = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try DogRealm().realm
             try realm.write { realm.dynamicObjects("Dog")[0]["age"] = nil }
         }
-        check(dynamic, "Invalid value 'nil' for property 'Dog.age'")
+        check(dynamic, "Invalid value \"nil\" for property \"Dog.age\"")
         let none = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try DogRealm().realm.dynamicObjects("Cat") }
-        check(none, "Object type 'Cat' is not managed by the Realm")
+        check(none, "Object type \"Cat\" is not managed by the Realm")
         let foreign = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try DogRealm().realm.objects(Legacy.self) }
-        check(foreign, "Object type 'Legacy' is not managed by the Realm: add Legacy.self to the configuration's objectTypes.")
+        check(foreign, "Object type \"Legacy\" is not managed by the Realm: add Legacy.self to the configuration's objectTypes.")
     }
 
     @Test func `keys that are taken, changed or not there trap`() async {
@@ -164,7 +164,7 @@ import Testing
             let realm = try DogRealm().realm
             try realm.write { for _ in 0..<2 { realm.create(Person.self, value: ["id": 4]) } }
         }
-        check(taken, "Attempting to create an object of type 'Person' with an existing primary key value '4'.")
+        check(taken, "Attempting to create an object of type \"Person\" with an existing primary key value \"4\".")
         let changed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try DogRealm().realm
             try realm.write { realm.create(Person.self, value: ["id": 4]).id = 5 }

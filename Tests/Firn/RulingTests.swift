@@ -104,7 +104,7 @@ import Testing
             try realm.write { realm.create(OldShape.self) }
         }
         #expect { _ = try Realm(configuration: place.configuration([NewShape.self])) } throws: { error in
-            (error as? Realm.Error)?.code == .schemaMismatch && "\(error)".contains("Property 'Shape.count' has been added") && "\(error)".contains("schemaVersion")
+            (error as? Realm.Error)?.code == .schemaMismatch && "\(error)".contains("Property \"Shape.count\" has been added") && "\(error)".contains("schemaVersion")
         }
         // Also where the file is open already, by code that did not list it.
         let open = try Realm(configuration: place.configuration())
@@ -121,7 +121,7 @@ import Testing
             }
             _ = try Realm(configuration: place.configuration()).objects(NewShape.self).count
         }
-        #expect(said(trap).contains("Property 'Shape.count' has been added") && said(trap).contains("list the classes in its objectTypes"))
+        #expect(said(trap).contains("Property \"Shape.count\" has been added") && said(trap).contains("list the classes in its objectTypes"))
     }
 }
 

@@ -106,17 +106,17 @@ import Testing
             ada.realm!.beginWriteTransaction()
             ada.dogs.add(ada)
         }
-        #expect(said(other).contains("Object of type 'Person' does not match RLMArray type 'Dog'."))
+        #expect(said(other).contains("Object of type \"Person\" does not match RLMArray type \"Dog\"."))
         let null = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { RLMObject(objectSchema: kennelSchema()["Person"]!).dogs.addObjects([NSNull()]) }
-        #expect(said(null).contains("Invalid nil value for array of 'Dog'."))
+        #expect(said(null).contains("Invalid nil value for array of \"Dog\"."))
         let outside = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try person().dogs.removeLastObject() }
         #expect(said(outside).contains("Can only perform removeLastObject() in a Realm in a write transaction"))
         let value = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { dog("Rex", 1)["age"] = "old" }
-        #expect(said(value).contains("Invalid value 'old' for property 'Dog.age', which takes int."))
+        #expect(said(value).contains("Invalid value \"old\" for property \"Dog.age\", which takes int."))
         let name = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = dog("Rex", 1)["wings"] }
         #expect(said(name).contains("type \"Dog\" has no property \"wings\""))
         let elements = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { dog("Rex", 1)["toys"] = [1] }
-        #expect(said(elements).contains("for property 'Dog.toys', which takes list<string>."))
+        #expect(said(elements).contains("for property \"Dog.toys\", which takes list<string>."))
     }
 
     @Test func `dictionaries hold values by key, and tell of keys`() throws {
@@ -174,15 +174,15 @@ import Testing
             realm.beginWriteTransaction()
             realm.add(RLMObject(objectSchema: kennelSchema()["Address"]!))
         }
-        #expect(said(added).contains("'Address' is embedded: set it as a property of its owner instead."))
+        #expect(said(added).contains("\"Address\" is embedded: set it as a property of its owner instead."))
         let created = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try memoryRealm()
             realm.beginWriteTransaction()
             realm.createObject("Address")
         }
-        #expect(said(created).contains("'Address' is embedded: set it as a property of its owner instead."))
+        #expect(said(created).contains("\"Address\" is embedded: set it as a property of its owner instead."))
         let unknown = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = try memoryRealm().allObjects("Wolf") }
-        #expect(said(unknown).contains("Object type 'Wolf' is not managed by the Realm: its schema has [\"Dog\", \"Person\", \"Address\", \"Values\"]."))
+        #expect(said(unknown).contains("Object type \"Wolf\" is not managed by the Realm: its schema has [\"Dog\", \"Person\", \"Address\", \"Values\"]."))
         let nowhere = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try memoryRealm()
             realm.beginWriteTransaction()

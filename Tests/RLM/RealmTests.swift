@@ -40,7 +40,7 @@ class Cat: Object {
         do {
             _ = try RLMRealm(configuration: place.configuration(other))
             Issue.record("another Dog was taken")
-        } catch let error as RLMError { #expect(error.code == .schemaMismatch && error.message.contains("Property 'Dog.name' has been changed from 'string' to 'int'.")) }
+        } catch let error as RLMError { #expect(error.code == .schemaMismatch && error.message.contains("Property \"Dog.name\" has been changed from \"string\" to \"int\".")) }
     }
 
     private func kennelSchemaAsStored(_ realm: RLMRealm) -> RLMSchema {

@@ -50,7 +50,7 @@ class Box: Object {
             _ = try memoryRealm(schema)
             Issue.record("the set was taken")
         } catch let error as RLMError {
-            #expect(error.code == .invalidInput && error.message.contains("'Crate.parts' is a set of embedded objects, which sets cannot hold"))
+            #expect(error.code == .invalidInput && error.message.contains("\"Crate.parts\" is a set of embedded objects, which sets cannot hold"))
         }
         let classes = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try Realm(configuration: Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: [Crate.self]))

@@ -154,6 +154,6 @@ import Testing
             let a = realm.createObject("A")
             (a["a"] as! RLMSet<RLMObject>).union(a["b"] as! RLMSet<RLMObject>)
         }
-        #expect(said(types).contains("Right hand side set of 'B' does not match set of 'A'."))
+        #expect(said(types).contains("Right hand side set of \"B\" does not match set of \"A\"."))
     }
 }

@@ -107,21 +107,21 @@ import Testing
 
     @Test func `S09 nil, other types and deleted objects trap`() async {
         let null = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try intSet([], .unmanaged).addObjects([nil] as [Int?]) }
-        #expect(said(null).contains("Invalid nil value for set of 'int'."))
+        #expect(said(null).contains("Invalid nil value for set of \"int\"."))
         let nothing = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let ada = try person()
             ada.realm!.beginWriteTransaction()
             ada.pack.addObjects([NSNull()])
         }
-        #expect(said(nothing).contains("Invalid nil value for set of 'Dog'."))
+        #expect(said(nothing).contains("Invalid nil value for set of \"Dog\"."))
         let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let ada = try person()
             ada.realm!.beginWriteTransaction()
             ada.pack.add(ada)
         }
-        #expect(said(other).contains("Object of type 'Person' does not match RLMSet type 'Dog'."))
+        #expect(said(other).contains("Object of type \"Person\" does not match RLMSet type \"Dog\"."))
         let text = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { try intSet([], .unmanaged).addObjects(["one"]) }
-        #expect(said(text).contains("Invalid value 'one' of type 'String' for expected type 'int'."))
+        #expect(said(text).contains("Invalid value \"one\" of type \"String\" for expected type \"int\"."))
         let deleted = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let ada = try person(), rex = ada.dogs[0]
             ada.realm!.beginWriteTransaction()

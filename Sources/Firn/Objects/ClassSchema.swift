@@ -65,23 +65,23 @@ final class ClassSchema: @unchecked Sendable {
             if objectClass.primaryKey() == name { properties[index].options.formUnion([.primaryKey, .indexed]) }
             if objectClass.indexedProperties().contains(name) { properties[index].options.insert(.indexed) }
             if objectClass.ignoredProperties().contains(name) {
-                preconditionFailure("'\(self.name).\(name)' is @Persisted and in ignoredProperties(): remove one of them")
+                preconditionFailure("\"\(self.name).\(name)\" is @Persisted and in ignoredProperties(): remove one of them")
             }
         }
         if let key = objectClass.primaryKey() {
-            precondition(properties.contains { $0.codeName == key }, "primaryKey() of '\(self.name)' names '\(key)', which is not a @Persisted property")
+            precondition(properties.contains { $0.codeName == key }, "primaryKey() of \"\(self.name)\" names \"\(key)\", which is not a @Persisted property")
         }
         self.properties = properties
         stored = properties.filter { !$0.shape.isLinking }
         let keys = properties.indices.filter { properties[$0].options.contains(.primaryKey) }
-        precondition(keys.count <= 1, "class '\(name)' marks more than one property with primaryKey: true: keep one")
-        precondition(keys.isEmpty || !isEmbedded, "'\(name)' is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")
+        precondition(keys.count <= 1, "class \"\(name)\" marks more than one property with primaryKey: true: keep one")
+        precondition(keys.isEmpty || !isEmbedded, "\"\(name)\" is an EmbeddedObject and cannot have a primary key: remove primaryKey: true")
         primaryKey = keys.first
         for property in properties where property.shape.isLinking {
-            precondition(property.origin != nil, "'\(name).\(property.codeName)' needs the property that it is the inverse of: @Persisted(originProperty: \"…\")")
+            precondition(property.origin != nil, "\"\(name).\(property.codeName)\" needs the property that it is the inverse of: @Persisted(originProperty: \"…\")")
         }
         for (i, property) in properties.enumerated() where properties[..<i].contains(where: { $0.name == property.name }) {
-            preconditionFailure("class '\(name)' has two properties '\(property.name)': rename one, or map it in propertiesMapping()")
+            preconditionFailure("class \"\(name)\" has two properties \"\(property.name)\": rename one, or map it in propertiesMapping()")
         }
     }
 

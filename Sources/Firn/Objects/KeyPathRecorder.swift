@@ -25,7 +25,7 @@ final class KeyPathRecorder {
     static func path(_ keyPath: AnyKeyPath, root: Any.Type) -> String {
         let name = Name(keyPath: keyPath)
         if let kept = known.withLock({ $0[name] }) { return kept }
-        guard let path = recorded(keyPath, root: root) else { preconditionFailure("this key path of '\(root)' reads no @Persisted property") }
+        guard let path = recorded(keyPath, root: root) else { preconditionFailure("this key path of \"\(root)\" reads no @Persisted property") }
         known.withLock { $0[name] = path }
         return path
     }
@@ -42,7 +42,7 @@ final class KeyPathRecorder {
         } else if let projection = root as? any _ProjectionBase.Type {
             _ = projection._projecting(recorder.object(projection._rootClass))[keyPath: keyPath]
         } else {
-            preconditionFailure("key paths of '\(root)' contain no stored property: start at an Object, EmbeddedObject or Projection")
+            preconditionFailure("key paths of \"\(root)\" contain no stored property: start at an Object, EmbeddedObject or Projection")
         }
         return recorder.names.isEmpty ? nil : recorder.names.joined(separator: ".")
     }

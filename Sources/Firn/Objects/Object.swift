@@ -55,7 +55,7 @@ extension ObjectBase {
             }
         case let dictionary as [String: Any?]: return contents(dictionary, for: schema)
         case let array as [Any?]:
-            precondition(array.count <= settable.count, "\(array.count) values for the \(settable.count) properties of '\(schema.name)'")
+            precondition(array.count <= settable.count, "\(array.count) values for the \(settable.count) properties of \"\(schema.name)\"")
             return zip(settable, array).map { ($0, $1) }
         default:
             preconditionFailure("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
@@ -66,7 +66,7 @@ extension ObjectBase {
         var found: [(index: Int, content: Any?)] = []
         found.reserveCapacity(dictionary.count)
         for (key, content) in dictionary {
-            guard let index = schema.index(of: key) else { preconditionFailure("type '\(schema.name)' has no property '\(key)'") }
+            guard let index = schema.index(of: key) else { preconditionFailure("type \"\(schema.name)\" has no property \"\(key)\"") }
             let property = schema.properties[index]
             // Derived properties are not set. If both names of a property are given, the name in the file has precedence.
             if property.shape.isLinking || (key != property.name && dictionary[property.name] != nil) { continue }
@@ -96,7 +96,7 @@ extension ObjectBase {
 
     final func property(_ name: String) -> ClassSchema.Property {
         let schema = ClassSchema.of(type(of: self))
-        guard let index = schema.index(of: name) else { preconditionFailure("type '\(schema.name)' has no property '\(name)'") }
+        guard let index = schema.index(of: name) else { preconditionFailure("type \"\(schema.name)\" has no property \"\(name)\"") }
         return schema.properties[index]
     }
 

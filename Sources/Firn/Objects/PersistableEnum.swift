@@ -13,7 +13,7 @@ where RawValue: _Scalar, PersistedType == RawValue {}
 extension PersistableEnum {
     /// The case in place of a missing or unknown value.
     private static var first: Self {
-        guard let first = allCases.first else { preconditionFailure("enum '\(self)' has no cases: add one, so that a property can have a value") }
+        guard let first = allCases.first else { preconditionFailure("enum \"\(self)\" has no cases: add one, so that a property can have a value") }
         return first
     }
 

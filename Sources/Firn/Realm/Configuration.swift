@@ -117,7 +117,7 @@ extension Realm {
                 return ("\(folder)/\(AbandonedFiles.memoryName(Configuration.processMark))-\(name)", true)
             }
             guard let fileURL else { throw Realm.Error(.invalidInput, "a configuration needs a fileURL or an inMemoryIdentifier") }
-            guard fileURL.isFileURL, !fileURL.path.isEmpty else { throw Realm.Error(.invalidInput, "'\(fileURL)' is not the URL of a file") }
+            guard fileURL.isFileURL, !fileURL.path.isEmpty else { throw Realm.Error(.invalidInput, "\"\(fileURL)\" is not the URL of a file") }
             return (fileURL.standardizedFileURL.path, false)
         }
     }

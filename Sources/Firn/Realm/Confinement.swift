@@ -53,7 +53,7 @@ enum Confinement {
         guard !isHere else { return }
         switch self {
         case .queue(let queue):
-            preconditionFailure("Realm accessed from incorrect thread: it was opened for the queue '\(queue.label)'. Use it there, or pass on a frozen copy.")
+            preconditionFailure("Realm accessed from incorrect thread: it was opened for the queue \"\(queue.label)\". Use it there, or pass on a frozen copy.")
         default:
             preconditionFailure("Realm accessed from incorrect thread: open another Realm on this thread, or pass on a frozen copy (freeze()) or a ThreadSafeReference.")
         }

@@ -19,7 +19,7 @@ extension Realm {
     private func upsert(_ type: Object.Type, _ value: Any, _ policy: UpdatePolicy) -> ObjectBase {
         let schema = ClassSchema.of(type)
         guard let key = schema.primaryKey else {
-            preconditionFailure("'\(schema.name)' does not have a primary key and can not be updated: create it without update:.")
+            preconditionFailure("\"\(schema.name)\" does not have a primary key and can not be updated: create it without update:.")
         }
         let access = core.access(type)
         let fresh = type.init()

@@ -13,11 +13,11 @@ extension Realm {
     public func dynamicObject<Key>(ofType typeName: String, forPrimaryKey key: Key) -> DynamicObject? {
         let access = dynamic(typeName)
         guard let place = access.type.key.first, access.type.key.count == 1 else {
-            preconditionFailure("Type '\(typeName)' does not have a primary key of one property: filter the results of dynamicObjects(\"\(typeName)\").")
+            preconditionFailure("Type \"\(typeName)\" does not have a primary key of one property: filter the results of dynamicObjects(\"\(typeName)\").")
         }
         let type = access.type.columns[place].type
         guard let value = Value(any: key as Any)?.fitted(to: type.kind), !value.isNull || type.isOptional else {
-            preconditionFailure("Invalid value '\(key)' to query for property type '\(type.name)'.")
+            preconditionFailure("Invalid value \"\(key)\" to query for property type \"\(type.name)\".")
         }
         return access.find(value).flatMap { access.object($0) } as? DynamicObject
     }
@@ -29,14 +29,14 @@ extension Realm {
         core.confinement.check()
         core.requireTransaction("create objects")
         let access = dynamic(typeName)
-        precondition(!access.type.isEmbedded, "'\(typeName)' is embedded: set it as a property of its owner instead.")
+        precondition(!access.type.isEmbedded, "\"\(typeName)\" is embedded: set it as a property of its owner instead.")
         return access.object(access.create(value, update: update)) as! DynamicObject
     }
 
     private func dynamic(_ typeName: String) -> TypeAccess {
         core.confinement.check()
         guard let access = core.dynamicAccess(typeName) else {
-            preconditionFailure("Object type '\(typeName)' is not managed by the Realm: its schema has \(schema.objectSchema.map(\.className)).")
+            preconditionFailure("Object type \"\(typeName)\" is not managed by the Realm: its schema has \(schema.objectSchema.map(\.className)).")
         }
         return access
     }
@@ -51,16 +51,16 @@ extension TypeAccess {
             for (i, column) in type.columns.enumerated() { if object.has(column.name) { given[i] = object[column.name] } }
         case let dictionary as [String: Any?]:
             for (key, one) in dictionary {
-                guard let place = type.index(of: key) else { preconditionFailure("type '\(name)' has no property '\(key)'") }
+                guard let place = type.index(of: key) else { preconditionFailure("type \"\(name)\" has no property \"\(key)\"") }
                 given[place] = one
             }
         case let array as [Any?]:
-            precondition(array.count <= type.columns.count, "\(array.count) values for the \(type.columns.count) properties of '\(name)'")
+            precondition(array.count <= type.columns.count, "\(array.count) values for the \(type.columns.count) properties of \"\(name)\"")
             for (i, one) in array.enumerated() { given[i] = one }
         default: preconditionFailure("objects are made from a dictionary, an array or an object, not from \(Swift.type(of: value))")
         }
         if update != .error {
-            guard let key = type.key.first else { preconditionFailure("'\(name)' does not have a primary key and can not be updated: create it without update:.") }
+            guard let key = type.key.first else { preconditionFailure("\"\(name)\" does not have a primary key and can not be updated: create it without update:.") }
             let wanted = stored(given[key] ?? nil, key)
             if let existing = find(wanted) {
                 let object = object(existing)!
@@ -82,7 +82,7 @@ extension TypeAccess {
             return rowID
         } catch {
             if error.code == .duplicateKey, let key = type.key.first {
-                preconditionFailure("Attempting to create an object of type '\(name)' with an existing primary key value '\(given[key].flatMap { $0 } ?? "nil")'.")
+                preconditionFailure("Attempting to create an object of type \"\(name)\" with an existing primary key value \"\(given[key].flatMap { $0 } ?? "nil")\".")
             }
             core.note(error)
             return -1
@@ -127,7 +127,7 @@ extension Realm {
     package func adopt(_ types: [ObjectSchema]) throws {
         for type in types {
             for property in type.properties where property.isSet && types.contains(where: { $0.className == property.objectClassName && $0.isEmbedded }) {
-                throw Error(.invalidInput, "'\(type.className).\(property.name)' is a set of embedded objects, which sets cannot hold: make it a list, or make '\(property.objectClassName!)' a type that is not embedded.")
+                throw Error(.invalidInput, "\"\(type.className).\(property.name)\" is a set of embedded objects, which sets cannot hold: make it a list, or make \"\(property.objectClassName!)\" a type that is not embedded.")
             }
         }
         try core.adopt(types: types.map { $0.typeSchema(among: types) })

@@ -11,7 +11,7 @@ extension Realm {
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         core.confinement.check()
         let path = fileURL.standardizedFileURL.path
-        guard !FileManager.default.fileExists(atPath: path) else { throw Error(.fileExists, "File at path '\(path)' already exists.") }
+        guard !FileManager.default.fileExists(atPath: path) else { throw Error(.fileExists, "File at path \"\(path)\" already exists.") }
         let encryption = try encryptionKey.map { CopyEncryption.key(try EncryptionKey(checked: $0)) } ?? .plain
         do throws(FirnError) {
             try core.flushCells()
@@ -41,7 +41,7 @@ extension Realm {
         let path = try configuration.place().path
         return try RealmFile.whileClosed(configuration) {
             // Never deletes a folder with its contents, whatever the configuration contains.
-            if let kind = Paths.kind(path), kind != .file { throw Error(.fileAccess, "'\(path)' is not a file: nothing was deleted.") }
+            if let kind = Paths.kind(path), kind != .file { throw Error(.fileAccess, "\"\(path)\" is not a file: nothing was deleted.") }
             Configuration.removeUnfinished(path)
             guard Paths.kind(path) != nil else { return false }
             do throws(FirnError) { try Paths.remove(path) } catch { throw Error(error) }
@@ -53,7 +53,7 @@ extension Realm {
     /// - Throws: `Realm.Error`; with the code `fileNotFound` if the file does not exist.
     public static func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
         let path = fileURL.standardizedFileURL.path
-        guard FileManager.default.fileExists(atPath: path) else { throw Error(.fileNotFound, "there is no file '\(path)'") }
+        guard FileManager.default.fileExists(atPath: path) else { throw Error(.fileNotFound, "there is no file \"\(path)\"") }
         let key = try encryptionKey.map { try EncryptionKey(checked: $0) }
         do throws(FirnError) { return try SchemaVersion.read(try Database.open(path: path, key: key).snapshot()) } catch { throw Error(error) }
     }
@@ -73,7 +73,7 @@ extension Realm.Configuration {
     func seed(_ path: String) throws {
         guard let seedFilePath, !FileManager.default.fileExists(atPath: path), !readOnly else { return }
         let seed = seedFilePath.standardizedFileURL.path
-        guard FileManager.default.fileExists(atPath: seed) else { throw Realm.Error(.fileNotFound, "there is no seed file '\(seed)'") }
+        guard FileManager.default.fileExists(atPath: seed) else { throw Realm.Error(.fileNotFound, "there is no seed file \"\(seed)\"") }
         // A snapshot of the seed is copied, so its writers do not matter. The seed may be encrypted with the realm's key or not encrypted. The copy is
         // encrypted if the realm is.
         let key = try key(), database: Database
@@ -125,7 +125,7 @@ extension Realm.Configuration {
         // A process that opened the file in the meantime would be left with a file that no other process uses, and could not write to it.
         guard try Database.open(path: path, key: try key()).pinnedVersions().isEmpty else { return }
         // The write lock is held: processes that have the file open notice at their next write that it was replaced.
-        do throws(FirnError) { try Paths.rename(fresh, to: place) } catch { throw Realm.Error(.fileAccess, "cannot rename the compacted file to '\(path)'", cause: error) }
+        do throws(FirnError) { try Paths.rename(fresh, to: place) } catch { throw Realm.Error(.fileAccess, "cannot rename the compacted file to \"\(path)\"", cause: error) }
         isWanted = true
         // Without this sync a crash may restore the old file, and everything written to the new one would be lost.
         try Paths.syncDirectory(of: place)

@@ -11,7 +11,7 @@ struct VersionHold: Sendable {
     var description: String {
         switch place {
         case .thread(let thread): "a realm of thread \(thread.number)"
-        case .queue(let queue): "a realm of queue '\(queue.label)'"
+        case .queue(let queue): "a realm of queue \"\(queue.label)\""
         case .actor(let home): "a realm of actor \(home.kind)"
         case .none: "a frozen realm"
         }

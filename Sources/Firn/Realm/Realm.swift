@@ -104,10 +104,10 @@ public struct Realm: Equatable {
         precondition(object._core == nil, "Object is already managed by another Realm. Use create instead to copy it into this Realm.")
         core.requireTransaction("add objects")
         if let embedded = object.asDynamic, embedded.isEmbedded {
-            preconditionFailure("'\(embedded._typeName)' is embedded: set it as a property of its owner instead.")
+            preconditionFailure("\"\(embedded._typeName)\" is embedded: set it as a property of its owner instead.")
         }
         if update != .error, object.unmanagedContents.map(\.type.key.isEmpty) ?? (ClassSchema.of(type(of: object)).primaryKey == nil) {
-            preconditionFailure("'\(object._typeName)' does not have a primary key and can not be updated: add it without update:.")
+            preconditionFailure("\"\(object._typeName)\" does not have a primary key and can not be updated: add it without update:.")
         }
         core.adding(update) { core.accessToAdd(object).add(object, update: update) }
     }
@@ -166,10 +166,10 @@ public struct Realm: Equatable {
         core.confinement.check()
         let access = core.access(type)
         guard let property = access.schema?.primaryKey.map({ access.schema!.properties[$0] }) else {
-            preconditionFailure("Type '\(access.name)' does not have a primary key: mark a property with @Persisted(primaryKey: true).")
+            preconditionFailure("Type \"\(access.name)\" does not have a primary key: mark a property with @Persisted(primaryKey: true).")
         }
         guard let value = Value(any: key as Any)?.fitted(to: property.shape.type.kind) else {
-            preconditionFailure("Invalid value '\(key)' to query for property type '\(property.shape.type.name)'.")
+            preconditionFailure("Invalid value \"\(key)\" to query for property type \"\(property.shape.type.name)\".")
         }
         return access.find(value).flatMap(access.object).map { unsafeDowncast($0, to: type) }
     }

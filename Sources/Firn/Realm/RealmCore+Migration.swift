@@ -104,7 +104,7 @@ extension RealmCore {
         guard schema.primaryKey != nil, let access = dynamicAccess(schema.name), let column = schema.typeSchema.key.first else { return }
         var seen: Set<Value> = []
         for rowID in rowIDs(access) where !seen.insert(try access.working.storedValue(rowID, column)).inserted {
-            throw Realm.Error(.duplicatePrimaryKey, "Primary key property '\(schema.name).\(access.type.columns[column].name)' has duplicate values after migration.")
+            throw Realm.Error(.duplicatePrimaryKey, "Primary key property \"\(schema.name).\(access.type.columns[column].name)\" has duplicate values after migration.")
         }
     }
 

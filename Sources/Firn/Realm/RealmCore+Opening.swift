@@ -21,7 +21,7 @@ extension RealmCore {
         if let core = opened.withLock({ Shared($0.cores[key]?.core) }).value, !core.file.database.isInherited, !core.place.isGone {
             try core.file.check(try configuration.key())
             guard core.configuration.schemaVersion == configuration.schemaVersion else {
-                throw Realm.Error(.schemaMismatch, "Realm at path '\(core.file.path)' already opened with different schema version \(core.configuration.schemaVersion).")
+                throw Realm.Error(.schemaMismatch, "Realm at path \"\(core.file.path)\" already opened with different schema version \(core.configuration.schemaVersion).")
             }
             if let types = configuration.objectTypes { try core.adopt(types.map(ClassSchema.of)) }
             return core

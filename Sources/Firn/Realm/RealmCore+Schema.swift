@@ -37,7 +37,7 @@ extension RealmCore {
         for schema in classes { for reached in schema.reachable() where !wanted.contains(where: { $0 === reached }) { wanted.append(reached) } }
         for (i, schema) in wanted.enumerated() {
             if let other = wanted[..<i].first(where: { $0.name == schema.name }) {
-                throw Realm.Error(.invalidInput, "classes '\(other.objectClass)' and '\(schema.objectClass)' are both stored as '\(schema.name)': give one of them another name with _realmObjectName()")
+                throw Realm.Error(.invalidInput, "classes \"\(other.objectClass)\" and \"\(schema.objectClass)\" are both stored as \"\(schema.name)\": give one of them another name with _realmObjectName()")
             }
         }
         return wanted
@@ -50,7 +50,7 @@ extension RealmCore {
            isFrozen || configuration.readOnly || !lacksIndexes(schema.typeSchema), schema.reachable().allSatisfy({ self.schema[$0.name] != nil }) { return index }
         if let types = configuration.objectTypes, !types.contains(where: { $0 == schema.objectClass }),
            !types.contains(where: { ClassSchema.of($0).reachable().contains { $0 === schema } }) {
-            preconditionFailure("Object type '\(schema.name)' is not managed by the Realm: add \(schema.name).self to the configuration's objectTypes.")
+            preconditionFailure("Object type \"\(schema.name)\" is not managed by the Realm: add \(schema.name).self to the configuration's objectTypes.")
         }
         do { try adopt([schema]) } catch {
             // For example, the disk is full. Reading works without the type, and the next transaction reports the error.
@@ -74,27 +74,27 @@ extension RealmCore {
         guard let stored = schema[wanted.name] else { return [] }
         var found: [String] = []
         if stored.isEmbedded != wanted.isEmbedded {
-            found.append("Class '\(wanted.name)' has been changed from \(stored.isEmbedded ? "embedded to top-level" : "top-level to embedded").")
+            found.append("Class \"\(wanted.name)\" has been changed from \(stored.isEmbedded ? "embedded to top-level" : "top-level to embedded").")
         }
         for column in wanted.columns {
             guard let index = stored.index(of: column.name) else {
-                found.append("Property '\(wanted.name).\(column.name)' has been added.")
+                found.append("Property \"\(wanted.name).\(column.name)\" has been added.")
                 continue
             }
             let old = stored.columns[index].type
             if old == column.type { continue }
             if old.kind == column.type.kind, old.collection == column.type.collection, old.target == column.type.target {
-                found.append("Property '\(wanted.name).\(column.name)' has been made \(column.type.isOptional || column.type.elementIsOptional ? "optional" : "required").")
+                found.append("Property \"\(wanted.name).\(column.name)\" has been made \(column.type.isOptional || column.type.elementIsOptional ? "optional" : "required").")
             } else {
-                found.append("Property '\(wanted.name).\(column.name)' has been changed from '\(old.name)' to '\(column.type.name)'.")
+                found.append("Property \"\(wanted.name).\(column.name)\" has been changed from \"\(old.name)\" to \"\(column.type.name)\".")
             }
         }
         for column in stored.columns where wanted.index(of: column.name) == nil {
-            found.append("Property '\(wanted.name).\(column.name)' has been removed.")
+            found.append("Property \"\(wanted.name).\(column.name)\" has been removed.")
         }
         let oldKey = stored.key.map { stored.columns[$0].name }, newKey = wanted.key.map { wanted.columns[$0].name }
         if oldKey != newKey {
-            found.append("Primary key of class '\(wanted.name)' has been changed from '\(oldKey.joined(separator: ", "))' to '\(newKey.joined(separator: ", "))'.")
+            found.append("Primary key of class \"\(wanted.name)\" has been changed from \"\(oldKey.joined(separator: ", "))\" to \"\(newKey.joined(separator: ", "))\".")
         }
         return found
     }

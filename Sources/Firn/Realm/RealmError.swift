@@ -82,12 +82,12 @@ enum RealmMessage {
     }
 
     static func invalidValue(_ value: Any?, property: ClassSchema.Property, type: String) -> String {
-        let shown = unwrapped(value).map { "'\($0)' of type \(Swift.type(of: $0))" } ?? "nil"
-        return "Invalid value \(shown) for property '\(type).\(property.name)', which takes \(property.shape.type.name)."
+        let shown = unwrapped(value).map { "\"\($0)\" of type \(Swift.type(of: $0))" } ?? "nil"
+        return "Invalid value \(shown) for property \"\(type).\(property.name)\", which takes \(property.shape.type.name)."
     }
 
     static func invalidValue(_ value: Any?, of type: TypeSchema, _ place: Int) -> String {
-        "Invalid value '\(unwrapped(value) ?? "nil")' for property '\(type.name).\(type.columns[place].name)', which takes \(type.columns[place].type.name)."
+        "Invalid value \"\(unwrapped(value) ?? "nil")\" for property \"\(type.name).\(type.columns[place].name)\", which takes \(type.columns[place].type.name)."
     }
 
     static let frozen = "Cannot modify a frozen realm or objects read from it: use thaw() to get the live ones."

@@ -130,7 +130,7 @@ final class RealmFile: Sendable {
     /// Throws unless `key` is the file's key: a configuration without the key must not read the file although it is open.
     func check(_ key: EncryptionKey?) throws {
         guard database.key == key else {
-            throw Realm.Error(.invalidDatabase, "Realm at path '\(path)' already opened with a different encryption key, or none.")
+            throw Realm.Error(.invalidDatabase, "Realm at path \"\(path)\" already opened with a different encryption key, or none.")
         }
     }
 
@@ -143,7 +143,7 @@ final class RealmFile: Sendable {
         return try alone(writing) {
             func look() throws -> R {
                 for name in [writing, reading] where isOpen(name) {
-                    throw Realm.Error(.alreadyOpen, "The file '\(try configuration.place().path)' is open: first release all realms of it and everything read from them.")
+                    throw Realm.Error(.alreadyOpen, "The file \"\(try configuration.place().path)\" is open: first release all realms of it and everything read from them.")
                 }
                 return try body()
             }
@@ -167,7 +167,7 @@ final class RealmFile: Sendable {
         if access(path, F_OK) == 0 {
             database = try open()
         } else {
-            guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file '\(path)', and a read-only realm does not create one") }
+            guard !configuration.readOnly else { throw Realm.Error(.fileNotFound, "there is no file \"\(path)\", and a read-only realm does not create one") }
             var created: Database?
             do throws(FirnError) {
                 created = try Database.create(path: path, retention: retention, key: key, sources: isTemporary ? .ownerOnly : .none, memory: memory)
@@ -191,7 +191,7 @@ final class RealmFile: Sendable {
     /// Throws if this thread would wait for the end of its own transaction.
     func checkWaiting() throws {
         guard writer.load(ordering: .relaxed) == currentThread() else { return }
-        throw Realm.Error(.alreadyInTransaction, "This thread is within a write transaction of another Realm of '\(path)', and would wait for itself forever.")
+        throw Realm.Error(.alreadyInTransaction, "This thread is within a write transaction of another Realm of \"\(path)\", and would wait for itself forever.")
     }
 
     func listen(_ core: RealmCore) {
