@@ -37,6 +37,7 @@ public struct Persisted<Value: _Persistable> {
         set { fatalError("unavailable") }
     }
 
+    /// Reads and writes the property: in the realm's data if the object is managed, otherwise in the object.
     @inlinable
     public static subscript<Owner: ObjectBase>(
         _enclosingInstance object: Owner, wrapped wrappedKeyPath: ReferenceWritableKeyPath<Owner, Value>,

@@ -10,6 +10,7 @@ extension Realm {
         public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
         public var description: String { objectSchema.map { "\($0)" }.joined(separator: "\n") }
 
+        /// Creates a schema of types.
         package init(_ types: [ObjectSchema]) { objectSchema = types }
         init(_ schema: FirnModel.Schema) { objectSchema = schema.types.filter { $0.name != SchemaVersion.typeName }.map { ObjectSchema($0, nil) } }
     }
@@ -39,6 +40,7 @@ public struct ObjectSchema: Equatable, CustomStringConvertible {
         "\(className)\(isEmbedded ? " (embedded)" : "") {\n" + properties.map { "\t\($0)\n" }.joined() + "}"
     }
 
+    /// Creates the schema of a type.
     package init(className: String, properties: [Property], embedded isEmbedded: Bool) {
         self.className = className
         self.properties = properties
@@ -92,6 +94,7 @@ public struct Property: Equatable, CustomStringConvertible {
     /// True if the property is a map.
     public let isMap: Bool
 
+    /// Creates a property that has the same name in code and in the file.
     package init(name: String, type: PropertyType, objectClassName: String?, isPrimaryKey: Bool, isIndexed: Bool, isOptional: Bool, isArray: Bool, isSet: Bool, isMap: Bool) {
         self.name = name
         columnName = name

@@ -57,20 +57,33 @@ extension Realm {
         /// Returns whether `error` is a `Realm.Error` with the code of `pattern`.
         public static func ~= (pattern: Error, error: any Swift.Error) -> Bool { (error as? Error)?.code == pattern.code }
 
-        // Patterns: each matches all errors with the code of the same name.
+        /// Matches every error with the code `fail`.
         public static let fail = Error(.fail, "")
+        /// Matches every error with the code `fileAccess`.
         public static let fileAccess = Error(.fileAccess, "")
+        /// Matches every error with the code `filePermissionDenied`.
         public static let filePermissionDenied = Error(.filePermissionDenied, "")
+        /// Matches every error with the code `fileExists`.
         public static let fileExists = Error(.fileExists, "")
+        /// Matches every error with the code `fileNotFound`.
         public static let fileNotFound = Error(.fileNotFound, "")
+        /// Matches every error with the code `schemaMismatch`.
         public static let schemaMismatch = Error(.schemaMismatch, "")
+        /// Matches every error with the code `alreadyOpen`.
         public static let alreadyOpen = Error(.alreadyOpen, "")
+        /// Matches every error with the code `invalidInput`.
         public static let invalidInput = Error(.invalidInput, "")
+        /// Matches every error with the code `outOfDiskSpace`.
         public static let outOfDiskSpace = Error(.outOfDiskSpace, "")
+        /// Matches every error with the code `unsupportedFileFormatVersion`.
         public static let unsupportedFileFormatVersion = Error(.unsupportedFileFormatVersion, "")
+        /// Matches every error with the code `invalidDatabase`.
         public static let invalidDatabase = Error(.invalidDatabase, "")
+        /// Matches every error with the code `duplicatePrimaryKey`.
         public static let duplicatePrimaryKey = Error(.duplicatePrimaryKey, "")
+        /// Matches every error with the code `alreadyInTransaction`.
         public static let alreadyInTransaction = Error(.alreadyInTransaction, "")
+        /// Matches every error with the code `tooManyVersions`.
         public static let tooManyVersions = Error(.tooManyVersions, "")
     }
 }
