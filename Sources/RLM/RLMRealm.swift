@@ -42,7 +42,7 @@ public final class RLMRealm {
 
     // MARK: Transactions
 
-    /// Runs `block` in a transaction. Its changes become the next version atomically, or, if the block throws, are cancelled.
+    /// Runs `block` in a transaction. Its changes become the next version atomically and durably, or, if the block throws, are cancelled.
     /// - Throws: `RLMError`, and what the block throws.
     public func transaction(_ block: () throws -> Void) throws { try base.write(block) }
     /// As above, without notifying the observers with these tokens.
@@ -50,7 +50,7 @@ public final class RLMRealm {
 
     /// Begins a transaction after waiting for those of all other realms and processes. The realm moves to the newest version. Traps on an error.
     public func beginWriteTransaction() { base.beginWrite() }
-    /// Makes the changes of the transaction the next version atomically.
+    /// Makes the changes of the transaction the next version, atomically and durably.
     /// - Throws: `RLMError`. Then none of the changes is stored.
     public func commitWriteTransaction() throws { try base.commitWrite() }
     /// As `commitWriteTransaction`, without notifying the observers with these tokens.

@@ -4,7 +4,7 @@ import FirnModel
 
 extension Realm {
     /// When a write returns, and which writes a crash of the machine or the program can undo. After a crash the file always opens, at a consistent
-    /// version.
+    /// version, and wrong bytes are never read.
     public enum Durability: Sendable {
         /// `write` returns when its changes are durable.
         case full

@@ -49,7 +49,8 @@ public struct Realm: Equatable {
 
     // MARK: Transactions
 
-    /// Runs `block` in a transaction. Its changes become the next version atomically, or, if the block throws, are cancelled.
+    /// Runs `block` in a transaction. Its changes become the next version atomically, or, if the block throws, are cancelled. With the
+    /// default durability they are durable when `write` returns.
     ///
     /// Setting a property or adding an object cannot throw. If the file fails while the block writes (a full disk, damage), the error is thrown at the end of
     /// the block, and none of its changes is stored; `damage` reports it before that. Nothing is thrown after the changes are durable.
@@ -74,7 +75,7 @@ public struct Realm: Equatable {
         do { try core.begin() } catch { preconditionFailure("\(error)") }
     }
 
-    /// Makes the changes of the transaction the next version atomically.
+    /// Makes the changes of the transaction the next version atomically; with the default durability they are durable when this returns.
     /// - Parameter durability: When this returns; by default that of the configuration.
     /// - Throws: `Realm.Error` if the commit fails or a change before it failed. Then none of the changes is stored.
     public func commitWrite(durability: Durability? = nil) throws { try core.commit(durability) }
