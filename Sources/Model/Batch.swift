@@ -1,5 +1,6 @@
-/// Rows of one type, column by column: what formats hand to the model and back. Columns are in the order of the type's schema.
+/// Rows of one type, column by column, in the order of the type's columns. Formats pass batches to the model and receive batches from it.
 package struct Batch: Sendable {
+    /// The number of rows.
     package var count: Int
     package var columns: [Column]
 
@@ -8,7 +9,7 @@ package struct Batch: Sendable {
         self.columns = columns
     }
 
-    /// An empty batch for a type of the schema.
+    /// Creates an empty batch for a type of the schema.
     package init(_ type: TypeSchema, in schema: Schema) {
         count = 0
         columns = type.columns.map { Column($0, in: schema) }

@@ -1,34 +1,34 @@
 import FirnBytes
 
-/// The values of one column for rows that gather until a segment is full. A column most of whose rows have no value holds only those that have one, with
-/// their positions: types with many sparse columns need memory for their values instead of for rows × columns.
+/// Collects the values of one column until a segment is full. If few rows have a value, the column holds only those, with their positions:
+/// types with many sparse columns need memory for their values instead of for rows × columns.
 struct BufferedColumn {
     private(set) var count = 0
-    /// Sparse: the positions of the rows that `values` holds, ascending. Nil: `values` holds every row.
+    /// If the column is sparse, the positions of the rows in `values`, ascending. If nil, `values` contains every row.
     private var positions: [Int32]?
     private var values: Column
-    /// Rows with a value.
+    /// The number of rows with a value.
     private var ones = 0
 
-    /// Fewer than one row in this many has a value: the column becomes sparse. Twice as many: it becomes dense again.
+    /// The column becomes sparse if fewer than one row in this many has a value, and dense again above twice that share.
     private static let sparseness = 8
-    /// So few rows are never sparse.
+    /// A dense column with fewer rows stays dense.
     private static let minimumRows = 64
 
-    /// Without rows. `type` is that of the column as it is stored.
+    /// Creates a column without rows. `type` is the type of the column as it is stored.
     init(_ type: ColumnType) { values = Column(type) }
 
-    /// All rows of a column.
+    /// Creates a dense column with all rows of `column`.
     init(_ column: Column) {
         values = column
         count = column.count
     }
 
     var isSparse: Bool { positions != nil }
-    /// Slots that are held: rows of a dense column, rows with a value of a sparse one.
+    /// The number of entries held: all rows of a dense column, the rows with a value of a sparse one.
     var slots: Int { values.count }
     var type: ColumnType { values.type }
-    /// Of a sparse column: the rows that have a value.
+    /// The positions of the rows that have a value, if the column is sparse; otherwise nil.
     var sparsePositions: [Int32]? { positions }
 
     mutating func append(_ column: Column, range: Range<Int>) {
@@ -77,7 +77,7 @@ struct BufferedColumn {
         positions = rows.map { Int32($0) }
     }
 
-    /// The bits of the rows that have a value; nil if all have one.
+    /// The validity bitmap; nil if every row has a value.
     var present: Bits? {
         guard let positions else { return values.present }
         var bits = Bits(repeating: false, count: count)
@@ -85,10 +85,10 @@ struct BufferedColumn {
         return bits
     }
 
-    /// `present`, where other columns may have the same bits and it would pay to write them once.
+    /// `present`, or nil if the column is sparse and sharing its validity with other columns cannot save bytes.
     var presenceToShare: Bits? { isSparse && !PresencePlan.mayGain(count, ones: ones) ? nil : present }
 
-    /// The column with a slot for every row.
+    /// The column with an entry for every row.
     var column: Column { positions == nil ? values : spreadColumn }
 
     private var spreadColumn: Column {
@@ -117,7 +117,7 @@ struct BufferedColumn {
         return out
     }
 
-    /// `ends[0]` is where the first begins; rows without a value end where they begin.
+    /// `ends[0]` is the start of the first row. Rows without a value end where they start.
     private func spread(ends: [Int], _ positions: [Int32]) -> [Int] {
         [Int](unsafeUninitializedCapacity: count + 1) { out, filled in
             out[0] = ends[0]

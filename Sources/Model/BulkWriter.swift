@@ -3,19 +3,20 @@ import FirnCodecs
 import FirnDisk
 import FirnStore
 
-/// Appends many rows of one type: builds sealed segments directly, its columns encoded on several threads. Part of a transaction.
+/// Appends many rows of one type to a transaction. It builds sealed segments directly and encodes their columns on several threads.
+/// It does not compare keys: the caller checks a load as a whole.
 ///
-/// Segments come in groups that share dictionaries; a group ends at 64 segments, or earlier when it holds too much in memory.
+/// Segments are encoded in groups that share dictionaries. A group ends at 64 segments, or earlier if it holds too much memory.
 package final class BulkWriter {
-    /// Segments that share dictionaries.
+    /// The maximum number of segments that share dictionaries.
     private static let groupSize = 64
-    /// A group that holds more than this in memory ends early.
+    /// A group ends early if its encoders hold more bytes than this.
     private static let groupBytes = 96 << 20
-    /// A group whose chunks are longer than this ends early. They are held until it ends, so that each segment is written as a whole, its header after its chunks: of a file that lost its
-    /// end, the segments before it are there.
+    /// A group ends early if its finished chunks have more bytes than this. Chunks are held until the group ends, so that each segment is
+    /// written as a whole, with its header last: in a truncated file, the segments before the cut are complete.
     private static let heldBytes = 32 << 20
 
-    /// What a column takes while a segment is encoded, besides its values.
+    /// The memory that encoding a segment needs for each column, in addition to the values.
     private static let columnBytes = 1024
 
     private unowned let transaction: DatabaseTransaction
@@ -23,22 +24,22 @@ package final class BulkWriter {
     private var schema: TypeSchema
     private let profile: Profile
     private var buffer: [BufferedColumn]
-    /// Rows in `buffer` (a type may have no columns).
+    /// The number of rows in `buffer`. A type may have no columns.
     private var buffered = 0
-    /// Their row ids: in runs of consecutive ones, of which there are few.
+    /// The row ids of `buffer`, as a few ranges of consecutive ids.
     private var bufferedIDs: [Range<Int64>] = []
     private var encoders: [ColumnEncoder] = []
     private var group: [SegmentDraft] = []
-    /// Bytes of the group's finished chunks.
+    /// The bytes of the group's finished chunks.
     private var held = 0
     private(set) var entries: [DirectoryEntry] = []
-    /// Rows appended so far.
+    /// The number of rows appended so far.
     package private(set) var rowCount = 0
     private var vacant = VacantColumns()
-    /// False for rows that only move from segment to segment: their indexes have them already.
+    /// False for rows that only move between segments: the indexes contain them already.
     var entersIndexes = true
 
-    /// The row ids of a segment's rows.
+    /// The row ids of a segment.
     private enum RowIDs {
         case consecutive(first: Int64, count: Int)
         case listed([Int64])
@@ -89,14 +90,14 @@ package final class BulkWriter {
         buffer = schema.columns.map { BufferedColumn($0.type.stored) }
     }
 
-    /// Whether it holds rows that cannot be read before `finish`.
+    /// Whether the writer holds rows that cannot be read before `finish`.
     var isPending: Bool { buffered > 0 || !group.isEmpty || !entries.isEmpty }
 
-    /// Appends the rows of a batch; embedded objects become rows of their own types. Returns the row id of the first.
+    /// Appends the rows of a batch and returns the row id of the first. Embedded objects are inserted as rows of their own types.
     @discardableResult
     package func append(_ batch: Batch) throws(FirnError) -> Int64 {
-        precondition(batch.columns.count == transaction.schema.types[type].columns.count, "a batch has a column for each column of its type")
-        // Rows that were appended one by one come before.
+        precondition(batch.columns.count == transaction.schema.types[type].columns.count, "a batch must have one column for each column of its type")
+        // Rows that were appended one by one have lower row ids.
         if let table = transaction.openTable(type) { try table.handOver() }
         let columns = try batch.columns.enumerated().mapTyped { (pair) throws(FirnError) in try stored(pair.element, pair.offset) }
         let first = transaction.giveRowIDs(type, count: batch.count)
@@ -105,7 +106,7 @@ package final class BulkWriter {
         return first
     }
 
-    /// Appends rows as they are stored (embedded objects as row ids), keeping their row ids: what compaction does.
+    /// Appends rows in stored form (embedded objects as row ids) under their own row ids, as compaction does.
     func append(stored columns: [Column], rowIDs: [Int64]) throws(FirnError) {
         guard let last = rowIDs.last else { return }
         transaction.skipRowIDs(type, to: last + 1)
@@ -113,14 +114,14 @@ package final class BulkWriter {
         try add(columns, rowIDs: rowIDs)
     }
 
-    /// Adds rows as they are stored that the type counts already.
+    /// Adds rows in stored form that the live rows of the type already include.
     func add(_ columns: [Column], rowIDs: [Int64]) throws(FirnError) {
         guard let first = rowIDs.first, let last = rowIDs.last else { return }
         rowCount += rowIDs.count
         try add(columns, runs: last - first == Int64(rowIDs.count - 1) ? [first..<last + 1] : BulkWriter.runs(rowIDs[...]))
     }
 
-    /// The next row id to give, at least `rowID`.
+    /// Makes the next row id of the type at least `rowID`.
     func skip(to rowID: Int64) { transaction.skipRowIDs(type, to: rowID) }
 
     private static func runs(_ rowIDs: ArraySlice<Int64>) -> [Range<Int64>] {
@@ -155,7 +156,7 @@ package final class BulkWriter {
         }
     }
 
-    /// A column as it is stored: embedded objects appended to their own type, their row ids in their place.
+    /// Returns a column in stored form: appends its embedded objects to their own type and replaces them by their row ids.
     private func stored(_ column: Column, _ index: Int) throws(FirnError) -> Column {
         guard transaction.schema.types[type].columns[index].type.kind == .embedded else { return column }
         var out = Column(column.type.stored)
@@ -177,7 +178,7 @@ package final class BulkWriter {
         links.count = objects.count
         links.present = present
         guard (present?.ones ?? objects.count) > 0 else {
-            // Of many columns without any object, all share their zeros.
+            // Columns without any object share one array of zeros: a type may have many of them.
             var zeros = Column(ColumnType(.int))
             vacant.fill(&zeros, rows: objects.count)
             links.words = zeros.words
@@ -211,11 +212,11 @@ package final class BulkWriter {
     private func seal(_ columns: [BufferedColumn], rows count: Int, rowIDs: RowIDs) throws(FirnError) {
         if encoders.isEmpty { encoders = schema.columns.indices.map { ColumnEncoder(schema.columns[$0].type.stored, profile: profile, isLookedUp: schema.isLookedUp($0)) } }
         group.append(SegmentDraft(rowCount: count, rowIDs: rowIDs, chunks: Array(repeating: .waiting, count: columns.count)))
-        // Of many columns the encoders and their chunks take more than the values of few rows.
+        // With many columns and few rows, encoders and chunks take more memory than the values.
         let memory = transaction.database.memory, needed = columns.count * BulkWriter.columnBytes
         if !memory.note(needed) { throw FirnError.beyondMemory("writing \(columns.count) columns of type \"\(schema.name)\"", needed, memory) }
         let encoders = Unshared(self.encoders)
-        // Sparse columns get a slot for every row one by one, while they are encoded.
+        // A sparse column gets an entry for every row only while it is encoded.
         let presence = transaction.presence(columns.map(\.presenceToShare), profile: profile)
         let ready = transaction.inParallel(columns.count) { column in
             encoders.value[column].add(columns[column].column, presence: presence[column])
@@ -240,7 +241,7 @@ package final class BulkWriter {
         }
     }
 
-    /// Writes what the group's segments share, then one segment after the other.
+    /// Writes what the segments of the group share, then the segments one after another.
     private func endGroup() throws(FirnError) {
         guard !group.isEmpty else { return }
         try transaction.writeSchemaEarly()
@@ -296,7 +297,7 @@ package final class BulkWriter {
         entries.append(DirectoryEntry(firstRowID: first, lastRowID: draft.rowIDs.last, rowCount: draft.rowCount, deletedCount: 0, header: try transaction.write(header, ofType: schema.id)))
     }
 
-    /// Seals what is left and hands the new segments to the transaction; rows that come after begin a new group. Committing does it too.
+    /// Seals the remaining rows and adds the new segments to the transaction. Later rows begin a new group. `commit` calls it too.
     package func finish() throws(FirnError) {
         guard isPending else { return }
         if buffered > 0 { try sealBuffer() }
@@ -307,14 +308,14 @@ package final class BulkWriter {
     }
 }
 
-/// A value handed to several threads, each of which touches a part of its own.
+/// A value that several threads use, each of them only its own part.
 struct Unshared<T>: @unchecked Sendable {
     let value: T
     init(_ value: T) { self.value = value }
 }
 
 extension Sequence {
-    /// `map` that keeps the error's type.
+    /// Maps the elements like `map`, with typed errors.
     func mapTyped<T, E: Error>(_ body: (Element) throws(E) -> T) throws(E) -> [T] {
         var out: [T] = []
         for element in self { out.append(try body(element)) }

@@ -2,21 +2,21 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// The catalogue of a small file of one commit: schema and segments are inside it (`docs/format/model.md`, "Inline catalogue").
+/// The inline catalogue of a small file of one commit: it contains the schema and the segments (`docs/format/model.md`, "Inline catalogue").
 ///
 ///     form u8 (2 plain, 3 one zstd frame: size varint first) · body
 ///     body = schema: length varint, bytes · for each type: segment
 ///     segment = next row id varint · row count << 1 | row ids listed varint; nothing else if no row
-///             · first row id varint · [row ids: length varint, words stream]
+///             · first row id varint · [row ids: length varint, integer stream]
 ///             · for each column: chunk length << 3 | bare << 2 | zone flags varint · the chunks end to end
 extension Catalogue {
     private static let plain: UInt8 = 2, framed: UInt8 = 3
-    /// The body is never longer: opening stays a matter of microseconds.
+    /// The maximum length of the body in bytes. It keeps opening a matter of microseconds.
     static let mostAlone = 128 << 10
 
     static func isAlone(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.first == plain || bytes.first == framed }
 
-    /// Nil if it would be too long.
+    /// Returns an encoded inline catalogue, or nil if it would be too long.
     static func encodedAlone(_ schema: Schema, _ types: [(nextRowID: Int64, header: (SegmentHeader, UnsafeRawBufferPointer)?)], profile: Profile) -> [UInt8]? {
         var out = ByteWriter()
         out.append(lengthPrefixed: schema.encoded)
@@ -38,7 +38,7 @@ extension Catalogue {
         return whole.count <= StoreTransaction.mostAlone ? whole : nil
     }
 
-    /// What `encodedAlone` made: every type's state with its segment header, in the ordinary form, in memory.
+    /// Decodes an inline catalogue. The state of each type contains its segment header in the ordinary form, in memory.
     static func decodeAlone(_ bytes: UnsafeRawBufferPointer) throws(Damage) -> (Catalogue, Schema) {
         var reader = ByteReader(bytes)
         guard try reader.read(UInt8.self) == framed else {
@@ -60,7 +60,7 @@ extension Catalogue {
             state.nextRowID = Int64(try reader.readCount())
             if let header = try SegmentHeader(alone: &reader, columns: type.columns) {
                 let bytes = FixedBytes(header.encoded)
-                // The ordinary form says where each chunk lies, and is checked as it always is.
+                // The ordinary form locates each chunk, and passes the ordinary checks.
                 let entry = try DirectoryEntry(inner: try SegmentHeader(bytes.bytes))
                 guard entry.lastRowID < state.nextRowID else { throw Damage("a segment holds row ids that were never given", at: place) }
                 state.liveRows = entry.rowCount
@@ -75,7 +75,7 @@ extension Catalogue {
 }
 
 extension DirectoryEntry {
-    /// Of a segment whose header has no extent of its own.
+    /// Creates the entry of a segment whose header has no extent of its own.
     fileprivate init(inner header: SegmentHeader) throws(Damage) {
         let last = try header.decodeRowIDs()?.last ?? Int64(header.rowCount - 1)
         let (lastRowID, overflow) = header.firstRowID.addingReportingOverflow(last)
@@ -85,7 +85,7 @@ extension DirectoryEntry {
 }
 
 extension SegmentHeader {
-    /// A packed header, whose own bytes these are, in the short form. Bounds of zones are left out: there is next to nothing to skip.
+    /// Encodes a packed header, whose ordinary form is `bytes`, in the short form. It omits the bounds of zones: there is almost nothing to skip.
     fileprivate func encodeAlone(_ bytes: UnsafeRawBufferPointer, columns: [ColumnSchema], into out: inout ByteWriter) {
         out.appendVarint(rowCount << 1 | (rowIDs == nil ? 0 : 1))
         out.appendVarint(Int(firstRowID))
@@ -101,12 +101,12 @@ extension SegmentHeader {
         for chunk in chunks { out.append(contentsOf: chunk) }
     }
 
-    /// Nil if there is no row. With the chunks in `packedChunks`, ready to be encoded in the ordinary form.
+    /// Decodes the short form, with the chunks in `packedChunks`, ready to be encoded in the ordinary form. Nil if there are no rows.
     fileprivate init?(alone reader: inout ByteReader, columns: [ColumnSchema]) throws(Damage) {
         let place = reader.position
         let first = try reader.readCount(limit: segmentSize << 1 | 1)
         if first == 0 { return nil }
-        guard first > 1 else { throw Damage("row ids of no rows", at: place) }
+        guard first > 1 else { throw Damage("row ids are listed for a type without rows", at: place) }
         self.init(rowCount: first >> 1, firstRowID: Int64(try reader.readCount()), entries: [])
         if first & 1 == 1 { rowIDs = Array(try reader.readLengthPrefixed()) }
         var forms: [(length: Int, isBare: Bool)] = []
@@ -125,7 +125,7 @@ extension SegmentHeader {
 }
 
 extension DatabaseTransaction {
-    /// The catalogue of a file that this transaction may begin alone; nil if there is more than that can hold.
+    /// Returns the inline catalogue of the file that this transaction creates; nil if the file needs the ordinary form.
     func aloneCatalogue() throws(FirnError) -> [UInt8]? {
         guard mayStandAlone, store.mayStandAlone, !store.changesHistory, states.allSatisfy({ $0.segmentCount <= 1 && $0.indexes.isEmpty && $0.delta.isNone && $0.deltaRows == 0 && $0.touched.isEmpty }) else { return nil }
         return try reading { () throws(Damage) -> [UInt8]? in
@@ -146,7 +146,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Writes what lies inside a small file's catalogue as extents of their own, so that it can be changed as any other.
+    /// Writes the segment headers of an inline catalogue as extents of their own, so that the file can be changed like any other.
     func writeOutInner() throws(FirnError) {
         for type in states.indices {
             guard let (entry, header) = states[type].inner else { continue }

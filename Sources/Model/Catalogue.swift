@@ -1,40 +1,41 @@
 import FirnBytes
 import FirnStore
 
-/// The root of one version (`docs/format/model.md`, "Catalogue").
+/// The catalogue: the root of the data of one version (`docs/format/model.md`, "Catalogue").
 ///
 ///     version u8 = 1 · 0 u8 · type count u16 · schema ref 32 · for each type of the schema, in its order:
 ///     next row id i64 · live rows u64 · segment count u32 · delta rows u32 · delta changes u32 · delta bytes u32
-///     · directory ref 32 · delta ref 32 · touched segments: length u32, one bit a segment (absent: none)
+///     · directory ref 32 · delta ref 32 · touched segments: length u32, one bit per segment (absent: none)
 struct Catalogue {
     static let version: UInt8 = 1
-    /// Readers refuse what would be the next one.
+    /// The next row id of a type must be less than this. Readers reject other catalogues.
     static let mostRowIDs: Int64 = 1 << 62
     static let empty = Catalogue(schemaRef: .none, types: [])
 
+    /// The state of one type in one version.
     struct TypeState {
         var nextRowID: Int64 = 0
         var liveRows: Int = 0
-        /// Sealed segments, listed in the directory.
+        /// The number of sealed segments, which the directory lists.
         var segmentCount: Int = 0
-        /// Rows that exist in the delta alone.
+        /// The number of rows that exist only in the delta store.
         var deltaRows: Int = 0
-        /// Records in the delta about rows of sealed segments: updates and deletions.
+        /// The number of delta records about rows of sealed segments: updates and deletions.
         var deltaChanges: Int = 0
-        /// About how many bytes the delta's records hold.
+        /// The approximate size of the delta records in bytes.
         var deltaBytes: Int = 0
         var directory: ExtentRef = .none
         var delta: ExtentRef = .none
-        /// Which sealed segments the delta says something about; empty: none.
+        /// One bit for each sealed segment, set if the delta store has records about it. Missing bits are clear.
         var touched: [UInt8] = []
-        /// What stands behind the directory's entries.
+        /// The indexes, which are stored after the entries of the directory.
         var indexes: [IndexState] = []
-        /// What is wrong there: rows can be read all the same, and nothing can be written.
+        /// The damage of the stored indexes, if any. Rows can still be read, but nothing can be written.
         var indexDamage: Damage?
-        /// In a small file of one commit, its one segment: header and all lie in the catalogue itself, and `directory` is none.
+        /// The one segment of the type in an inline file, if it has rows. The catalogue contains its header, and `directory` is none.
         var inner: (entry: DirectoryEntry, header: FixedBytes)?
 
-        /// False if a file said of its rows what they are not, and changes have counted on from that.
+        /// False if a count is out of range, because the file contained wrong counts and changes were counted from them.
         var canBeWritten: Bool {
             nextRowID >= 0 && liveRows >= 0 && [segmentCount, deltaRows, deltaChanges].allSatisfy { $0 >= 0 && $0 <= Int(UInt32.max) } && deltaBytes >= 0
         }
@@ -46,7 +47,7 @@ struct Catalogue {
             touched[segment / 8] |= 1 << UInt8(segment % 8)
         }
 
-        /// Notes that `count` segments, of which the delta says nothing, stand in the place of others.
+        /// Records that `count` segments without delta records replace the given ones.
         mutating func untouch(_ segments: Range<Int>, replacedBy count: Int) {
             var bits = (0..<max(touched.count * 8, segments.upperBound)).map { touches($0) }
             bits.replaceSubrange(segments, with: repeatElement(false, count: count))
@@ -54,7 +55,7 @@ struct Catalogue {
             for (i, bit) in bits.enumerated() where bit { touch(i) }
         }
 
-        /// Notes that the delta says nothing more of a segment; if the segment is gone, those behind it move up.
+        /// Records that a segment has no delta records any more. If the segment was removed, the later ones move up.
         mutating func untouch(_ segment: Int, removed: Bool) {
             var bits = (0..<touched.count * 8).map { touches($0) }
             guard segment < bits.count else { return }
@@ -67,7 +68,7 @@ struct Catalogue {
     var schemaRef: ExtentRef
     var types: [TypeState]
 
-    /// Whether schema and indexes, which were read from another version, are this one's too: they lie in the same extents.
+    /// Whether the schema and the indexes of another version are valid for this one, because both refer to the same extents.
     func hasSchema(of other: Catalogue) -> Bool {
         guard !schemaRef.isNone, schemaRef == other.schemaRef, types.count == other.types.count else { return false }
         for type in types.indices {
@@ -131,7 +132,7 @@ struct Catalogue {
     }
 }
 
-/// Where the sealed segments of a type are: one entry of 64 bytes each, ascending by row id (`docs/format/model.md`, "Directory").
+/// One sealed segment in the directory of its type: 64 bytes. Entries ascend by row id (`docs/format/model.md`, "Directory").
 ///
 ///     first row id i64 · last row id i64 · rows u32 · deleted u32 · header ref 32 · 0 u64
 struct DirectoryEntry {
@@ -160,7 +161,7 @@ struct DirectoryEntry {
         self.header = header
     }
 
-    /// Entry `index` of a directory's bytes.
+    /// Decodes entry `index` of a directory.
     init(_ bytes: UnsafeRawBufferPointer, _ index: Int) throws(Damage) {
         var reader = ByteReader(bytes, at: index * DirectoryEntry.size)
         let place = reader.position

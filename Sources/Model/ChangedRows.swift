@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnStore
 
-/// Row ids whose rows may differ between two versions of a type, by what the versions share: ranges, ascending and apart.
+/// The row ids of a type whose rows may differ between two versions, derived from the extents that the versions share. Ranges ascend and
+/// do not overlap.
 struct ChangedRows {
     private(set) var ranges: [ClosedRange<Int64>] = []
 
@@ -17,7 +18,8 @@ struct ChangedRows {
         }
     }
 
-    /// Of a type at the same place in both. A segment whose header is the same, and of which neither delta says anything, holds the same rows.
+    /// Compares a type that has the same index in both versions. Segments with the same header and without delta records in either version
+    /// contain the same rows.
     init(between one: SnapshotCore, _ other: SnapshotCore, type: Int) throws(Damage) {
         let mine = try ChangedRows.untouched(one, type), theirs = try ChangedRows.untouched(other, type)
         var ranges: [ClosedRange<Int64>] = []
@@ -46,7 +48,7 @@ struct ChangedRows {
     }
 
     func overlaps(_ range: ClosedRange<Int64>) -> Bool {
-        // The first that does not end before it.
+        // The first range that does not end before `range`.
         var low = 0, high = ranges.count
         while low < high {
             let middle = (low + high) / 2

@@ -1,27 +1,28 @@
 import FirnBytes
 import FirnCodecs
 
-/// What a stream of a chunk holds. The raw values are written to files and never change.
+/// The content of a stream of a chunk. The raw values are written to files and never change.
 enum StreamKind: UInt8, CaseIterable {
-    /// A bit a row: it has a value. Missing: all have.
+    /// Validity: one bit per row, set if the row has a value. Missing if all rows have one.
     case present = 1
-    /// Collections: where each row's elements begin and end.
+    /// Collections: where the elements of each row begin and end.
     case lengths = 2
     /// Maps: the key of each element.
     case keys = 3
-    /// A bit an element: it is not null. Missing: none is.
+    /// One bit per element, clear if it is null. Missing if no element is null.
     case elementPresent = 4
-    /// The arrays of `Column` of the same names, one entry a row (of a collection: an element).
+    /// The arrays of `Column` with the same names: one entry per row, or per element of a collection.
     case words = 5, extra = 6, reals = 7, text = 8, tags = 9
-    /// In place of `present`: which earlier column's bits these are, or lie within (`PresenceReference`; "Shared validity").
+    /// In place of `present`: a reference to the validity of an earlier column, which is the same or includes this one (`PresenceReference`;
+    /// `docs/format/model.md`, "Shared validity").
     case presentLike = 10
 }
 
-/// One column of one segment as bytes (`docs/format/model.md`, "Chunk").
+/// One column of one segment, encoded (`docs/format/model.md`, "Chunk").
 ///
 ///     stream count u8 · for each stream: kind u8, length varint · the streams end to end, in that order
 ///
-/// Kinds ascend. A stream's own bytes are a codec's (`FirnCodecs`).
+/// Kinds ascend. A codec of `FirnCodecs` encodes the bytes of each stream.
 struct Chunk {
     var streams: [(kind: StreamKind, bytes: [UInt8])]
 
@@ -36,7 +37,7 @@ struct Chunk {
         return out.bytes
     }
 
-    /// The streams of a chunk by kind, where they lie in `bytes`.
+    /// Returns the streams of a chunk with their kinds, as parts of `bytes`.
     static func split(_ bytes: UnsafeRawBufferPointer) throws(Damage) -> [(kind: StreamKind, bytes: UnsafeRawBufferPointer)] {
         var reader = ByteReader(bytes)
         let count = Int(try reader.read(UInt8.self))
@@ -56,8 +57,8 @@ struct Chunk {
     }
 }
 
-/// Which streams a column type has besides presence and lengths.
 extension ColumnType {
+    /// The streams of a column of this type, apart from validity, lengths and keys.
     var payload: [StreamKind] {
         switch kind {
         case .bool, .int, .link, .embedded: [.words]

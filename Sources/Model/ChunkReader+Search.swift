@@ -2,7 +2,7 @@ import FirnBytes
 import FirnCodecs
 
 extension ChunkReader {
-    /// As `ColumnReader.search`; for columns that are no collections.
+    /// Implements `ColumnReader.search` for columns that are not collections.
     func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome {
         switch range {
         case .words(let low, let high):
@@ -17,7 +17,7 @@ extension ChunkReader {
         case .text(let pattern):
             guard let text, tags == nil, try text.search(pattern, vector: vector, into: out) else { return .notDone }
         case .pairs(let low, let high):
-            // Where all second words are one, the first ones decide: dates are whole seconds nearly always.
+            // If all `extra` values are equal, the range of `words` decides. Most dates are whole seconds.
             guard let words, tags == nil, let second = extra?.bounds(), second.0 == second.1 else { return .notDone }
             let (from, none) = low.1 <= second.0 ? (low.0, false) : low.0.addingReportingOverflow(1)
             let (to, nothing) = high.1 >= second.0 ? (high.0, false) : high.0.subtractingReportingOverflow(1)
@@ -27,7 +27,7 @@ extension ChunkReader {
         return .done(present: try ChunkReader.bits(present, vector: vector, count: count))
     }
 
-    /// As `ColumnReader.sum`; for columns that are no collections.
+    /// Implements `ColumnReader.sum` for columns that are not collections.
     func sum(vector: Int) throws(Damage) -> VectorSum {
         if let present, present.isConstant != true {
             guard present.ones(ofVector: vector) == min(vectorSize, rowCount - vector * vectorSize) else { return .notDone }
@@ -37,7 +37,7 @@ extension ChunkReader {
         return .notDone
     }
 
-    /// As `ColumnReader.gather`, for columns of words or of doubles that have a value in every row, and for one or two strings.
+    /// Implements `ColumnReader.gather` for integer and float streams with a value in every row, and for one or two strings.
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool {
         if rows.count <= 2, text != nil, type.kind == .string || type.kind == .data {
             column.removeAll()
@@ -58,7 +58,7 @@ extension ChunkReader {
         return true
     }
 
-    /// As `ColumnReader.numbers`; for columns that are no collections.
+    /// Implements `ColumnReader.numbers` for columns that are not collections.
     func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool {
         if let present, present.isConstant != true {
             guard present.ones(ofVector: vector) == min(vectorSize, rowCount - vector * vectorSize) else { return false }

@@ -1,12 +1,12 @@
 import FirnBytes
 import FirnCodecs
 
-/// The open streams of one chunk. The bytes must outlive it (its segment holds the snapshot they lie in).
+/// The open streams of one chunk. The bytes of the chunk must outlive the reader.
 final class ChunkReader: Sendable {
     let type: ColumnType
     let rowCount: Int
     let present: BitsReader?
-    /// The place in the segment of the column whose presence this one shares, and whether it lies within that.
+    /// If the chunk has shared validity: the position in the segment of the column to which it refers, and whether its own is nested in that.
     let sharedPresence: (column: Int, isNested: Bool)?
     let lengths: LengthsReader?
     let keys: TextReader?
@@ -16,14 +16,14 @@ final class ChunkReader: Sendable {
     let reals: RealsReader?
     let text: TextReader?
     let tags: WordsReader?
-    /// Entries in the payload streams: rows, or elements of a collection.
+    /// The number of entries in the payload streams: rows, or elements of a collection.
     let elementCount: Int
     var storedBytes: Int { streams.reduce(0) { $0 + $1.length } }
-    /// Length and encoding of each stream, for `info`.
+    /// The kind, length in bytes and encoding of each stream, for `info`.
     let streams: [(kind: StreamKind, length: Int, encoding: String)]
     private let memory: MemoryScope
 
-    /// `presence` opens the bits that a reference leads to; without it (patches) a reference is damage.
+    /// `presence` opens the validity to which a reference leads. Without it (chunk overlays), a reference is damage.
     init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, sharedText: [SharedText], sharedKeys: [SharedText], memory: MemoryScope,
          presence: ((PresenceReference) throws(Damage) -> BitsReader)? = nil) throws(Damage) {
         self.type = type
@@ -40,7 +40,7 @@ final class ChunkReader: Sendable {
             type.payload.contains(kind) ? try WordsReader(try need(kind), count: count) : nil
         }
         if let bytes = found[.presentLike] {
-            guard found[.present] == nil, let presence else { throw Damage("a presence that refers to another where none can be") }
+            guard found[.present] == nil, let presence else { throw Damage("a reference to shared validity where none is allowed") }
             let reference = try PresenceReference(bytes)
             present = try presence(reference)
             sharedPresence = (reference.column, reference.nested != nil)
@@ -83,7 +83,7 @@ final class ChunkReader: Sendable {
         self.streams = streams
     }
 
-    /// Replaces `column` by the rows of a vector. Embedded values stay row ids in `words`.
+    /// Replaces the contents of `column` by the rows of a vector. Embedded objects stay row ids in `words`.
     func read(vector: Int, into column: inout Column) throws(Damage) {
         let first = vector * vectorSize
         let count = min(vectorSize, rowCount - first)
@@ -109,15 +109,15 @@ final class ChunkReader: Sendable {
         try readElements(elements, into: &column)
     }
 
-    /// Elements that one vector may hold where next to nothing is stored of them: a few bytes can claim any number of equal ones.
+    /// The maximum number of elements in a vector, unless enough bytes are stored for more: a few bytes can claim any number of equal elements.
     private static let mostElements = 1 << 25
 
-    /// Appends the elements `range` to the (empty) children of a collection column.
+    /// Appends the elements `range` to the empty children of a collection column.
     private func readElements(_ range: Range<Int>, into column: inout Column) throws(Damage) {
         guard !range.isEmpty else { return }
-        guard range.count <= ChunkReader.mostElements || range.count / 64 <= storedBytes else { throw Damage("more elements than their bytes can tell") }
+        guard range.count <= ChunkReader.mostElements || range.count / 64 <= storedBytes else { throw Damage("more elements than their bytes can encode") }
         let last = column.children.count - 1
-        // Numbers by their width before they are there, text as it comes.
+        // Charges numbers before they are decoded, and text while it is decoded.
         try column.children[last].text.reserve(range.count * width, memory)
         if keys != nil { try column.children[0].text.reserve(range.count * 8, memory) }
         var scratch = column.children[last].emptyCopy
@@ -143,7 +143,7 @@ final class ChunkReader: Sendable {
         }
     }
 
-    /// Bytes of one element in memory, without its text.
+    /// The bytes of one element in memory, without its text.
     private var width: Int { (words == nil ? 0 : 8) + (extra == nil ? 0 : 8) + (reals == nil ? 0 : 8) + (text == nil ? 0 : 8) + (tags == nil ? 0 : 1) }
 
     private func readPayload(vector: Int, count: Int, presence: BitsReader?, into column: inout Column) throws(Damage) {
@@ -164,7 +164,7 @@ final class ChunkReader: Sendable {
         }
     }
 
-    /// What nests in a value takes many times its bytes once it is made: where there is no memory for that, the column is not handed out.
+    /// Throws if there is not enough memory for the nested values once they are decoded: they can take many times their bytes.
     private func checkNested(_ column: Column) throws(Damage) {
         for row in 0..<column.count where column.tags[row] >= AnyTag.list && column.text.length(row) > 1 << 16 {
             var total = 0, fault: Damage?
@@ -172,12 +172,12 @@ final class ChunkReader: Sendable {
                 var reader = ByteReader(bytes)
                 do throws(Damage) { try Value.measure(&reader, &total) } catch { fault = error }
             }
-            // A value that cannot be read is found where it is asked for.
+            // Malformed values are handled when they are read.
             if fault == nil { try memory.scoped(total) {} }
         }
     }
 
-    /// Resizes to `count` and lets `body` write every entry.
+    /// Resizes an array to `count` and lets `body` write every entry.
     static func fill<T: AdditiveArithmetic>(_ array: inout [T], _ count: Int, _ body: (UnsafeMutablePointer<T>) throws(Damage) -> Void) throws(Damage) {
         if array.count > count { array.removeLast(array.count - count) }
         if array.count < count { array.append(contentsOf: repeatElement(.zero, count: count - array.count)) }
@@ -198,7 +198,7 @@ final class ChunkReader: Sendable {
 
     // MARK: One value
 
-    /// One row. Embedded values come as links.
+    /// Returns the value of one row. Embedded objects are returned as links.
     func value(at row: Int) throws(Damage) -> Value {
         precondition(row >= 0 && row < rowCount, "row outside the segment")
         if let present, !(try present.value(at: row)) { return .null }
@@ -220,16 +220,16 @@ final class ChunkReader: Sendable {
         return type.collection == .set ? .set(values) : .list(values)
     }
 
-    /// One row of a column of words (bool, int, link); nil: null.
+    /// Returns the value of one row of a bool, int or link column; nil if it is null.
     func word(at row: Int) throws(Damage) -> Int64? {
-        precondition(row >= 0 && row < rowCount && words != nil && lengths == nil, "a word is asked of a column that has one a row")
+        precondition(row >= 0 && row < rowCount && words != nil && lengths == nil, "word(at:) needs a row of the segment, in a column with one integer per row")
         if let present, !(try present.value(at: row)) { return nil }
         return try words!.value(at: row)
     }
 
-    /// One row of a column of floats or doubles; nil: null.
+    /// Returns the value of one row of a float or double column; nil if it is null.
     func real(at row: Int) throws(Damage) -> Double? {
-        precondition(row >= 0 && row < rowCount && reals != nil && lengths == nil, "a real is asked of a column that has one a row")
+        precondition(row >= 0 && row < rowCount && reals != nil && lengths == nil, "real(at:) needs a row of the segment, in a column with one float per row")
         if let present, !(try present.value(at: row)) { return nil }
         return try reals!.value(at: row)
     }
@@ -243,10 +243,10 @@ final class ChunkReader: Sendable {
         return try memory.scoped(bytes) { () throws(Damage) in one.value(at: 0) }
     }
 
-    /// A value of a collection, with what text takes beyond its bytes.
+    /// An estimate of the memory for one element of a collection as a `Value`, including the overhead of text.
     private static let valueBytes = MemoryLayout<Value.Entry>.stride
 
-    /// The type with embedded objects as the links that are stored.
+    /// The type of the column as it is stored: embedded objects are links.
     var rawType: ColumnType {
         var raw = type
         if raw.kind == .embedded { raw.kind = .link }
@@ -285,7 +285,7 @@ final class ChunkReader: Sendable {
 }
 
 extension Array {
-    /// An array of `count` values that `body` writes in place.
+    /// Creates an array of `count` values that `body` writes in place.
     init(count: Int, _ body: (UnsafeMutablePointer<Element>) throws(Damage) -> Void) throws(Damage) where Element: BitwiseCopyable {
         var fault: Damage?
         self.init(unsafeUninitializedCapacity: count) { buffer, filled in
@@ -299,7 +299,7 @@ extension Array {
 }
 
 extension Text {
-    /// Empties the strings whose bit is clear: where nothing is present a dictionary's code is arbitrary, and columns promise empty text there.
+    /// Empties the strings whose bit is clear: the dictionary code of an absent value is arbitrary, but columns guarantee empty text there.
     fileprivate mutating func empty(where present: Bits) {
         var end = offsets[0], start = end
         for row in 0..<count {
