@@ -1,7 +1,7 @@
 import FirnBytes
 
 extension Column {
-    /// Brings equal values to equal arrays: no presence bits where nothing is absent, zeros where a value is.
+    /// Gives equal values equal arrays: removes `present` if no value is absent, and clears the entries of absent values.
     mutating func normalise() {
         if present?.allSet ?? false { present = nil }
         for i in children.indices { children[i].normalise() }
@@ -29,7 +29,7 @@ extension Column {
         }
     }
 
-    /// Empties the text of rows that have none: decoding leaves there whatever cost least.
+    /// Empties the text of rows that have none: decoders leave arbitrary text there.
     private mutating func clearUnusedText() {
         guard text.count > 0, let used = presence(of: .text) else { return }
         var isClean = true
@@ -43,7 +43,7 @@ extension Column {
         text = clean
     }
 
-    /// Which slots of a payload array hold something: presence, and for `any` columns the slots whose tag uses the array.
+    /// The entries of a payload array that contain a value: the validity; in `any` columns, the entries whose tag uses the array.
     func presence(of stream: StreamKind) -> Bits? {
         guard type.kind == .any else { return present }
         var bits = Bits(repeating: false, count: count)
@@ -51,7 +51,7 @@ extension Column {
         return bits
     }
 
-    /// What readers may rely on to skip this column's rows.
+    /// The zone by which readers may skip the rows of this column.
     var zone: Zone {
         let nulls = nullCount
         var zone = Zone(mayHaveNulls: nulls > 0, allNull: nulls == count && count > 0, bounds: .none)
@@ -83,7 +83,7 @@ extension Column {
         if let present { present.forEachSet(body) } else { for row in 0..<count { body(row) } }
     }
 
-    /// A hash of the values alone: the same however they are encoded, cut into vectors or padded where null.
+    /// A hash of a normalised column, independent of its encoding (`docs/format/model.md`, "Logical hash").
     var logicalHash: Hash128 {
         var parts = ByteWriter()
         gatherHashes(into: &parts)
@@ -112,7 +112,7 @@ extension Column {
 }
 
 extension AnyTag {
-    /// Whether a value of this tag keeps something in the stream.
+    /// Whether a value with this tag is stored in the given stream.
     static func uses(_ tag: UInt8, _ stream: StreamKind) -> Bool {
         switch ScalarKind(rawValue: tag) {
         case .bool, .int, .link: stream == .words

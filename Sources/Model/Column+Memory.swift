@@ -1,14 +1,14 @@
 import FirnBytes
 
 extension Column {
-    /// Roughly how many bytes the values occupy.
+    /// The approximate number of bytes that the values occupy in memory.
     package var footprint: Int {
         var bytes = (words.count + extra.count + reals.count + offsets.count + text.offsets.count) * 8 + text.bytes.count + tags.count
         for child in children { bytes += child.footprint }
         return bytes
     }
 
-    /// The same of some rows.
+    /// The approximate number of bytes of a range of rows.
     func footprint(of rows: Range<Int>) -> Int {
         guard !rows.isEmpty else { return 0 }
         if type.isCollection {
@@ -22,7 +22,7 @@ extension Column {
         return bytes
     }
 
-    /// The same of rows at the given positions, counted as often as they are given.
+    /// The approximate number of bytes of the rows at the given positions. Repeated positions count each time.
     package func footprint(gathering rows: [Int]) -> Int {
         if type.isCollection {
             var bytes = rows.count * 8, elements = 0
@@ -36,12 +36,12 @@ extension Column {
         return bytes
     }
 
-    /// Bytes of a row in the arrays, without its text.
+    /// The bytes of one row in the arrays, without its text.
     private var rowBytes: Int {
         (words.isEmpty ? 0 : 8) + (extra.isEmpty ? 0 : 8) + (reals.isEmpty ? 0 : 8) + (tags.isEmpty ? 0 : 1) + (text.count == 0 ? 0 : 8)
     }
 
-    /// Bytes of the text of the elements of the given rows, which `bounds` delimits.
+    /// The bytes of the text of the elements of the given rows, which `bounds` delimits.
     private func textBytes(_ rows: [Int], _ bounds: [Int]) -> Int {
         guard text.count > 0 else { return 0 }
         var bytes = 0
@@ -49,13 +49,13 @@ extension Column {
         return bytes
     }
 
-    /// The same of `count` rows without a value.
+    /// The approximate number of bytes of `count` rows without a value.
     func footprint(ofNulls count: Int) -> Int {
         if type.isCollection || type.kind != .embedded { return count * (type.kind == .any ? 40 : 16) }
         return children.reduce(count) { $0 + $1.footprint(ofNulls: count) }
     }
 
-    /// Charges what the column occupies and `more` bytes that are about to be added. The charge lives as long as the column and its copies: `text`
-    /// has it, for what is beside the text too. Little is not charged.
+    /// Charges the bytes that the column occupies, and `more` bytes that are about to be added. `text` holds the whole charge, which lives as
+    /// long as the column and its copies. Small columns are not charged. Throws `Damage` if the memory limit is exceeded.
     package mutating func hold(_ memory: MemoryScope, adding more: Int = 0) throws(Damage) { try text.reserve(footprint + more, memory) }
 }

@@ -1,7 +1,7 @@
 import FirnBytes
 
 extension Column {
-    /// The field that `path` leads to through embedded objects, as `Segment.column(path:)` describes it.
+    /// Returns the field at the end of `path` through embedded objects, as `Segment.column(path:)` describes it.
     package func field(_ path: ArraySlice<Int>) throws(Damage) -> Column {
         guard let first = path.first else { return self }
         if type.isCollection {
@@ -14,7 +14,8 @@ extension Column {
         return leaf
     }
 
-    /// This collection with its elements replaced by `leaf` (one row an element); a leaf of collections is laid end to end.
+    /// Returns this collection with its elements replaced by `leaf`, which has one row per element. If the leaf contains collections, they are
+    /// concatenated.
     private func flattened(_ leaf: Column) -> Column {
         var out = Column(ColumnType(leaf.type.kind, optional: type.isOptional, collection: .list,
                                     elementOptional: leaf.type.isCollection ? leaf.type.elementIsOptional : leaf.type.isOptional,

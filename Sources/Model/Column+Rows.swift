@@ -1,7 +1,7 @@
 import FirnBytes
 
 extension Column {
-    /// Appends rows `range` of a column of the same type.
+    /// Appends the rows `range` of a column of the same type.
     package mutating func append(contentsOf other: Column, range: Range<Int>) {
         if present != nil || other.present != nil {
             var bits = present ?? Bits(repeating: true, count: count)
@@ -44,7 +44,7 @@ extension Column {
         return out
     }
 
-    /// The rows at the given positions, in that order.
+    /// Returns the rows at the given positions, in that order.
     package func gather(_ rows: some Sequence<Int>) -> Column {
         var out = emptyCopy
         out.appendGathered(self, rows: Array(rows))
@@ -70,7 +70,7 @@ extension Column {
             for i in children.indices { children[i].appendGathered(other.children[i], rows: elements) }
             return
         }
-        // Mapped lazily, an array knows how many are to come and grows once.
+        // A lazy map has a known count, so the array grows only once.
         if !other.words.isEmpty { words.append(contentsOf: rows.lazy.map { other.words[$0] }) }
         if !other.extra.isEmpty { extra.append(contentsOf: rows.lazy.map { other.extra[$0] }) }
         if !other.reals.isEmpty { reals.append(contentsOf: rows.lazy.map { other.reals[$0] }) }
@@ -84,7 +84,7 @@ extension Column {
         }
     }
 
-    /// Objects of a type that contains itself get their fields when the first of them arrive, here the last `more` rows: those before have none.
+    /// Adds columns for the fields of a type that contains itself with its first objects, the last `more` rows. Earlier rows get nulls.
     private mutating func takeFields(of other: Column, before more: Int) {
         guard children.isEmpty, !other.children.isEmpty else { return }
         children = other.children.map(\.emptyCopy)

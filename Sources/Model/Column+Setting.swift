@@ -1,7 +1,7 @@
 import FirnBytes
 
 extension Column {
-    /// Puts a value in the place of a row's, in place where its size allows. Returns false, and changes nothing, if it does not fit.
+    /// Replaces the value of a row, in place if its size allows. Returns false, and changes nothing, if the value does not fit the column.
     mutating func set(_ row: Int, _ value: Value) -> Bool {
         switch (type.kind, value) {
         case (.int, .int(let x)) where !type.isCollection, (.link, .link(let x)) where !type.isCollection: setWord(row, x)
@@ -15,48 +15,48 @@ extension Column {
         return true
     }
 
-    /// Of a bool, int or link column.
+    /// Sets a row of a bool, int or link column.
     @inline(__always)
     mutating func setWord(_ row: Int, _ value: Int64) {
         words[row] = value
         if present != nil { present![row] = true }
     }
 
-    /// Of a float or double column.
+    /// Sets a row of a float or double column.
     @inline(__always)
     mutating func setReal(_ row: Int, _ value: Double) {
         reals[row] = value
         if present != nil { present![row] = true }
     }
 
-    /// Of a column of strings.
+    /// Sets a row of a string column.
     mutating func setText(_ row: Int, _ value: inout String) {
         value.withUTF8 { text.replace(row, with: UnsafeRawBufferPointer($0)) }
         if present != nil { present![row] = true }
     }
 
-    /// Of a column of links.
+    /// Sets a row of a link column to null.
     mutating func setNull(_ row: Int) {
         if present == nil { present = Bits(repeating: true, count: count) }
         present![row] = false
         words[row] = 0
     }
 
-    /// A bool, int or link; nil: null.
+    /// Returns the value of a row of a bool, int or link column; nil if it is null.
     @inline(__always)
     func word(at row: Int) -> Int64? {
         if let present, !present[row] { return nil }
         return words[row]
     }
 
-    /// A float or double; nil: null.
+    /// Returns the value of a row of a float or double column; nil if it is null.
     @inline(__always)
     func real(at row: Int) -> Double? {
         if let present, !present[row] { return nil }
         return reals[row]
     }
 
-    /// Puts a row of a column of the same type in the place of a row.
+    /// Replaces a row by the row `index` of a column of the same type.
     mutating func set(_ row: Int, _ other: Column, _ index: Int) {
         let isPresent = other.isPresent(index)
         if !isPresent, present == nil { present = Bits(repeating: true, count: count) }
@@ -81,7 +81,7 @@ extension Column {
         for i in (row + 1)..<offsets.count { offsets[i] += new.count - old.count }
     }
 
-    /// Drops the rows from `count` on.
+    /// Removes the rows from `newCount` on.
     mutating func truncate(to newCount: Int) {
         guard newCount < count else { return }
         if type.isCollection {
@@ -101,7 +101,7 @@ extension Column {
         count = newCount
     }
 
-    /// Whether the arrays hold what `count` rows need, no more and no less: what a caller that fills them has to see to.
+    /// Whether the arrays contain exactly what `rows` rows need. Callers that fill the arrays directly must ensure this.
     func holds(_ rows: Int) -> Bool {
         guard count == rows, present.map({ $0.count == rows }) ?? true else { return false }
         if type.isCollection { return offsets.count == rows + 1 && children.allSatisfy { $0.holds(offsets[rows]) } }

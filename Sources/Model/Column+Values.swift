@@ -34,8 +34,8 @@ extension Column {
         }
     }
 
-    /// Appends one row. The value must fit the column's type (ints go into double, float, decimal and any columns too).
-    /// Returns false, and appends nothing, if it does not fit.
+    /// Appends one row and returns true. Returns false, and appends nothing, if the value does not fit the column. Integers also fit decimal
+    /// and `any` columns, and float and double columns that represent them exactly.
     @discardableResult
     package mutating func append(_ value: Value) -> Bool {
         guard fits(value) else { return false }
@@ -48,7 +48,7 @@ extension Column {
         return true
     }
 
-    /// Whether `append` would take the value.
+    /// Whether `append` accepts the value.
     package func fits(_ value: Value) -> Bool {
         if value.isNull { return type.isOptional || (type.kind == .any && !type.isCollection) }
         switch (type.collection, value) {
@@ -190,7 +190,7 @@ extension Column {
 
     private mutating func appendAny(tag: UInt8, pair: (Int64, Int64)) { appendAny(tag: tag, word: pair.0, extra: pair.1) }
 
-    /// One row as a value. Malformed nested `any` bytes read as null.
+    /// Returns the value of one row. Malformed bytes of a nested `any` value are read as null.
     package func value(at row: Int) -> Value {
         guard isPresent(row) else { return .null }
         if type.isCollection {
@@ -235,7 +235,7 @@ extension Column {
 }
 
 extension Value {
-    /// The values once each, ascending.
+    /// Returns the distinct values in ascending order.
     package static func distinctSorted(_ values: [Value]) -> [Value] {
         var out: [Value] = []
         for value in values.sorted(by: { order($0, $1) < 0 }) where out.last.map({ order($0, value) != 0 }) ?? true { out.append(value) }

@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// Values of one column for a run of rows, in memory. The same few arrays serve every type; which are filled depends on `type`:
+/// The values of one column for a run of rows, in memory. The same few arrays serve every type; `type` determines which are filled:
 ///
 /// | kind | arrays |
 /// |---|---|
@@ -15,13 +15,13 @@ import FirnBytes
 /// | embedded | `children` = one column for each field of the target type, each `count` long (null where this is null) |
 /// | any list, set or map of these | `offsets` (`count + 1`), `children` = [elements], or [keys, elements] for a map |
 ///
-/// A row without a value has its bit in `present` clear; its entries in the arrays are there but mean nothing (for collections: zero
-/// elements), so look at `present` before them.
+/// If a row has no value, its bit in `present` is clear, and its entries in the arrays exist but are undefined (a collection has zero
+/// elements). Test `present` first.
 package struct Column: Sendable {
     package var type: ColumnType
-    /// Rows. Whoever fills the arrays directly sets it too.
+    /// The number of rows. Code that fills the arrays directly must set it too.
     package var count = 0
-    /// Nil: every row has a value.
+    /// The validity bitmap; nil if every row has a value.
     package var present: Bits?
     package var words: [Int64] = []
     package var extra: [Int64] = []
@@ -31,7 +31,7 @@ package struct Column: Sendable {
     package var offsets: [Int] = [0]
     package var children: [Column] = []
 
-    /// An empty column. `fields` are the (empty) columns of an embedded target, in the order of its type's columns.
+    /// Creates an empty column. `fields` are the empty columns of an embedded target type, in the order of its columns.
     package init(_ type: ColumnType, fields: [Column] = []) {
         self.type = type
         switch type.collection {
@@ -44,11 +44,11 @@ package struct Column: Sendable {
         }
     }
 
-    /// Levels of embedded types that an empty column unfolds.
+    /// The maximum number of levels of embedded types into which an empty column unfolds.
     static let mostNesting = 8
 
-    /// An empty column of the given schema column, with the fields of embedded types filled in from the schema
-    /// (a type that contains itself gets its fields one level at a time, when elements arrive).
+    /// Creates an empty column for a column of the schema, with columns for the fields of embedded types. Levels deeper than `depth`, which
+    /// types that contain themselves have, are added when objects arrive.
     package init(_ column: ColumnSchema, in schema: Schema, depth: Int = Column.mostNesting) {
         var fields: [Column] = []
         if column.type.kind == .embedded, depth > 0, let target = column.type.target.flatMap({ schema[$0] }) {
@@ -57,6 +57,7 @@ package struct Column: Sendable {
         self.init(column.type, fields: fields)
     }
 
+    /// Removes all rows and keeps the capacity of the arrays.
     package mutating func removeAll() {
         count = 0
         present = nil
@@ -75,10 +76,10 @@ package struct Column: Sendable {
     package var nullCount: Int { present.map { count - $0.ones } ?? 0 }
 }
 
-/// The tag of one `any` value. Written to files; never changes.
+/// The tags of `any` values. They are written to files and never change.
 package enum AnyTag {
     package static let null: UInt8 = 0
-    /// Kinds of one value carry the raw value of their `ScalarKind`.
+    /// The tag of a single value is the raw value of its `ScalarKind`.
     package static let list: UInt8 = 20
     package static let set: UInt8 = 21
     package static let map: UInt8 = 22

@@ -1,17 +1,17 @@
 import FirnBytes
 import FirnCodecs
 
-/// Encodes one column, segment after segment, into chunks. Text is decided for the whole group of segments, so a chunk may become
-/// ready only at the end. Used from one thread at a time; different columns from different threads.
+/// Encodes one column, segment after segment, into chunks. The encoding of text is chosen for the whole group of segments, so a chunk may
+/// be ready only at the end of the group. One thread at a time may use an encoder; different columns can use different threads.
 final class ColumnEncoder {
-    /// What is known of one segment's chunk besides its bytes.
+    /// The zone and the logical hash of the chunk of one segment.
     struct Summary {
         var zone: Zone
-        /// Over the canonical values, whatever their encoding.
+        /// A hash of the canonical values, independent of their encoding.
         var logicalHash: Hash128
     }
 
-    /// A finished chunk: its segment within the group, its bytes and its summary.
+    /// A finished chunk, its summary, and the index of its segment within the group.
     struct Ready {
         var segment: Int
         var chunk: Chunk
@@ -25,7 +25,7 @@ final class ColumnEncoder {
     private var waiting: [Int: (chunk: Chunk, summary: Summary, missing: Int)] = [:]
     private var segments = 0
 
-    /// `isLookedUp`: values are asked for one by one, in no order.
+    /// `isLookedUp`: single values will be read in random order.
     init(_ type: ColumnType, profile: Profile, isLookedUp: Bool = false) {
         self.type = type
         self.profile = profile
@@ -33,11 +33,11 @@ final class ColumnEncoder {
         keys = type.collection == .map ? TextGroupEncoder(profile: profile) : nil
     }
 
-    /// Bytes held until the group ends.
+    /// The number of bytes held until the group ends.
     var bufferedBytes: Int { (text?.bufferedBytes ?? 0) + (keys?.bufferedBytes ?? 0) }
 
-    /// Adds the next segment's rows. For embedded columns `words` hold row ids. `presence`: the stream that says which rows have a value,
-    /// where that was settled for all columns of the segment together.
+    /// Adds the rows of the next segment. In embedded columns, `words` contains row ids. `presence` is the validity stream, if it was encoded
+    /// for all columns of the segment together.
     func add(_ column: Column, presence: (kind: StreamKind, bytes: [UInt8])? = nil) {
         var column = column
         column.normalise()
@@ -55,7 +55,7 @@ final class ColumnEncoder {
             if let present = payload.present { streams.append((.elementPresent, BitsEncoder.encode(present, profile: profile))) }
         }
         encodePayload(of: payload, into: &streams)
-        // Kinds ascend; what is like another column's comes last.
+        // Kinds ascend, and shared validity has the highest kind.
         streams.sort { $0.kind.rawValue < $1.kind.rawValue }
         let summary = Summary(zone: column.zone.shortened, logicalHash: column.logicalHash)
         waiting[segments] = (Chunk(streams: streams), summary, (text == nil ? 0 : 1) + (keys == nil ? 0 : 1))
@@ -83,14 +83,14 @@ final class ColumnEncoder {
         values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) }
     }
 
-    /// Chunks that became ready since the last call.
+    /// Returns the chunks that became ready since the last call.
     func takeReady() -> [Ready] {
         if let text { for (segment, bytes) in text.takeReady() { complete(segment, .text, bytes) } }
         if let keys { for (segment, bytes) in keys.takeReady() { complete(segment, .keys, bytes) } }
         return drain()
     }
 
-    /// Ends the group: the remaining chunks, and the blobs that the group's text and key streams share.
+    /// Ends the group. Returns the remaining chunks, and the blobs that the text and key streams of the group share.
     func finish() -> (ready: [Ready], text: [SharedBlob], keys: [SharedBlob]) {
         var shared: (text: [SharedBlob], keys: [SharedBlob]) = ([], [])
         if let text {
