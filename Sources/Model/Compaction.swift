@@ -5,11 +5,12 @@ import FirnStore
 
 /// How a copy of a file is encrypted.
 package enum CopyEncryption: Sendable {
-    /// As the file is: with its key, or not at all.
+    /// With the key of the source file, or not at all if that is not encrypted.
     case same
     case plain
     case key(EncryptionKey)
 
+    /// The key of a copy of a file with the key `source`; nil if the copy is not encrypted.
     package func key(of source: EncryptionKey?) -> EncryptionKey? {
         switch self {
         case .same: source
@@ -20,8 +21,8 @@ package enum CopyEncryption: Sendable {
 }
 
 extension DatabaseSnapshot {
-    /// Writes this version, and no other, into a new file: every value encoded anew, deleted rows and the delta gone, row ids kept.
-    /// Throws if the file exists, unless `overwrite`.
+    /// Writes this version, and no other, into a new file. All values are encoded again, row ids are kept, and the new file has no deleted rows
+    /// and an empty delta store. Throws if the file exists, unless `overwrite`.
     package func compact(to path: String, overwrite: Bool = false, encryption: CopyEncryption = .same, profile: Profile = .standard, threads: Int = Machine.cores,
                          progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
         let counts = tables.map(\.segmentCount)
@@ -30,7 +31,7 @@ extension DatabaseSnapshot {
 }
 
 extension Database {
-    /// What compaction keeps: tagged versions, others by number, and `newest`, ascending.
+    /// Returns the versions that compaction keeps, ascending: the tagged ones that `keeps` accepts, those in `besides`, and `newest`.
     package func versions(upTo newest: DatabaseSnapshot, tagged keeps: (Tag) -> Bool = { _ in true }, besides: [UInt64] = []) throws(FirnError) -> [(snapshot: DatabaseSnapshot, names: [String])] {
         var names: [UInt64: [String]] = [newest.version: []]
         for version in besides where version < newest.version { names[version] = [] }
@@ -42,12 +43,12 @@ extension Database {
         return versions
     }
 
-    /// Writes versions of one file, ascending, into a new file, each with its time and its names, and nothing else: the last becomes the newest. As `DatabaseSnapshot.compact`
-    /// does it for one; rows that versions share are there once (`reuse`).
-    /// Until it returns, the file at `path` is not whole.
+    /// Writes versions of one file, in ascending order, into a new file, each with its time and its tags. The last one becomes the newest
+    /// version. Values are encoded again, as by `DatabaseSnapshot.compact`; rows that versions share are stored once (`reuse`).
+    /// Until the function returns, the file at `path` is incomplete.
     package static func compact(_ versions: [(snapshot: DatabaseSnapshot, names: [String])], retention: Retention?, to path: String, encryption: CopyEncryption = .same,
                                 profile: Profile = .standard, threads: Int = Machine.cores, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
-        guard let first = versions.first else { preconditionFailure("compact one version at least") }
+        guard let first = versions.first else { preconditionFailure("compact at least one version") }
         func settle(_ transaction: DatabaseTransaction, _ version: (snapshot: DatabaseSnapshot, names: [String])) {
             for name in version.names { transaction.store.tagItself(name) }
             transaction.time = version.snapshot.time
@@ -73,7 +74,7 @@ extension Database {
 }
 
 extension DatabaseTransaction {
-    /// Writes the transaction's state, uncommitted changes too, into a new file.
+    /// Writes the state of the transaction, including uncommitted changes, into a new file.
     package func compact(to path: String, overwrite: Bool = false, encryption: CopyEncryption = .same, profile: Profile = .standard) throws(FirnError) {
         try flushAll()
         let core = current()
@@ -82,7 +83,8 @@ extension DatabaseTransaction {
 }
 
 extension SnapshotCore {
-    /// `segments`: how many there are of each type, the one of rows in the delta alone included. `settle` is called before the commit.
+    /// `segments` is the number of segments of each type, including the one of rows that exist only in the delta store. `settle` is called
+    /// before the commit.
     @discardableResult
     fileprivate func compact(_ segments: [Int], from source: String, to path: String, overwrite: Bool, key: EncryptionKey?, profile: Profile, threads: Int,
                              progress: (_ rows: Int) -> Void, settle: (DatabaseTransaction) -> Void = { _ in }) throws(FirnError) -> Database {
@@ -107,7 +109,7 @@ extension SnapshotCore {
 }
 
 extension SnapshotCore {
-    /// The live rows of a segment as stored, with their row ids.
+    /// Returns the live rows of a segment in stored form, with their row ids.
     func storedRows(type: Int, segment index: Int) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
         if index >= catalogue.types[type].segmentCount, try tail(type: type) == nil { return ([], []) }
         return try rows(type: type, index: index).liveRows(columns: schema.types[type].columns.count)
