@@ -1,15 +1,16 @@
 import FirnBytes
 import FirnStore
 
-/// Taking over the rows of another version: what going back to a version is made of, and compaction that keeps several.
+/// Taking over the rows of another version, for reverts and for compaction with several versions.
 extension DatabaseTransaction {
-    /// The rows become those of an older version of this file, under the same row ids. Segments that have not changed since stay as they are.
+    /// Restores all rows of all types to an older version of this file, with the same row ids. Keeps segments that have not changed since.
+    /// It must be the first change of the transaction.
     ///
-    /// Types and columns that came since then stay, without rows and values: who knows of them need not learn that they are gone. A type whose columns were
-    /// changed otherwise has those of then again.
+    /// Types and columns that were added since then stay, without rows and values, so that programs that use them still find them. A type whose
+    /// columns were changed in other ways gets its former columns back.
     package func revert(to snapshot: DatabaseSnapshot) throws(FirnError) {
         checkOpen()
-        precondition(tables.isEmpty && bulkWriters.isEmpty, "go back before anything else is changed in a transaction")
+        precondition(tables.isEmpty && bulkWriters.isEmpty, "revert must be the first change of a transaction")
         let wanted = snapshot.core
         for type in schema.types.indices {
             guard type < wanted.schema.types.count else {
@@ -20,7 +21,7 @@ extension DatabaseTransaction {
             if old.id == now.id, old.columns.allSatisfy({ column in now.index(ofID: column.id).map { now.columns[$0].name == column.name && now.columns[$0].type == column.type } ?? false }) {
                 try take(old.columns, of: wanted, type, try reading { () throws(Damage) in try ChangedRows(between: base, wanted, type: type) })
             } else {
-                // As a type that is revised: no id of a column that went is given again within it.
+                // The type gets a new id, as in `revise`: ids of removed columns must not be used again within a type.
                 var new = old
                 new.id = (schema.types.map(\.id).max() ?? 0) + 1
                 try replace(type, by: new)
@@ -30,7 +31,7 @@ extension DatabaseTransaction {
         do throws(Damage) { try schema.validate() } catch { throw FirnError(.schema, error.what) }
     }
 
-    /// In a file that holds what `before` does, and nothing else: its rows become those of a later version of the file that `before` is of.
+    /// Changes the rows of a file that has exactly the rows of `before` to those of `wanted`, a later version of the file of `before`.
     func follow(_ before: SnapshotCore, to wanted: SnapshotCore) throws(FirnError) {
         for (type, next) in wanted.schema.types.enumerated() {
             if type >= schema.types.count {
@@ -66,7 +67,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Another type in the place of one: without rows so far, its indexes begun anew.
+    /// Replaces a type by another one, without rows and with empty indexes.
     private func replace(_ type: Int, by new: TypeSchema) throws(FirnError) {
         try take([], of: nil, type, .all, nextRowID: 0)
         for index in states[type].indexes { for run in index.runs { store.free(run.ref) } }
@@ -78,7 +79,8 @@ extension DatabaseTransaction {
         try directoryChange(type) { _ in }
     }
 
-    /// The rows of a type become those of `wanted` (whose columns these are; nil: none). Segments without row ids in `changed` stay; all else is written anew, and the delta goes.
+    /// Replaces the rows of a type by those of `wanted`, whose columns are `columns` (nil: no rows). Keeps segments without row ids in `changed`,
+    /// writes all others again, and empties the delta store of the type.
     private func take(_ columns: [ColumnSchema], of wanted: SnapshotCore?, _ type: Int, _ changed: ChangedRows, nextRowID: Int64? = nil) throws(FirnError) {
         let next = max(states[type].nextRowID, nextRowID ?? wanted!.catalogue.types[type].nextRowID)
         guard !changed.ranges.isEmpty else {
@@ -86,7 +88,7 @@ extension DatabaseTransaction {
             return
         }
         unsettled.insert(type)
-        // A segment that stays loses what the delta said of it: its rows that are open in memory are not those of this version.
+        // A kept segment loses its delta records, so its rows that are open in memory are not those of this version.
         retaken.insert(type)
         try dropDelta(type)
         var kept: [DirectoryEntry] = []
@@ -104,7 +106,7 @@ extension DatabaseTransaction {
         try directoryChange(type) { entries in entries.sort { $0.firstRowID < $1.firstRowID } }
     }
 
-    /// Writes the rows of another version that none of the segments holds.
+    /// Writes the rows of another version that no kept segment contains.
     private func write(_ columns: [ColumnSchema], of wanted: SnapshotCore, _ type: Int, between kept: [DirectoryEntry]) throws(FirnError) {
         let now = schema.types[type].columns
         let places = Dictionary(columns.enumerated().map { ($0.element.id, $0.offset) }, uniquingKeysWith: { first, _ in first })
@@ -118,7 +120,7 @@ extension DatabaseTransaction {
                 if place < kept.count, kept[place].firstRowID <= entry.firstRowID, kept[place].lastRowID >= entry.lastRowID { continue }
             }
             let rows = try reading { () throws(Damage) in try wanted.storedRows(type: type, segment: segment) }
-            // Runs of rows between one segment that stays and the next.
+            // Writes a run of rows for each gap between kept segments.
             var start = 0
             while start < rows.rowIDs.count {
                 let place = DirectoryEntry.place(of: rows.rowIDs[start], in: kept)
@@ -140,7 +142,7 @@ extension DatabaseTransaction {
         try writer.finish()
     }
 
-    /// Drops all that the delta says of a type.
+    /// Deletes all delta records of a type.
     private func dropDelta(_ type: Int) throws(FirnError) {
         guard !states[type].delta.isNone else { return }
         let keys = try reading { () throws(Damage) in
@@ -158,7 +160,7 @@ extension DatabaseTransaction {
 }
 
 extension DirectoryEntry {
-    /// The first of ascending segments that does not end before a row id.
+    /// The index of the first segment, in ascending order, that does not end before a row id.
     fileprivate static func place(of rowID: Int64, in entries: [DirectoryEntry]) -> Int {
         var low = 0, high = entries.count
         while low < high {

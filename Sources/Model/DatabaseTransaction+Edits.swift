@@ -1,22 +1,22 @@
 import FirnBytes
 import FirnStore
 
-/// Writing what a transaction has changed in memory: few rows as delta records, many as sealed rows and chunks.
+/// Writing the changes that a transaction holds in memory: few rows as delta records, many as sealed rows and chunks.
 extension DatabaseTransaction {
-    /// Rows that are new in one transaction, from which on they are sealed at once: records in the delta would cost more.
+    /// From this number of new rows in one transaction, they are sealed directly: delta records would cost more.
     static let sealedRows = 2048
 
-    /// Writes the changes of a type, and lets its table begin anew from there.
+    /// Writes the changes of a type that its table holds in memory. Callers that continue to use the table then call its `begin`.
     func writeEdits(_ type: Int) throws(FirnError) {
         guard let table = openTable(type) else { return }
         let sealed = table.edited.indices.filter { table.edited[$0] != nil }
         let anew = sealed.filter { isRewritten(table.edited[$0]!) }
         try writeRecords(table, type, of: sealed.filter { !anew.contains($0) })
-        // From behind: a segment without rows goes, and those behind it move up.
+        // In descending order: a segment without rows is removed, and the later ones move up.
         for segment in anew.reversed() { try flushChanges(type, segment, table.edited[segment]!) }
     }
 
-    /// Whether so much of a segment has changed that its columns are written anew.
+    /// Whether so many rows of a segment have changed that the segment is changed directly, without delta records.
     private func isRewritten(_ rows: WorkingRows) -> Bool {
         let limit = max(16, rows.rowCount / DatabaseTransaction.patchLimit)
         return rows.deletedPositions.count > limit || rows.types.indices.contains { rows.changedCount($0) > limit }
@@ -45,7 +45,7 @@ extension DatabaseTransaction {
         if isSealed { try sealTail(type) }
     }
 
-    /// What the delta says of the rows of a sealed segment that were changed, ascending.
+    /// Returns the delta records of the changed rows of a sealed segment, in ascending order.
     private func records(of rows: WorkingRows, _ type: Int) throws(FirnError) -> [(rowID: Int64, record: DeltaRecord)] {
         var changes: [Int: DeltaRecord] = [:]
         for column in rows.types.indices {
@@ -84,7 +84,7 @@ extension DatabaseTransaction {
         try tree.put(key, bytes)
     }
 
-    /// Writes the rows of the tail that are new or changed as records. False if there are none.
+    /// Writes new and changed rows of the tail as delta records, and removes deleted ones. Returns false if there was nothing to write.
     private func writeTail(_ tail: WorkingRows, _ added: Int, _ type: Int, _ tree: TreeWriter) throws(FirnError) -> Bool {
         var hasWritten = false
         for position in tail.deletedPositions {
@@ -124,9 +124,9 @@ extension DatabaseTransaction {
     }
 }
 
-/// What a transaction leaves in memory for the versions after it.
+/// The rows that a transaction leaves in memory for later versions.
 extension DatabaseTransaction {
-    /// Rows behind which so many deleted ones lie that reading them again is cheaper than keeping them.
+    /// A tail with more deleted rows than this, if they are more than half of its rows, is not kept: reading it again is cheaper.
     private static let deadRows = 4096
 
     func openRows(version: UInt64, _ catalogue: Catalogue) -> OpenRows {
@@ -141,7 +141,7 @@ extension DatabaseTransaction {
                 && (dead <= DatabaseTransaction.deadRows || dead * 2 <= tail.rowCount)
             open.tails[type] = isKept ? tail : nil
         }
-        // A tail that no table was asked for is there as it was, unless it was sealed.
+        // The tail of a type that the transaction did not use stays as it was, unless it was sealed.
         for type in open.tails.keys where states[type].deltaRows == 0 { open.tails[type] = nil }
         open.catalogue = catalogue
         open.schema = schema

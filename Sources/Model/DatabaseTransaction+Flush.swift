@@ -2,19 +2,19 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// Moving the delta into segments: rows become sealed segments, new values patches, deletions bits of the segment header.
+/// Moving the delta store into segments: rows become sealed segments, new values chunk overlays, deletions bits of the segment header.
 extension DatabaseTransaction {
-    /// The delta of a type is sealed into segments when it holds more rows, or more bytes, than this.
+    /// The delta store of a type is moved into segments when it has at least this many rows, or more than this many bytes.
     static let deltaRows = 65_536
     static let deltaBytes = 1 << 20
-    /// Bytes that one commit may write for changes to sealed segments; the rest waits for the next commits.
+    /// The number of bytes that one commit may write for changes to sealed segments. Later commits write the rest.
     private static let budget = 4 << 20
-    /// A chunk with more than one patched row in this many is encoded anew.
+    /// A chunk is encoded again if more than one row in this many would be in its overlay.
     static let patchLimit = 32
-    /// A last segment is merged with the rows behind it if it has no more rows than so many times theirs: rows are encoded anew a few times, not over and over.
+    /// The last segment is merged with the rows after it if it has at most this many times their number: rows are encoded again only a few times.
     private static let mergeLimit = 4
 
-    /// Brings a type's delta below its limits, within the byte budget.
+    /// Brings the delta store of a type below its limits, within the byte budget.
     func flush(_ type: Int) throws(FirnError) {
         guard states[type].deltaRows >= DatabaseTransaction.deltaRows || states[type].deltaBytes > DatabaseTransaction.deltaBytes else { return }
         try sealTail(type)
@@ -30,7 +30,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Seals the rows behind the sealed segments, those of the delta and those that are new. A small last segment is merged with them.
+    /// Seals the rows after the sealed segments: those of the delta store and new ones. A small last segment is merged with them.
     func sealTail(_ type: Int) throws(FirnError) {
         let table = table(type)
         if bulkWriters[type]?.isPending ?? false { return try table.handOver() }
@@ -65,7 +65,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Takes the rows that exist in the delta alone out of it.
+    /// Deletes the rows that exist only in the delta store.
     func dropDeltaRows(_ type: Int) throws(FirnError) {
         guard states[type].deltaRows > 0 else { return }
         let sealedEnd = try lastSealedRowID(type)
@@ -90,8 +90,8 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Applies what the delta says of one sealed segment, and what this transaction has changed there in memory (`edits`), to the segment itself.
-    /// Returns about how many bytes that wrote.
+    /// Applies the delta records of one sealed segment, and the changes to it that this transaction holds in memory (`edits`), to the segment.
+    /// Returns the approximate number of bytes written.
     @discardableResult
     func flushChanges(_ type: Int, _ index: Int, _ edits: WorkingRows? = nil) throws(FirnError) -> Int {
         let (segment, entry, changes) = try reading { () throws(Damage) in
@@ -141,12 +141,12 @@ extension DatabaseTransaction {
         return written
     }
 
-    /// Gives the changed columns of a header new patches, or new chunks where patches have become many.
+    /// Gives the changed columns of a header new chunk overlays, or new chunks if the overlays have become too large. Returns the bytes written.
     private func rewrite(_ header: inout SegmentHeader, _ segment: StoredSegment, _ edits: WorkingRows?, _ type: Int, _ changed: Set<UInt32>) throws(FirnError) -> Int {
         var written = 0
-        // Until all is read: presence may lie in the chunk of another column.
+        // Freed after everything has been read: validity may be stored in the chunk of another column.
         var replaced: [ExtentRef] = [], reencoded: Set<Int> = []
-        // Entries stay where they are, and each column is looked for once: the header as it was knows where all are.
+        // Entries keep their positions, and each column is looked up once, so the positions in the old header are valid.
         let before = header
         for (index, column) in schema.types[type].columns.enumerated() where changed.contains(column.id) {
             let (old, whole) = try reading { () throws(Damage) in
@@ -189,7 +189,7 @@ extension DatabaseTransaction {
 
     // MARK: Parts
 
-    /// Encodes one segment by itself: no dictionary is shared with others.
+    /// Encodes one segment that shares no dictionary with others.
     private func writeSegment(_ columns: [Column], rowIDs: [Int64], _ type: Int) throws(FirnError) -> DirectoryEntry {
         let presence = presence(of: columns, profile: profile)
         let lookedUp = columns.indices.map(schema.types[type].isLookedUp)
@@ -214,7 +214,7 @@ extension DatabaseTransaction {
         return DirectoryEntry(firstRowID: first, lastRowID: last, rowCount: rowIDs.count, deletedCount: 0, header: try write(header, ofType: schema.types[type].id))
     }
 
-    /// Frees a segment's extents, and of the dictionaries that it shares those that no other segment refers to.
+    /// Frees the extents of a segment, and those of its shared dictionaries to which no other segment refers.
     private func free(_ segment: StoredSegment, _ type: Int, _ entries: [DirectoryEntry], at index: Int) throws(FirnError) {
         for entry in segment.layout.entries {
             if let chunk = entry.chunk { store.free(chunk) }
@@ -224,8 +224,8 @@ extension DatabaseTransaction {
         store.free(entries[index].header)
     }
 
-    /// Frees those of the blobs that no segment but `index` refers to. All are asked: a segment between two that share a dictionary may have
-    /// been encoded anew without it.
+    /// Frees those of the blobs to which no segment except `index` refers. Every segment is checked: between two segments that share a
+    /// dictionary, one may have been encoded again without it.
     private func freeShared(_ blobs: Set<ExtentRef>, _ entries: [DirectoryEntry], except index: Int) throws(FirnError) {
         var unused = blobs
         for (other, entry) in entries.enumerated() where other != index && !unused.isEmpty {
@@ -235,7 +235,7 @@ extension DatabaseTransaction {
         for ref in unused { store.free(ref) }
     }
 
-    /// Lets `body` change the entries of a type's directory, and writes it anew.
+    /// Lets `body` change the entries of a type's directory, and writes the directory again.
     func directoryChange(_ type: Int, _ body: (inout [DirectoryEntry]) throws(FirnError) -> Void) throws(FirnError) {
         var entries: [DirectoryEntry] = []
         if states[type].directory != .none {
@@ -263,7 +263,7 @@ extension DatabaseTransaction {
 }
 
 extension Patch {
-    /// The positions of two ascending lists, once each.
+    /// The union of two ascending lists of positions, ascending.
     static func merged(_ a: [Int], _ b: [Int]) -> [Int] {
         if a.isEmpty || b.isEmpty { return a.isEmpty ? b : a }
         return Array(Set(a).union(b)).sorted()
@@ -271,7 +271,7 @@ extension Patch {
 }
 
 extension DatabaseTransaction {
-    /// Moves the whole delta into segments, whatever its size and the byte budget.
+    /// Moves the whole delta store into segments, regardless of its size and the byte budget.
     package func flushAll() throws(FirnError) {
         for type in tables.keys.sorted() { try writeEdits(type) }
         try finishBulk()

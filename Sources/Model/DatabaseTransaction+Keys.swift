@@ -1,47 +1,48 @@
 import FirnBytes
 import FirnStore
 
-/// What a transaction knows of the keys of one type besides what its base version holds.
+/// The keys of one type that a transaction adds to those of its base version.
 struct TransactionKeys {
     let shape: KeyShape
-    /// Nil if the base version does not have the type.
+    /// The key index of the base version; nil if that does not have the type.
     let base: KeyIndex?
-    /// Rows inserted, and rows given another key, by their keys.
+    /// The rows that were inserted or got another key, by their keys.
     var own: KeyEntries
-    /// Rows from here on were not met by `own`.
+    /// `own` has no rows from this row id on.
     var next: Int64
-    /// Rows before `next` that neither `own` nor the base has: written in bulk.
+    /// The row ids before `next` that neither `own` nor the base has: rows written in bulk.
     var bulk: [Range<Int64>] = []
-    /// What was spent on looking through them.
+    /// The cost of searching the rows of `bulk` so far.
     var spent = 0
 
-    /// Takes note of bulk rows among those that came since the last call.
+    /// Records the row ids from `next` to `rowID` as rows written in bulk.
     mutating func reach(_ rowID: Int64) {
         if next < rowID { bulk.append(next..<rowID) }
         next = max(next, rowID)
     }
 }
 
-/// A key stands in one row at most.
+/// Primary keys are unique; this extension enforces it.
 extension DatabaseTransaction {
-    /// The row with this key (values in the order of the type's key) as the transaction sees it, or nil. Finishes the type's bulk writer, if it holds rows that may have it.
+    /// Returns the row id of the row with this key (values in the order of the type's key) in the state of the transaction, or nil. Finishes
+    /// the bulk writer of the type if it holds rows that may have the key. The type must have a key without embedded objects.
     package func find(_ type: String, key: [Value]) throws(FirnError) -> Int64? {
         let type = index(of: type)
         guard openKeys(type) else {
-            preconditionFailure("type '\(schema.types[type].name)' has no key to find rows by, or one of embedded objects: look through its rows")
+            preconditionFailure("type \"\(schema.types[type].name)\" has no key, or a key with embedded objects: search its rows instead")
         }
         guard let wanted = keys[type]!.shape.wanted(key) else { return nil }
         return try row(type, wanted)
     }
 
-    /// The key of a row that is about to be inserted, nil if the type has none. Throws `.duplicateKey` if a row has it.
+    /// Returns the key of a row that is about to be inserted; nil if the type has no key. Throws `.duplicateKey` if a row has the key already.
     func freeKey(_ type: Int, of value: (_ column: Int) -> Value) throws(FirnError) -> WantedKey? {
         guard openKeys(type) else { return nil }
         let shape = keys[type]!.shape
         return try free(type, shape, shape.columns.map(value))
     }
 
-    /// The key that a row is about to get by a new value, nil if it stays as it is. Throws `.duplicateKey` if another row has it.
+    /// Returns the key that a new value gives a row; nil if the key does not change. Throws `.duplicateKey` if another row has the key.
     func freeKey(_ type: Int, changing column: Int, to value: Value, _ rowID: Int64) throws(FirnError) -> WantedKey? {
         guard schema.types[type].key.contains(column), openKeys(type) else { return nil }
         let shape = keys[type]!.shape
@@ -53,7 +54,7 @@ extension DatabaseTransaction {
         return try free(type, shape, after)
     }
 
-    /// Takes note of the key that a row has got.
+    /// Records the key of a row.
     func noteKey(_ key: WantedKey?, _ type: Int, _ rowID: Int64) {
         guard let key else { return }
         keys[type]!.own.add(key.hash, rowID)
@@ -65,11 +66,11 @@ extension DatabaseTransaction {
         guard let wanted = shape.wanted(values) else { return nil }
         guard let taken = try row(type, wanted) else { return wanted }
         let texts = zip(wanted.values, shape.columns).map { nestedText($0, notation: schema.types[type].columns[$1].notation) }
-        throw FirnError(.duplicateKey, "type '\(schema.types[type].name)' has a row with the key (\(texts.joined(separator: ", "))) already (row id \(taken))",
+        throw FirnError(.duplicateKey, "type \"\(schema.types[type].name)\" already has a row with the key (\(texts.joined(separator: ", "))): row id \(taken)",
                         at: .init(file: database.path), advice: "update that row, or delete it first")
     }
 
-    /// False if rows of the type are not told apart by a key.
+    /// Prepares the keys of a type. Returns false if its rows are not identified by a key.
     private func openKeys(_ type: Int) -> Bool {
         if keys[type] != nil { return true }
         guard let shape = KeyShape(schema.types[type], mask: database.keys.mask) else { return false }
@@ -79,7 +80,7 @@ extension DatabaseTransaction {
         return true
     }
 
-    /// The row that has the key now: among the transaction's own, those of the base version, and those it wrote in bulk.
+    /// Returns the row that has the key now: one of the transaction, one of the base version, or one written in bulk.
     private func row(_ type: Int, _ wanted: WantedKey) throws(FirnError) -> Int64? {
         let shape = keys[type]!.shape
         let isHolder = { (row: Int64) throws(FirnError) -> Bool in try self.key(type, shape, row).map { shape.same($0, wanted.values) } ?? false }
@@ -97,7 +98,7 @@ extension DatabaseTransaction {
         return try bulkRow(type, shape, wanted, isHolder)
     }
 
-    /// As the base version is looked through, and entered once that has cost too much, so are the segments written in bulk.
+    /// Searches the segments written in bulk. Once searching has cost too much, enters their keys into `own`.
     private func bulkRow(_ type: Int, _ shape: KeyShape, _ wanted: WantedKey, _ isHolder: (Int64) throws(FirnError) -> Bool) throws(FirnError) -> Int64? {
         keys[type]!.reach(states[type].nextRowID)
         guard let first = keys[type]!.bulk.first?.lowerBound else { return nil }
@@ -131,7 +132,7 @@ extension DatabaseTransaction {
         keys[type]!.spent = 0
     }
 
-    /// A row's key as it stands now; nil if there is no such row.
+    /// Returns the current key of a row; nil if there is no such row.
     private func key(_ type: Int, _ shape: KeyShape, _ rowID: Int64) throws(FirnError) -> [Value]? {
         let table = table(type)
         return try reading { () throws(Damage) -> [Value]? in
@@ -142,12 +143,13 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Before a commit: enters into the database's indexes what the transaction changed. Returns those that will cover the new version.
+    /// Enters the keys that the transaction changed into the key indexes of the database, before a commit. Returns the indexes that will cover
+    /// the new version.
     func settleKeys() throws(FirnError) -> [KeyIndex] {
         var settled: [KeyIndex] = []
         for (type, old) in base.schema.types.enumerated() {
             guard schema.types[type].id == old.id, !unsettled.contains(type), let index = database.keys.existing(old) else { continue }
-            // Rows written in bulk are entered when somebody looks for a key: not every load wants an index.
+            // Rows written in bulk are entered at the first look-up: not every load needs a key index.
             let next = keys[type]?.next ?? base.catalogue.types[type].nextRowID
             guard next >= states[type].nextRowID, keys[type]?.bulk.isEmpty ?? true else { continue }
             let isCovered = try reading { () throws(Damage) in

@@ -1,9 +1,9 @@
 import FirnBytes
 
-/// Links seen from where they lead: one pass over the columns that may hold them, past vectors whose zone excludes every row that is asked about.
+/// Finding rows by their links: one pass over the columns that may have such links, without vectors whose zone excludes every target.
 extension DatabaseTransaction {
-    /// Takes rows of a type out of every link: one link becomes null, lists and sets lose their entries, entries of maps become null (and go, where
-    /// elements are never null). Links within `any` values name no type and are left alone.
+    /// Removes rows of a type from every link: a single link becomes null, lists and sets lose the entry, and a map entry becomes null, or is
+    /// removed if elements are not optional. Links in `any` values have no type and stay unchanged.
     package func deleteLinks(to type: String, rows: some Sequence<Int64>) throws(FirnError) {
         let targets = LinkTargets(rows)
         guard !targets.isEmpty else { return }
@@ -21,15 +21,15 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The rows of `source` whose column leads to a row, ascending.
+    /// Returns the rows of `source` whose column links to a row, in ascending order.
     package func referrers(to type: String, row: Int64, from source: String, column: Int) throws(FirnError) -> [Int64] {
         let columns = schema.types[index(of: source)].columns
-        precondition(columns[column].type.target == type, "column '\(columns[column].name)' of '\(source)' does not lead to '\(type)'")
+        precondition(columns[column].type.target == type, "column \"\(columns[column].name)\" of type \"\(source)\" does not link to type \"\(type)\"")
         return try reading { () throws(Damage) in try table(index(of: source)).rows(linkingTo: LinkTargets([row]), column) }
     }
 }
 
-/// Row ids that links are asked about.
+/// The row ids whose links are searched or removed.
 struct LinkTargets {
     private let rows: Set<Int64>
     private let low: Int64
@@ -46,14 +46,14 @@ struct LinkTargets {
     @inline(__always)
     func contains(_ row: Int64) -> Bool { row >= low && row <= high && (low == high || rows.contains(row)) }
 
-    /// False only if no link in the zone leads to one of the rows.
+    /// Returns false only if no link in the zone leads to one of the rows.
     func mayBe(in zone: Zone) -> Bool {
         if zone.allNull { return false }
         if case .words(let first, let last) = zone.bounds { return first <= high && low <= last }
         return true
     }
 
-    /// A collection without the links that lead here.
+    /// Returns a collection without the links to these rows.
     func removed(from value: Value, _ type: ColumnType) -> Value {
         func leads(_ value: Value) -> Bool {
             if case .link(let row) = value { return contains(row) }
@@ -71,7 +71,7 @@ struct LinkTargets {
 }
 
 extension Table {
-    /// The live rows whose links in a column lead to one of `targets`, ascending.
+    /// Returns the live rows whose links in a column lead to one of `targets`, in ascending order.
     func rows(linkingTo targets: LinkTargets, _ column: Int) throws(Damage) -> [Int64] {
         var found: [Int64] = []
         for index in 0..<segmentCount {

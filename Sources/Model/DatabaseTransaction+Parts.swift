@@ -1,20 +1,20 @@
 import FirnBytes
 import FirnStore
 
-/// What was kept of a transaction so far.
+/// The state of a transaction at its last `keepPart`.
 struct KeptPart {
     var schema: Schema
     var states: [Catalogue.TypeState]
     var schemaIsNew: Bool
     var earlySchema: (schema: Schema, ref: ExtentRef)?
     var entering: [Int: [IndexEntries]]
-    /// What is known of keys: row ids that are given up are given again, to rows that nothing is known of, and types to others.
+    /// Keys are restored too, because row ids and types that are rolled back are assigned again, to other rows and types.
     var keys: [Int: TransactionKeys]
 }
 
-/// A transaction of several parts, one after the other: each is kept or given up by itself, and those that are kept become one version.
+/// A transaction of several consecutive parts. Each is kept or rolled back separately; those that were kept become one version.
 extension DatabaseTransaction {
-    /// Keeps what was changed until now, whatever `rollBack` gives up later. After an error the transaction can only be cancelled.
+    /// Keeps the changes made so far: a later `rollBack` does not undo them. After an error the transaction can only be cancelled.
     package func keepPart() throws(FirnError) {
         checkOpen()
         for type in tables.keys.sorted() { try writeEdits(type) }
@@ -24,10 +24,10 @@ extension DatabaseTransaction {
         kept = KeptPart(schema: schema, states: states, schemaIsNew: schemaIsNew, earlySchema: earlySchema, entering: entering, keys: keys)
     }
 
-    /// Gives up what was changed since `keepPart`.
+    /// Undoes the changes since the last `keepPart`, of which there must be one.
     package func rollBack() {
         checkOpen()
-        guard let kept else { preconditionFailure("nothing of this transaction was kept: cancel it") }
+        guard let kept else { preconditionFailure("no part of this transaction was kept: cancel the transaction instead") }
         schema = kept.schema
         states = kept.states
         schemaIsNew = kept.schemaIsNew
@@ -43,7 +43,7 @@ extension DatabaseTransaction {
 }
 
 extension WorkingTable {
-    /// What was changed since the transaction kept a part is gone.
+    /// Drops the changes since the transaction last kept a part.
     func giveUp() {
         writer = nil
         begin()

@@ -2,27 +2,27 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// Presence that columns of a segment have in common.
+/// Validity that columns of a segment share.
 extension DatabaseTransaction {
-    /// The presence streams of a segment's columns; nil where the column's own encoder makes it.
+    /// Returns the validity streams of the columns of a segment; nil for a column whose own encoder makes the stream.
     func presence(of columns: [Column], profile: Profile) -> [(kind: StreamKind, bytes: [UInt8])?] {
         presence(columns.map(\.present), profile: profile)
     }
 
-    /// The same by the columns' bits alone; nil: of a column whose encoder makes the stream, or that has a value in every row.
+    /// The same for validity bitmaps. A bitmap is nil if the column's own encoder makes the stream, or if every row has a value.
     func presence(_ bits: [Bits?], profile: Profile) -> [(kind: StreamKind, bytes: [UInt8])?] {
         let plan = PresencePlan(bits, profile: profile) { count, body in inParallel(count, body) }
         if plan.refers { store.require(.sharedPresence) }
         return plan.streams
     }
 
-    /// Gives chunks of a wide header that refer to the presence of the column at `place` presence of their own: that column is encoded anew.
-    /// The chunks that they had go to `replaced`. Returns the bytes written.
+    /// Gives each chunk of a wide header that refers to the validity of the column at `place` a validity stream of its own, because that column
+    /// is encoded again. Appends the replaced chunks to `replaced`. Returns the bytes written.
     func separate(from place: Int, _ header: inout SegmentHeader, _ segment: StoredSegment, _ replaced: inout [ExtentRef]) throws(FirnError) -> Int {
         var written = 0
         let isShareable = try reading { () throws(Damage) in try Chunk.split(try segment.chunkBytes(place)).contains { $0.kind == .present } }
         guard isShareable else { return 0 }
-        // Chunks are only read where they may have nulls, and some besides.
+        // Only chunks that may have both nulls and values are read.
         for other in header.entries.indices where other > place && header.entries[other].zone.mayHaveNulls && !header.entries[other].zone.allNull {
             let old = header.entries[other].chunk!
             let chunk = try reading { () throws(Damage) -> Chunk? in

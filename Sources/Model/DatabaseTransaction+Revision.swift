@@ -1,13 +1,14 @@
 import FirnBytes
 import FirnStore
 
-/// Changing what a type's columns are: what adding columns (`extendSchema`) cannot do.
+/// Changes to the columns of a type that go beyond adding columns (`extendSchema`).
 extension DatabaseTransaction {
-    /// Gives a type other columns, key and nature; all its rows are written anew, their row ids stay. A column that has the name and kind of one that is
-    /// there takes over its values (nulls become the zero of the type where it is not optional any more); all others begin without values. What is
-    /// not in `wanted` goes. Types that `wanted` leads to must be there.
+    /// Replaces the definition of a type (columns, key, embedded or not) and writes all its rows again, with the same row ids. A column with the
+    /// name, kind, collection and target of an existing one takes over its values; nulls become the zero of the type if the column is not
+    /// optional any more. Other columns begin without values. Columns that are not in `wanted` are dropped. The target types of `wanted` must
+    /// exist.
     ///
-    /// Rows that only dropped columns led to (embedded objects) are the caller's to delete.
+    /// The caller deletes the rows to which only dropped columns led (embedded objects).
     package func revise(_ wanted: TypeSchema) throws(FirnError) {
         checkOpen()
         try flushAll()
@@ -18,7 +19,7 @@ extension DatabaseTransaction {
 
         var type = wanted
         type.envelope = old.envelope
-        // The type begins anew: no id of a dropped column is given again within it, and what is known of its keys is another type's.
+        // The type gets a new id: ids of dropped columns must not be used again within a type, and its key indexes are not valid any more.
         type.id = (schema.types.map(\.id).max() ?? 0) + 1
         var next = old.columns.map(\.id).max() ?? 0
         for (i, source) in sources.enumerated() {
@@ -62,7 +63,7 @@ extension DatabaseTransaction {
         for table in tables.values { table.begin() }
     }
 
-    /// Gives a type another primary key; nothing is written anew. The caller knows that no two rows have the same.
+    /// Gives a type another primary key, without encoding its segments again. The caller must ensure that no two rows have the same key.
     package func rekey(_ name: String, _ key: [Int]) throws(FirnError) {
         checkOpen()
         try flushAll()
@@ -75,12 +76,12 @@ extension DatabaseTransaction {
         for table in tables.values { table.begin() }
     }
 
-    /// What is known of keys is of another type.
+    /// Forgets the keys of a type that got a new id.
     private func forgetKeys(_ index: Int) {
         keys[index] = KeyShape(schema.types[index], mask: database.keys.mask).map { TransactionKeys(shape: $0, base: nil, own: KeyEntries(), next: 0) }
     }
 
-    /// Frees all segments of a type as it was.
+    /// Frees the segments, indexes and directory of the former state of a type.
     private func free(_ state: Catalogue.TypeState, _ core: SnapshotCore, _ type: Int) throws(FirnError) {
         var shared: Set<ExtentRef> = []
         for segment in 0..<state.segmentCount {
@@ -102,14 +103,14 @@ extension DatabaseTransaction {
 }
 
 extension ColumnType {
-    /// Values of this type are values of the other, or become so where null is not allowed any more.
+    /// Whether values of this type are values of the other one, except for nulls that are not allowed any more.
     fileprivate func takesOver(_ other: ColumnType) -> Bool {
         kind == other.kind && collection == other.collection && target == other.target
     }
 }
 
 extension Column {
-    /// `count` values: those of a column of the same kind, or absent ones.
+    /// Creates a column of `count` values: those of a column of the same kind, or absent ones if `source` is nil.
     init(_ type: ColumnType, from source: Column?, count: Int) {
         if let source, source.type == type {
             self = source

@@ -1,17 +1,18 @@
 import FirnBytes
 
-/// Rows with their embedded objects: inserted, changed and deleted with all that belongs to them.
+/// Inserting, changing and deleting rows together with their embedded objects.
 extension DatabaseTransaction {
-    /// Inserts one row: a value for each column of the type, embedded objects as `.object`. Returns its row id.
+    /// Inserts one row and returns its row id. `values` has a value for each column of the type; embedded objects are `.object`.
+    /// - Throws: `.schema` if a value does not fit its column, `.duplicateKey` if a row has the key already. Then nothing is inserted.
     @discardableResult
     package func insert(_ type: String, _ values: [Value]) throws(FirnError) -> Int64 {
         try insert(index(of: type), values)
     }
 
     private func insert(_ type: Int, _ values: [Value]) throws(FirnError) -> Int64 {
-        precondition(values.count == schema.types[type].columns.count, "give a value for each column of '\(schema.types[type].name)'")
+        precondition(values.count == schema.types[type].columns.count, "give a value for each column of type \"\(schema.types[type].name)\"")
         for (column, value) in zip(schema.types[type].columns, values) { try check(value, column) }
-        // Before the embedded objects are written.
+        // Checked before the embedded objects are written.
         let key = try freeKey(type) { values[$0] }
         var stored: [Value] = []
         stored.reserveCapacity(values.count)
@@ -21,11 +22,11 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Throws `.schema` unless the value fits its column, embedded objects to their last field. Changes nothing: a value that is refused
-    /// must not leave half of its objects behind.
+    /// Throws `.schema` unless the value fits its column, including all fields of embedded objects. Changes nothing: a rejected value must not
+    /// leave some of its objects in the file.
     private func check(_ value: Value, _ column: ColumnSchema) throws(FirnError) {
-        // Made when it is needed: a value takes long to be printed.
-        func refusal() -> FirnError { FirnError(.schema, "column '\(column.name)' takes \(column.type.name), not \(value)") }
+        // A function, because printing a value is slow.
+        func refusal() -> FirnError { FirnError(.schema, "column \"\(column.name)\" takes \(column.type.name), not \(value)") }
         guard column.type.kind == .embedded, !value.isNull else {
             if column.type.kind == .embedded ? column.type.isOptional : Column(column.type).fits(value) { return }
             throw refusal()
@@ -42,13 +43,13 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The field that entry `i` of an object names (or, unnamed, stands for).
+    /// Returns the field of entry `i` of an object, by its name or, if it has none, by its position.
     private func place(of i: Int, in entries: [Value.Entry], _ target: TypeSchema) throws(FirnError) -> Int {
-        guard let place = target.place(of: i, in: entries) else { throw FirnError(.schema, "type '\(target.name)' has no column '\(entries[i].key)'") }
+        guard let place = target.place(of: i, in: entries) else { throw FirnError(.schema, "type \"\(target.name)\" has no column \"\(entries[i].key)\"") }
         return place
     }
 
-    /// A checked value as it is stored: embedded objects inserted into their own type.
+    /// Returns a checked value in stored form: embedded objects are inserted into their own type.
     private func store(_ value: Value, _ column: ColumnSchema) throws(FirnError) -> Value {
         column.type.kind == .embedded ? try embed(value, column) : value
     }
@@ -73,10 +74,12 @@ extension DatabaseTransaction {
     }
 
     /// Sets one value of a row. Embedded objects that it replaces are deleted.
+    /// - Throws: `.schema` if there is no such column or the value does not fit it, `.notFound` if there is no such row, `.duplicateKey` if another
+    ///   row has the new key.
     package func update(_ type: String, rowID: Int64, column name: String, _ value: Value) throws(FirnError) {
         let type = index(of: type)
         guard let place = schema.types[type].index(of: name) else {
-            throw FirnError(.schema, "type '\(schema.types[type].name)' has no column '\(name)'")
+            throw FirnError(.schema, "type \"\(schema.types[type].name)\" has no column \"\(name)\"")
         }
         let column = schema.types[type].columns[place], table = table(type)
         try check(value, column)
@@ -86,7 +89,7 @@ extension DatabaseTransaction {
         try table.set(rowID, place, try store(value, column))
     }
 
-    /// Deletes one row, and the embedded objects that belong to it.
+    /// Deletes one row and its embedded objects. Throws `.notFound` if there is no such row.
     package func delete(_ type: String, rowID: Int64) throws(FirnError) { try delete(index(of: type), rowID) }
 
     private func delete(_ type: Int, _ rowID: Int64) throws(FirnError) {

@@ -4,47 +4,48 @@ import FirnDisk
 import FirnStore
 import Synchronization
 
-/// One transaction: changes that become the next version all at once, or not at all. Used from one thread at a time.
+/// One transaction: changes that become the next version together, or are cancelled together. Used from one thread at a time.
 ///
-/// Rows written one by one go to the delta; `bulkWriter` builds sealed segments. Dropped without `commit`, it changes nothing.
+/// Rows that are written one by one are stored in the delta store; `bulkWriter` builds sealed segments. A transaction that is released
+/// without `commit` changes nothing.
 package final class DatabaseTransaction {
     let database: Database
     let store: StoreTransaction
-    /// Tells what is this transaction's in memory from what others left there.
+    /// Distinguishes the objects in memory that this transaction may change from those of other transactions.
     let number: UInt64
     private let baseOwner: CoreOwner
     /// The version that the transaction began from.
     var base: SnapshotCore { baseOwner.core }
     package internal(set) var schema: Schema
     @exclusivity(unchecked) var states: [Catalogue.TypeState]
-    /// How what is encoded in this transaction trades size for time.
+    /// How the encoders of this transaction trade size for time.
     package var profile = Profile.standard
     private let threads: Int
-    /// Which versions stay readable, where that is not what the file or the database says.
+    /// Which versions stay readable; nil: as the database object or the file specifies.
     var retention: Retention?
-    /// Where a compaction keeps several versions: segments that later ones may have again.
+    /// In a compaction that keeps several versions, the segments that later versions may use again.
     var spares: SpareSegments?
-    /// The time of the commit, where it is not now.
+    /// The time of the commit; nil: the current time.
     var time: Int64?
-    /// Whether a small file may begin as its catalogue alone.
+    /// Whether a small new file may be an inline file.
     var mayStandAlone = true
     var schemaIsNew = false
-    /// The schema as it was written before the rows: `SegmentProof`.
+    /// The schema that was written before the rows (see `SegmentProof`).
     var earlySchema: (schema: Schema, ref: ExtentRef)?
     var tables: [Int: WorkingTable] = [:]
     var bulkWriters: [Int: BulkWriter] = [:]
     private var readable: SnapshotCore?
     /// See `DatabaseTransaction+Parts`.
     var kept: KeptPart?
-    /// What is to be entered into indexes, by type and in the order of its indexes: `DatabaseTransaction+Indexes`.
+    /// The entries to be added to indexes, by type and in the order of its indexes (see `DatabaseTransaction+Indexes`).
     var entering: [Int: [IndexEntries]] = [:]
-    /// Types whose rows were taken over from another version: what is known of keys does not cover them.
+    /// Types with rows that were taken over from another version, so that key indexes do not cover the new version.
     var unsettled: Set<Int> = []
-    /// Types whose rows became those of another version.
+    /// Types with rows that were taken over from another version, so that rows that are open in memory are not valid any more.
     var retaken: Set<Int> = []
-    /// What is known of keys, by type: `DatabaseTransaction+Keys`.
+    /// Keys, by type (see `DatabaseTransaction+Keys`).
     var keys: [Int: TransactionKeys] = [:]
-    /// How often something was written that readers of the transaction see elsewhere than before.
+    /// Counts the writes after which readers of the transaction must read from other extents than before.
     var structures: Int { mark.structures }
     let mark = TransactionMark()
     private(set) var ended: Bool {
@@ -88,11 +89,11 @@ package final class DatabaseTransaction {
 
     // MARK: Schema
 
-    /// Adds types and adds columns to types (given whole, by name). Columns keep their ids; new types and columns receive theirs.
-    /// Throws `.schema` if an existing column is missing or of another type.
+    /// Adds types, and columns to existing types, which are given with all their columns and are identified by name. Existing columns keep
+    /// their ids; new types and columns get theirs. Throws `.schema` if an existing column is missing or has another type.
     package func extendSchema(_ types: [TypeSchema]) throws(FirnError) {
         checkOpen()
-        // What was changed so far has the columns that were.
+        // The changes so far have the old columns.
         for type in tables.keys.sorted() { try writeEdits(type) }
         try finishBulk()
         let before = schema
@@ -108,7 +109,7 @@ package final class DatabaseTransaction {
                 schemaIsNew = true
             }
         }
-        // Before anything else is written: what the tables hold is written already, and must not be again.
+        // Before anything else is written: the changes in the tables are written already, and must not be written again.
         forgetReadable()
         for table in tables.values { table.begin() }
         try markIndexes(wanted: types)
@@ -118,7 +119,7 @@ package final class DatabaseTransaction {
         for table in tables.values { table.begin() }
     }
 
-    /// Takes a whole schema, ids and all, into a file that has none.
+    /// Gives a file without a schema a whole schema, including its ids.
     func adopt(_ whole: Schema) throws(FirnError) {
         precondition(schema.types.isEmpty, "only a new file can adopt a schema")
         schema = whole
@@ -134,7 +135,7 @@ package final class DatabaseTransaction {
         var type = schema.types[index]
         for column in type.columns {
             guard let same = wanted.index(of: column.name), wanted.columns[same].type == column.type else {
-                throw FirnError(.schema, "column '\(column.name)' of type '\(type.name)' is missing or of another type (here \(column.type.name))")
+                throw FirnError(.schema, "column \"\(column.name)\" of type \"\(type.name)\" is missing or has another type (in the file: \(column.type.name))")
             }
         }
         let last = type.columns.map(\.id).max() ?? 0
@@ -147,14 +148,14 @@ package final class DatabaseTransaction {
 
     func index(of type: String) -> Int {
         guard let index = schema.types.firstIndex(where: { $0.name == type }) else {
-            preconditionFailure("type '\(type)' is not in the schema: call extendSchema first")
+            preconditionFailure("type \"\(type)\" is not in the schema: call extendSchema first")
         }
         return index
     }
 
     // MARK: Rows and bulk
 
-    /// The rows of a type, to be read and written in place.
+    /// Returns the rows of a type, which are read and written in place. The type must be in the schema.
     package func table(_ type: String) -> WorkingTable { table(index(of: type)) }
 
     func table(_ type: Int) -> WorkingTable {
@@ -164,7 +165,7 @@ package final class DatabaseTransaction {
         return table
     }
 
-    /// The next row id of a type, for a row that is there from now on.
+    /// Assigns the next row id of a type to a row, which counts as live from now on.
     @inline(__always)
     func giveRowID(_ type: Int) -> Int64 {
         let rowID = states[type].nextRowID
@@ -182,10 +183,10 @@ package final class DatabaseTransaction {
 
     func skipRowIDs(_ type: Int, to rowID: Int64) { states[type].nextRowID = max(states[type].nextRowID, rowID) }
 
-    /// The rows of a type if somebody has asked for them.
+    /// The rows of a type if the transaction has used them; otherwise nil.
     func openTable(_ type: Int) -> WorkingTable? { tables[type] }
 
-    /// The writer that appends many rows to a type. Rows of the type that stand in the delta are sealed first, so that ids ascend.
+    /// Returns the writer that appends many rows to a type. Rows of the type in the delta store are sealed first, so that row ids ascend.
     package func bulkWriter(_ type: String) throws(FirnError) -> BulkWriter {
         checkOpen()
         let index = index(of: type)
@@ -208,7 +209,7 @@ package final class DatabaseTransaction {
     /// Finishes the writer of one type, so that its rows can be read.
     func finishBulk(of type: Int) throws(FirnError) { try bulkWriters[type]?.finish() }
 
-    /// Runs reads of the file; what is damaged there is thrown as users see it.
+    /// Runs reads of the file, and converts damage to an error for users.
     func reading<R>(_ body: () throws(Damage) -> R) throws(FirnError) -> R {
         do throws(Damage) { return try body() } catch { throw database.failure(error) }
     }
@@ -228,7 +229,7 @@ package final class DatabaseTransaction {
         }
     }
 
-    /// The transaction's state as far as it is written (sealed segments and delta), readable like a snapshot. Kept until that changes.
+    /// Returns the written state of the transaction (sealed segments and delta store), readable like a snapshot. It is reused until that changes.
     func current() -> SnapshotCore {
         if structures == 0 { return base }
         if let readable { return readable }
@@ -237,7 +238,7 @@ package final class DatabaseTransaction {
         return core
     }
 
-    /// What was written has changed: the next read looks anew. (Closing breaks the circle between a core and its open segments.)
+    /// Makes the next read see what was written last. Closing breaks the reference cycle between a core and its open segments.
     func forgetReadable() {
         readable?.close()
         readable = nil
@@ -246,13 +247,14 @@ package final class DatabaseTransaction {
 
     // MARK: End
 
-    /// The version that the transaction began from, which others may not see yet.
+    /// Pins the version that the transaction began from. It can be a pending version, which other processes do not see yet.
     package func baseSnapshot() throws(FirnError) -> DatabaseSnapshot {
         checkOpen()
         return DatabaseSnapshot(try store.store.snapshot(like: store.base), baseOwner, path: database.path, key: database.key, keys: database.keys)
     }
 
-    /// Makes the changes the newest version, durably or as `durability` says; returns its number. Nothing changed: the version stays as it is.
+    /// Makes the changes the newest version, also if there are none, and returns its number. `durability` determines whether the version is
+    /// durable when the function returns. If it throws, the transaction is cancelled.
     @discardableResult
     package func commit(durability: Durability = .full) throws(FirnError) -> UInt64 {
         checkOpen()
@@ -269,9 +271,9 @@ package final class DatabaseTransaction {
             for type in states.indices { try flush(type) }
             try writeIndexes()
             if let full = states.firstIndex(where: { $0.nextRowID >= Catalogue.mostRowIDs }) {
-                throw FirnError(.unsupported, "no row ids are left for type '\(schema.types[full].name)'", at: .init(file: database.path))
+                throw FirnError(.unsupported, "no row ids are left for type \"\(schema.types[full].name)\"", at: .init(file: database.path))
             }
-            guard states.allSatisfy(\.canBeWritten) else { throw database.failure(Damage("the catalogue counts other rows than there are")) }
+            guard states.allSatisfy(\.canBeWritten) else { throw database.failure(Damage("the counts of the catalogue do not match the rows")) }
             if let alone = try aloneCatalogue() {
                 let version = try store.commitAlone(alone)
                 ended = true
@@ -297,7 +299,7 @@ package final class DatabaseTransaction {
         }
     }
 
-    /// Gives up every change. The file is as it was.
+    /// Drops every change and leaves the file unchanged. Has no effect if the transaction has ended.
     package func cancel() {
         guard !ended else { return }
         ended = true
@@ -305,7 +307,7 @@ package final class DatabaseTransaction {
     }
 }
 
-/// The tables beside a segment's own, for segments of a transaction.
+/// The other tables of a transaction, for its segments.
 final class TransactionHome: TableHome, @unchecked Sendable {
     private unowned let transaction: DatabaseTransaction
 
@@ -315,7 +317,7 @@ final class TransactionHome: TableHome, @unchecked Sendable {
     var isFixed: Bool { false }
     var counts: ReadCounts { transaction.database.counts }
     func embeddedTable(of column: ColumnSchema) throws(Damage) -> any Table {
-        guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else { throw Damage("type '\(column.type.target ?? "")' is missing") }
+        guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else { throw Damage("type \"\(column.type.target ?? "")\" is missing") }
         return transaction.table(index)
     }
 }

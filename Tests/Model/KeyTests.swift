@@ -33,7 +33,7 @@ import Testing
             }
             let error = refusal { try transaction.insert("Dog", [.int(7), .string("x"), .int(4), object]) }
             #expect(error?.code == .duplicateKey)
-            #expect(error?.message == "type 'Dog' has a row with the key (7, \"x\") already (row id 0)")
+            #expect(error?.message == "type \"Dog\" already has a row with the key (7, \"x\"): row id 0")
             try transaction.commit()
             let snapshot = try database.snapshot()
             #expect(snapshot.table(named: "Dog")?.rowCount == 1 && snapshot.table(named: "Part")?.rowCount == 1)
