@@ -1,16 +1,16 @@
 import FirnBytes
 import FirnStore
 
-/// One thing found wrong with a file, and what it belongs to, as far as that is known.
+/// One damaged part of a file, with the version, type, column and rows to which it belongs, as far as they are known.
 package struct Defect: Sendable, CustomStringConvertible {
-    /// Nil: the version that was asked for.
+    /// Nil: the version that was verified.
     package var version: UInt64?
-    /// Nil: what carries the versions, or a version as a whole.
+    /// Nil: roots, commit records or the state of space, or a version as a whole.
     package var type: String?
     package var column: String?
-    /// Row ids among which are those concerned.
+    /// A range that contains the row ids concerned.
     package var rows: ClosedRange<Int64>?
-    /// Where it lies: a segment, the delta, an index.
+    /// The damaged part: a segment, the delta store, an index.
     package var part: String
     package var damage: Damage
 
@@ -23,7 +23,7 @@ package struct Defect: Sendable, CustomStringConvertible {
         self.damage = damage
     }
 
-    /// Type, column, part and rows in words.
+    /// A description of version, type, column, part and rows, for messages.
     package var subject: String {
         var words: [String] = []
         if let version { words.append("version \(version)") }
@@ -37,6 +37,6 @@ package struct Defect: Sendable, CustomStringConvertible {
 }
 
 extension ClosedRange<Int64> {
-    /// Row ids, for people.
+    /// The row ids in words, for messages.
     var rowsInWords: String { lowerBound == upperBound ? "row \(lowerBound)" : "rows \(lowerBound) to \(upperBound)" }
 }

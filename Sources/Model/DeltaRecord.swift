@@ -1,13 +1,13 @@
 import FirnBytes
 
-/// What the delta tree says of one row id (`docs/format/model.md`, "Delta records"). Embedded objects are links to rows of their own type.
+/// The record of the delta store for one row id (`docs/format/model.md`, "Delta records"). Embedded objects are links to rows of their type.
 ///
 ///     kind u8: 1 the whole row, 2 new values for some columns, 3 deleted · [count varint · count × (column id varint, value)]
 struct DeltaRecord {
     enum Kind: UInt8 { case row = 1, update = 2, deletion = 3 }
 
     var kind: Kind
-    /// By column id.
+    /// The values, with their column ids.
     var values: [(column: UInt32, value: Value)]
 
     var encoded: [UInt8] {
@@ -46,7 +46,7 @@ struct DeltaRecord {
         guard reader.isAtEnd else { throw Damage("bytes after the delta record", at: reader.position) }
     }
 
-    /// About what the record of these bytes takes in memory; of a small one without looking at it.
+    /// Returns the approximate memory that the decoded record takes. Small records are estimated by their length, without decoding.
     static func footprint(_ bytes: UnsafeRawBufferPointer) throws(Damage) -> Int {
         if bytes.count < 1 << 12 { return 64 + bytes.count * 2 }
         var reader = ByteReader(bytes)
@@ -62,7 +62,7 @@ struct DeltaRecord {
 
     func value(of column: UInt32) -> Value? { values.first { $0.column == column }?.value }
 
-    /// This record with a later update's values over its own.
+    /// Replaces values of this record by those of a later update.
     mutating func update(with later: [(column: UInt32, value: Value)]) {
         for entry in later {
             if let i = values.firstIndex(where: { $0.column == entry.column }) { values[i].value = entry.value } else { values.append(entry) }

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnStore
 
-/// The rows of a type that exist in the delta alone, decoded: the last segment of its table.
+/// The rows of a type that exist only in the delta store, decoded. They are the last segment of its table.
 final class DeltaSegment: StoredRows {
     let rowCount: Int
     var live: Bits? { nil }
@@ -17,7 +17,7 @@ final class DeltaSegment: StoredRows {
         if first < state.nextRowID {
             let changes = try DeltaChanges(core, type: index, rows: first...(state.nextRowID - 1))
             for (rowID, record) in changes.records {
-                guard record.kind == .row else { throw Damage("a delta change of a row that does not exist") }
+                guard record.kind == .row else { throw Damage("a delta record changes a row that does not exist") }
                 rowIDs.append(rowID)
                 for (i, column) in type.columns.enumerated() {
                     let value = i < record.values.count && record.values[i].column == column.id ? record.values[i].value : record.value(of: column.id)
@@ -30,7 +30,7 @@ final class DeltaSegment: StoredRows {
             }
         }
         for (i, column) in type.columns.enumerated() { try columns[i].hold(MemoryScope(core.source.memory, type: type.name, column: column.name)) }
-        guard rowIDs.count == state.deltaRows else { throw Damage("the delta holds another number of rows than the catalogue says") }
+        guard rowIDs.count == state.deltaRows else { throw Damage("the number of rows in the delta store differs from the catalogue") }
         self.rowIDs = rowIDs
         rowCount = rowIDs.count
         self.columns = columns.map { column in
