@@ -1,10 +1,10 @@
 import FirnBytes
 
 extension Root {
-    /// The root that a slot held before one of its bits changed. The hash over the root proves it: of all ways to flip one bit at most one gives a root whose hash holds.
-    /// Nil if more than one bit differs, or if the slot held no root.
+    /// Reads the root that a slot held before one of its bits changed. The hash of the root proves it: at most one flipped bit makes the hash valid.
+    /// Returns nil if more than one bit differs, or if the slot held no root.
     init?(correcting slot: UnsafeRawBufferPointer, at offset: UInt64) {
-        // Extents may lie where a second slot may be: only what looks like a root is tried.
+        // Extents may be stored where a second slot is possible, so only bytes that resemble a root are tried.
         guard slot.count >= Root.length, zip(slot, Root.magic).count(where: { $0 != $1 }) <= 1 else { return nil }
         for length in [Root.length, RootSeal.rootLength] where length <= slot.count {
             var bytes = Array(slot)
@@ -16,7 +16,7 @@ extension Root {
         return nil
     }
 
-    /// Flips the one bit without which the hash of the first `length` bytes does not hold; false if there is none.
+    /// Flips the one bit that makes the hash of the first `length` bytes valid. Returns false if there is none.
     private static func correct(_ bytes: inout [UInt8], length: Int) -> Bool {
         let body = length - 16
         let stored = bytes.withUnsafeBytes { bytes in

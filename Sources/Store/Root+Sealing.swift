@@ -1,4 +1,4 @@
-// The root of an encrypted file: 320 bytes that count. See docs/format/store.md, "Encrypted files".
+// The root of an encrypted file has 320 bytes. See docs/format/store.md, "Encrypted files".
 //
 //   as in other files, but time 0, record "unit 8", catalogue none · salt 32 · nonce 24 · sealed 72: time 8, record 32, catalogue 32 · tag 16 · hash 16
 
@@ -8,10 +8,10 @@ import FirnCrypto
 /// The part of a root that only the key opens.
 struct RootSeal: Equatable {
     static let rootLength = 320
-    /// The bytes of the root that the tag stands for besides: all before the nonce.
+    /// The bytes of the root that the tag also covers: everything before the nonce.
     static let boundCount = 192
     private static let sealedCount = 72
-    /// What stands in place of the record, so that programs that do not know the feature find a whole root and refuse it by its bit.
+    /// The reference in place of the record. With it, programs that do not know the feature find a whole root and reject it by its feature bit.
     static let placeholder = ExtentRef(offset: 512, length: 0, birth: 0, hash: Hash128(low: 0, high: 0))
 
     let salt: [UInt8]
@@ -19,7 +19,7 @@ struct RootSeal: Equatable {
     private let sealed: [UInt8]
     private let tag: Hash128
 
-    /// `slot`: a root whose hash holds, at least `rootLength` bytes of it.
+    /// `slot` has at least `rootLength` bytes of a root with a valid hash.
     init(slot: UnsafeRawBufferPointer) throws(Damage) {
         var reader = ByteReader(slot, at: RootSeal.boundCount - Cipher.saltCount)
         salt = Array(try reader.read(count: Cipher.saltCount))
@@ -34,10 +34,10 @@ struct RootSeal: Equatable {
 extension Root {
     var isEncrypted: Bool { readerFeatures & ReaderFeature.encryption.bit != 0 }
 
-    /// The bytes of its slot in an encrypted file. Each call takes another nonce.
+    /// Returns the bytes of the slot, sealed if the file is encrypted. Each call uses a new nonce.
     func encoded(sealing cipher: ExtentCipher?) throws(FirnError) -> [UInt8] {
         guard let cipher else { return encoded() }
-        precondition(isEncrypted && secondSlot == 0, "the root of an encrypted file says that it is one")
+        precondition(isEncrypted && secondSlot == 0, "the root of an encrypted file must have the encryption bit and no second slot")
         var inner = ByteWriter(reserving: 72)
         inner.append(time)
         record.encode(to: &inner)
@@ -56,7 +56,7 @@ extension Root {
         return writer.bytes
     }
 
-    /// The root with what was sealed in it. `Damage` if the cipher does not open it, or is there and the root is not encrypted.
+    /// Returns the root with its sealed fields. Throws `Damage` if the cipher does not open it, or if there is a cipher and the root is not encrypted.
     func unsealed(_ cipher: ExtentCipher?) throws(Damage) -> Root {
         guard let seal else {
             guard cipher == nil else { throw Damage("a root that is not encrypted, in an encrypted file") }

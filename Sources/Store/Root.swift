@@ -1,10 +1,10 @@
-// A root slot: 512 bytes at offset 0 (even versions) or 4096 (odd ones); in files that began alone, 176 bytes at 0 (odd versions)
+// A root slot: 512 bytes at offset 0 (even versions) or 4096 (odd ones); in files that began as inline files, 176 bytes at 0 (odd versions)
 // or 4096 · second slot (even ones). See docs/format/store.md.
 //
 //   magic 8 · format 4 · length 4 · reader bits 8 · writer bits 8 · version 8 · end 8 · oldest kept 8 · time 8 · flags 8
 //   · identity 16 · record 32 · catalogue 32 · second slot 8 · hash 16
 //
-// Those of encrypted files hold more: Root+Sealing.swift.
+// Roots of encrypted files have more fields: Root+Sealing.swift.
 
 import FirnBytes
 
@@ -13,9 +13,9 @@ struct Root: Equatable {
     static let slotBytes = 512
     static let length = 176
     static let format: UInt32 = 1
-    /// The least end of an ordinary file: units below are root slots or lie between them.
+    /// The minimum `end` of an ordinary file: lower units are in root slots or between them.
     static let firstEnd: UInt64 = 72
-    /// Where the one extent of a file that began alone lies, behind the root.
+    /// The offset of the one extent of an inline file, after the root.
     static let aloneOffset: UInt64 = 192
     static let mostSecondSlot: UInt64 = 32
 
@@ -29,17 +29,17 @@ struct Root: Equatable {
     var identity: Hash128
     var record: ExtentRef
     var catalogue: ExtentRef
-    /// 0 in ordinary files; in those that began alone, where the second slot is, in 4 KiB.
+    /// 0 in ordinary files; in files that began as inline files, the offset of the second slot in units of 4 KiB.
     var secondSlot: UInt64 = 0
     var formatVersion = Root.format
-    /// What came from an encrypted file and was not opened yet.
+    /// The sealed part of a root of an encrypted file that is not opened yet.
     var seal: RootSeal?
 
-    /// The first commit of a file that began alone: no record, no second slot yet.
+    /// Whether this is the first commit of an inline file: there is no record and no second slot yet.
     var isAlone: Bool { secondSlot > 0 && version == 1 }
-    /// Where the slot is that is not at 0.
+    /// The offset of the slot that is not at 0.
     var secondOffset: UInt64 { max(1, secondSlot) * 4096 }
-    /// The bytes that the file has after its commit.
+    /// The length of the file in bytes after this commit.
     var fileLength: UInt64 { version == 0 ? UInt64(Root.slotBytes) : isAlone ? catalogue.offset + catalogue.length : end * 64 }
     func offset(of version: UInt64) -> UInt64 { (version & 1 == 0) == (secondSlot == 0) ? 0 : secondOffset }
 
@@ -47,7 +47,7 @@ struct Root: Equatable {
         var writer = ByteWriter(reserving: Root.slotBytes)
         encodeFields(length: Root.length, to: &writer)
         writer.append(Hash128(of: writer.bytes))
-        // Behind the root of a file that began alone lies what version 1 holds: later roots leave it.
+        // In a file that began as an inline file, the root is followed by the data of version 1. Later roots do not overwrite it.
         if secondSlot == 0 { writer.pad(to: Root.slotBytes) }
         return writer.bytes
     }
@@ -69,7 +69,7 @@ struct Root: Equatable {
         writer.append(secondSlot)
     }
 
-    /// The slot of a version that no reader has ever seen: a file that took its name with its first commit has none to fall back to.
+    /// The slot of a version that no reader has ever seen: a file that got its name with its first commit has no version to fall back to.
     /// In files that began inline, its first `length` bytes: see `isVacant`.
     static let vacantSlot = magic + [UInt8](repeating: 0, count: slotBytes - magic.count)
 
@@ -79,7 +79,7 @@ struct Root: Equatable {
     /// Whether a slot of this file is vacant: it never held a root, or a writer removed a rejected one.
     func isVacant(_ slot: some Collection<UInt8>) -> Bool { slot.prefix(secondSlot == 0 ? Root.slotBytes : Root.length).elementsEqual(vacantSlot) }
 
-    /// What the slot at `offset` holds. `Damage` if it is not whole.
+    /// Reads the slot at `offset`. Throws `Damage` if it is not whole.
     init(slot: UnsafeRawBufferPointer, at offset: UInt64) throws(Damage) {
         var reader = ByteReader(slot)
         let magic = try reader.read(count: 8)
@@ -104,14 +104,14 @@ struct Root: Equatable {
             guard length >= RootSeal.rootLength, secondSlot == 0 else { throw Damage("the root of an encrypted file is too short", at: 12) }
             seal = try RootSeal(slot: slot)
         }
-        guard secondSlot <= Root.mostSecondSlot, self.offset(of: version) == offset else { throw Damage("root in another place than it says", at: 32) }
-        guard version <= ExtentRef.maximumVersion, oldestKept <= version, end <= ExtentRef.maximumUnit else { throw Damage("root contradicts itself", at: 32) }
+        guard secondSlot <= Root.mostSecondSlot, self.offset(of: version) == offset else { throw Damage("the root is not in the slot of its version", at: 32) }
+        guard version <= ExtentRef.maximumVersion, oldestKept <= version, end <= ExtentRef.maximumUnit else { throw Damage("fields of the root contradict each other", at: 32) }
         if isAlone {
             guard record.isNone, catalogue.offset == Root.aloneOffset, catalogue.length <= secondOffset - Root.aloneOffset,
-                  end == catalogue.units.upperBound else { throw Damage("root contradicts itself", at: 32) }
+                  end == catalogue.units.upperBound else { throw Damage("fields of the root contradict each other", at: 32) }
         } else {
             guard end >= secondOffset / 64 + 8, record.isNone == (version == 0), version > 0 || secondSlot == 0 else {
-                throw Damage("root contradicts itself", at: 32)
+                throw Damage("fields of the root contradict each other", at: 32)
             }
         }
     }

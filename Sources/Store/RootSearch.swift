@@ -1,15 +1,15 @@
 import FirnBytes
 import FirnDisk
 
-/// Finds the newest root whose commit holds. Run once, at opening.
+/// Finds the newest root whose commit is valid. It runs once, at opening.
 struct RootSearch {
     let file: File
     let path: String
     let key: EncryptionKey?
-    /// Of an encrypted file that is open already.
+    /// The cipher of an encrypted file that is already open.
     var known: ExtentCipher?
 
-    /// `why`: what is wrong with the slot or commit that should be the newest or the one before; `refused`: the whole root that was not taken.
+    /// `why` states what is wrong with the slot or commit that should be the newest or the one before. `refused` is the whole root that was rejected.
     struct Found {
         var root: Root
         var refused: Root?
@@ -20,7 +20,7 @@ struct RootSearch {
     }
 
     func run() throws(FirnError) -> Found {
-        // Another process may commit meanwhile: what does not hold counts only if the slots are still the same afterwards.
+        // Another process may commit meanwhile: a failure counts only if the slots are unchanged afterwards.
         for _ in 0..<1000 {
             let before = try slots()
             let result: Result<Found, FirnError>
@@ -44,7 +44,7 @@ struct RootSearch {
         var corrected: Root? { bytes.withUnsafeBytes { Root(correcting: $0, at: offset) } }
     }
 
-    /// The slot at 0 and the one it names (a vacant one: the ordinary place); if it is not whole, every place where the second may be.
+    /// Returns the slot at 0 and the slot that it names (4096 if it is vacant). If the slot at 0 is not whole, returns every possible second slot.
     private func slots() throws(FirnError) -> [Slot] {
         let first = Slot(offset: 0, bytes: try file.read(count: Root.slotBytes, at: 0))
         var places = (1...Root.mostSecondSlot).map { $0 * 4096 }
@@ -64,22 +64,22 @@ struct RootSearch {
             do throws(Damage) {
                 let root: Root
                 do throws(Damage) { root = try slot.root() } catch {
-                    // Where the second slot is sought everywhere, what looks nearly like a root is none.
+                    // While all positions of the second slot are searched, bytes that are nearly a root do not count.
                     guard slots.count == 2, let right = slot.corrected else { throw error }
                     corrected.insert(slot.offset)
                     root = right
                 }
                 if slots.count == 2, let first = whole.first, first.identity != root.identity || first.secondSlot != root.secondSlot {
-                    throw Damage("the roots are not of one store", at: Int(slot.offset))
+                    throw Damage("the roots belong to different stores", at: Int(slot.offset))
                 }
                 whole.append(root)
             } catch {
-                // Of many places most hold no root: what is wrong is the slot at 0.
+                // Most of the 32 positions hold no root: the fault to report is that of the slot at 0.
                 if fault == nil || slots.count == 2 { fault = error }
             }
         }
-        // What lies at a place where the second slot may be can be anything, even a root; if several do, nothing says which is ours.
-        if slots.count > 2, whole.count > 1 { throw FirnError.damaged(path, what: "the first root is damaged, and there are several second ones", byte: 0) }
+        // A position where the second slot may be can hold any bytes, even a root. If several do, the right one cannot be determined.
+        if slots.count > 2, whole.count > 1 { throw FirnError.damaged(path, what: "the first root is damaged, and several second roots are possible", byte: 0) }
         if let alone = whole.first, alone.isAlone, slots.count == 2, slots[1].bytes.allSatisfy({ $0 == 0 }) || alone.isVacant(slots[1].bytes) { fault = more(than: alone, size) }
         for root in whole { try Store.checkFeatures(root, path) }
         let cipher = try unseal(&whole, &fault)
@@ -92,14 +92,14 @@ struct RootSearch {
         }
         do throws(Damage) {
             try check(first, newest: true, size: size, cipher)
-            // The other slot holds the version before, if there is one; if it is not whole, a commit was cut short, or it is damaged.
+            // The other slot holds the version before, if there is one. If it is not whole, a commit was interrupted, or the slot is damaged.
             let isCorrected = corrected.contains(first.offset(of: first.version))
             if first.version == 0 { return Found(root: first, why: empty(size), cipher: cipher, isCorrected: isCorrected) }
             return Found(root: first, why: whole.count < 2 && !(isVacant && first.version == 1) ? fault : nil, cipher: cipher, isCorrected: isCorrected)
         } catch {
-            // Nothing is known against the newest version: an older one is no answer.
+            // The newest version could not be read, but may be intact: an older one must not replace it.
             if error.isUnread { throw FirnError(error, in: path) }
-            // What was durable before its root was written cannot have been torn by a crash: it is damaged, and an older version is no answer.
+            // Extents that were durable before the root cannot have been torn by a crash: the file is damaged, and an older version must not replace it.
             guard whole.count == 2, first.listsExtents else { throw FirnError(error, in: path) }
             do throws(Damage) {
                 try check(whole[1], newest: false, size: size, cipher)
@@ -108,19 +108,19 @@ struct RootSearch {
         }
     }
 
-    /// What is wrong with a file of one extent whose second slot is empty: it is the whole file, unless more was written.
+    /// Returns what is wrong with an inline file whose second slot is empty: nothing, unless bytes were written after its one extent.
     private func more(than alone: Root, _ size: UInt64) -> Damage? {
         guard size > alone.fileLength, (try? file.firstConflict(in: Store.writerLock..<Store.writerLock + 1)) ?? nil == nil else { return nil }
         return Damage("no root of a second commit is whole: that commit was interrupted, or the file is damaged", inFileAt: alone.secondOffset)
     }
 
-    /// What is wrong with a file that has no version: what lies in it may be the beginning of its first commit, or the rest of a file that had many.
+    /// Returns what is wrong with a file that has only the empty version: its bytes may be the beginning of the first commit, or the rest of a file with many.
     private func empty(_ size: UInt64) -> Damage? {
         guard size > UInt64(Root.slotBytes), (try? file.firstConflict(in: Store.writerLock..<Store.writerLock + 1)) ?? nil == nil else { return nil }
         return Damage("no root of a commit is whole: the first one was interrupted, or the file is damaged", at: Root.slotBytes)
     }
 
-    /// Opens the roots of an encrypted file; those that the key does not open are not whole.
+    /// Opens the roots of an encrypted file. Roots that the key does not open are not whole.
     private func unseal(_ whole: inout [Root], _ fault: inout Damage?) throws(FirnError) -> ExtentCipher? {
         guard let salt = whole.lazy.compactMap(\.seal?.salt).first else {
             guard key == nil || whole.isEmpty else {
@@ -128,10 +128,10 @@ struct RootSearch {
             }
             return nil
         }
-        guard key != nil || known != nil else { throw FirnError(.encrypted, "the file is encrypted", at: .init(file: path), advice: "give the key that it was written with") }
+        guard key != nil || known != nil else { throw FirnError(.encrypted, "the file is encrypted", at: .init(file: path), advice: "open it with the key that it was written with") }
         var cipher: ExtentCipher?, opened: [Root] = []
         for root in whole {
-            // Two salts or identities in one file: the first that the key opens is it.
+            // If the roots have two salts or identities, the first one that the key opens is used.
             let tried: ExtentCipher
             if let cipher = cipher ?? known { tried = cipher } else { tried = try ExtentCipher(key!, salt: root.seal?.salt ?? salt, identity: root.identity) }
             do throws(Damage) {
@@ -151,14 +151,14 @@ struct RootSearch {
 
     private func check(_ root: Root, newest: Bool, size: UInt64, _ cipher: ExtentCipher?) throws(Damage) {
         guard root.version > 0 else {
-            if size < UInt64(Root.slotBytes) { throw Damage("the file is cut short", at: Int(clamping: size)) }
+            if size < UInt64(Root.slotBytes) { throw Damage("the file is truncated", at: Int(clamping: size)) }
             return
         }
         if root.isAlone {
-            if size < root.fileLength { throw Damage("the file is cut short", at: Int(clamping: size)) }
+            if size < root.fileLength { throw Damage("the file is truncated", at: Int(clamping: size)) }
             return
         }
-        if newest, size < root.end * 64 { throw Damage("the file is cut short", at: Int(clamping: size)) }
+        if newest, size < root.end * 64 { throw Damage("the file is truncated", at: Int(clamping: size)) }
         let record = try naming("the commit record of version \(root.version)") { () throws(Damage) in
             try withExtent(root.record, size, cipher) { (bytes) throws(Damage) in
                 do throws(Damage) { return try CommitRecord(bytes) } catch { throw error.shifted(by: root.record.offset) }
@@ -173,12 +173,12 @@ struct RootSearch {
         }
     }
 
-    /// A copy, for as long as `body` runs: what is looked at here is small.
+    /// Passes a copy of the extent to `body`; the copy exists only during the call.
     private func withExtent<R>(_ ref: ExtentRef, _ size: UInt64, _ cipher: ExtentCipher?, _ body: (UnsafeRawBufferPointer) throws(Damage) -> R) throws(Damage) -> R {
         guard ref.offset >= UInt64(Root.slotBytes), ref.length <= size, ref.offset <= size - ref.length else {
             throw Damage("reference to bytes outside the file", inFileAt: ref.offset)
         }
-        // What is encrypted is checked when it is opened.
+        // Encrypted extents are checked when they are opened.
         let bytes = try file.copy(ref, isSealed: cipher != nil)
         defer { File.giveBack(bytes) }
         guard let opened = try cipher?.open(bytes, ref) else { return try body(bytes) }

@@ -1,17 +1,18 @@
 import FirnBytes
 import FirnDisk
 
-/// Whether the version that a writer begins from is on the medium, or only where the system keeps what it has of the file.
+/// Determines whether the version that a writer begins from is on the medium, or only in the system's cache.
 ///
-/// A program that was stopped between its root and the sync, or whose sync failed, leaves a root behind that all others see. The next commit writes over the root before
-/// it: were it to come to the medium without what is behind the one it follows, no whole version would be left.
+/// A program that was stopped between its root and the sync, or whose sync failed, leaves a root that all other processes see. The next commit overwrites
+/// the root before that one. If its own root reached the medium before the extents of the version it follows, no whole version would remain.
 extension Store {
-    /// + v: locked by whoever has made version v durable, as long as the file is open there and no other version came since. A hint: who finds no lock does the work once more.
+    /// Byte `durableBase` + v is locked by a store that has made version v durable, until it is closed or a version that does not follow v becomes durable.
+    /// The lock is a hint: a writer that does not find it repeats the syncs.
     static let durableBase: UInt64 = 1 << 60
 
-    /// Lets others know, while this store is there, that a version is durable.
+    /// Takes the lock that shows other processes that a version is durable.
     func tellDurable(_ version: UInt64) {
-        // Behind the one before, it is one lock with that for the system.
+        // The lock of the next version is merged by the system with the one before.
         if let toldDurable, toldDurable + 1 != version { file.unlock(at: Store.durableBase, count: ExtentRef.maximumVersion) }
         toldDurable = (try? file.lock(.shared, at: Store.durableBase + version)) ?? false ? version : nil
     }
@@ -21,19 +22,19 @@ extension Store {
         return try file.firstConflict(in: Store.durableBase + root.version..<Store.durableBase + root.version + 1) != nil
     }
 
-    /// Makes the version that the file is at durable, whoever wrote it, and the name of the file.
+    /// Makes the newest version of the file durable, whichever process wrote it, and the name of the file.
     func makeDurable() throws(FirnError) {
         try file.sync()
         try Paths.syncDirectory(of: Paths.linkEnd(place), ifAllowed: true)
     }
 
-    /// After the sync of a commit failed, whose root others see: writes it once more, byte for byte. The system may count its pages as written that are not, and the sync of
-    /// whoever goes on from there would say that all is well; now it is about these pages too. Nobody was told that the commit is there, so it may as well be torn. What cannot be
-    /// written, or read back, was lost before: nothing is made worse.
+    /// Writes a commit whose root is visible once more, byte for byte, after its sync failed. The system may count pages as written that are not, and the next
+    /// sync could then succeed although they are missing; after this rewrite, it covers these pages too. The commit was not acknowledged, so it may be torn.
+    /// What cannot be read or written here was lost before.
     func renew(_ root: Root) {
         var extents: [(ref: ExtentRef, bytes: [UInt8])] = []
         do {
-            // Where the record lists nothing, all but the root was synced before the root was there.
+            // If the record lists nothing, everything except the root was synced before the root was written.
             if root.listsExtents {
                 let (bytes, record) = try stored(root.record) { (bytes) throws(Damage) in try CommitRecord(bytes) }
                 extents.append((root.record, bytes))
@@ -45,7 +46,7 @@ extension Store {
         } catch {}
     }
 
-    /// The bytes of an extent as they are in the file, sealed or not, which are as its reference says; and what `body` makes of what it holds.
+    /// Returns the bytes of an extent as they are stored, after checking them against the reference, and the result of `body` for its contents.
     private func stored<R>(_ ref: ExtentRef, _ body: (UnsafeRawBufferPointer) throws(Damage) -> R) throws(Damage) -> (bytes: [UInt8], R) {
         guard ref.offset >= UInt64(Root.slotBytes), ref.length <= length, ref.offset <= length - ref.length else {
             throw Damage("reference to bytes outside the file", inFileAt: ref.offset)

@@ -3,10 +3,10 @@ import FirnDisk
 
 /// Commits that become durable together. See docs/format/store.md, "Groups".
 ///
-/// Each is a version of its own, whose extents and record are in the file; what is missing is a root that leads there. The root is that of the last of
-/// them, and takes the slot that is not the durable version's: so the group has an odd number of versions, an empty one made up if need be.
+/// Each commit is a version whose extents and record are in the file, but no root refers to it. The root of the last version of the group goes into the
+/// slot that the durable version does not use. So a group has an odd number of versions; if necessary, an empty one is added.
 extension Store {
-    /// Waits until a version is durable, or makes it so if nobody else is about to add to its group.
+    /// Waits until a version is durable, or makes it durable if no other thread is about to add to its group.
     func awaitDurable(_ version: UInt64) throws(FirnError) {
         let leads = try lock.withLock { () throws(FirnError) -> Bool in
             waiting += 1
@@ -26,16 +26,16 @@ extension Store {
         try publishPending()
     }
 
-    /// Writes the root that leads to what is pending. The caller is the writer.
+    /// Writes the root that makes the pending versions durable. The caller is the writer.
     func publishPending() throws(FirnError) {
-        // Twice, if the first has the durable version's slot.
+        // A second commit is needed if the first one has the parity of the durable version.
         while let newest = lock.withLock({ pending?.newest }) {
             let last = StoreTransaction(store: self, base: try writersSnapshot(), isLast: true)
             _ = try last.commit(catalogue: newest.catalogue, .everything, forcingCheckpoint: false)
         }
     }
 
-    /// Makes durable what was committed without that. `wait`: for a transaction that is under way; else nothing is done then.
+    /// Makes pending versions durable. `wait` determines whether it waits for a running transaction; without it, nothing is done in this case.
     package func settle(wait: Bool = true) throws(FirnError) {
         if isInherited { return }
         let mine = lock.withLock { () -> Bool in
@@ -52,7 +52,7 @@ extension Store {
         try publishPending()
     }
 
-    /// Whether a commit leaves the root to a later one. The caller is the writer.
+    /// Returns whether a commit leaves its root to a later one. The caller is the writer.
     func joins(_ durability: Durability, version: UInt64) -> Bool {
         lock.withLock {
             switch durability {
@@ -63,7 +63,7 @@ extension Store {
         }
     }
 
-    /// Takes in a version whose extents are in the file. The caller is the writer.
+    /// Adds a version whose extents are in the file to the group. The caller is the writer.
     func add(_ root: Root, after base: Root, _ durability: Durability, written: [ExtentRef], dead: [ExtentRef]) {
         let isFirst = lock.withLock { () -> Bool in
             let wasVisible = pending?.visible != nil
@@ -82,7 +82,7 @@ extension Store {
         later(seconds: 1) { [weak self] in try? self?.settle() }
     }
 
-    /// A root is durable, and nothing is pending.
+    /// Records that a root is durable and that no version is pending.
     func published(_ version: UInt64) {
         lock.withLock {
             pending = nil
@@ -92,7 +92,7 @@ extension Store {
         tellDurable(version)
     }
 
-    /// No commit can be made any more. What readers see stays there, and the file with it; the rest is given up.
+    /// Marks the store as failed: no more commits are possible. Pending versions that readers can see stay readable; others are discarded.
     func fail(_ error: FirnError) {
         lock.withLock {
             hasFailed = true

@@ -1,16 +1,18 @@
 import FirnBytes
 import FirnDisk
 
-/// A version that can still be read.
+/// A version that can be read.
 package struct VersionInfo: Hashable, Sendable {
+    /// The number of the version.
     package var version: UInt64
-    /// Wall time of its commit, nanoseconds since 1970 UTC.
+    /// The wall time of its commit, in nanoseconds since 1970-01-01 UTC.
     package var time: Int64
+    /// The reference of its catalogue.
     package var catalogue: ExtentRef
 }
 
 extension Store {
-    /// The versions that are kept, newest first. Version 0, the empty store, is not listed.
+    /// Returns the kept versions, newest first. Version 0, the empty store, is not included.
     package func history() throws(FirnError) -> [VersionInfo] {
         let newest = try snapshot()
         defer { newest.release() }
@@ -24,14 +26,14 @@ extension Store {
         return list
     }
 
-    /// Calls `body` with the records of `snapshot` and the versions before it, newest first, down to the oldest that is there or until it says false.
-    /// A file of one commit has no record.
+    /// Calls `body` with the records of `snapshot` and of the versions before it, newest first, down to the oldest one that exists or until `body` returns
+    /// false. An inline file has no record.
     func walkRecords(from snapshot: StoreSnapshot, _ body: (CommitRecord, ExtentRef) throws(FirnError) -> Bool) throws(FirnError) {
         var ref = snapshot.root.record, expected = snapshot.version, oldest: UInt64?, left = snapshot.extents.limit
         while !ref.isNone, expected > 0 {
             let record: CommitRecord
             do throws(Damage) {
-                // Records do not overlap: those of a hostile file, each as long as all, would be read for ever.
+                // Records do not overlap. Without this limit, a hostile file could list records that are each as long as the file, and reading would not end.
                 guard ref.length <= left else { throw Damage("commit records are longer than the file", inFileAt: ref.offset) }
                 left -= ref.length
                 let bytes = try snapshot.read(ref)
@@ -58,7 +60,7 @@ extension Store {
         return found
     }
 
-    /// The state of space of the version, from its checkpoint and the records since.
+    /// Returns the state of free space of a version, from its checkpoint and the records since.
     func loadSpace(_ snapshot: StoreSnapshot) throws(FirnError)
         -> (space: SpaceState, records: [(version: UInt64, ref: ExtentRef, time: Int64)], checkpoint: (version: UInt64, ref: ExtentRef), logBytes: UInt64, history: ExtentRef) {
         var history = ExtentRef.none

@@ -1,12 +1,12 @@
 import FirnBytes
 import FirnDisk
 
-/// Versions that are read: nobody uses their space again.
+/// Versions that are read. Their space is not reused.
 extension Store {
-    /// Who reads a version through this store.
+    /// The snapshots of one version that this store holds.
     struct Pins {
         var count = 0
-        /// Other programs see that it is read. The writer's alone need not be seen.
+        /// Whether other processes see the pin. The writer's own pin need not be visible.
         var isLocked = false
     }
 
@@ -19,7 +19,7 @@ extension Store {
                         throw FirnError(.locked, "version \(version) is locked by another program", at: .init(file: path))
                     }
                 } catch {
-                    // A medium without locks can be read: whoever writes there has none to look at either.
+                    // A medium without locks can be read: no process can write there.
                     guard !isWritable, error.code == .inputOutput else { throw error }
                     lockless = true
                 }
@@ -31,7 +31,7 @@ extension Store {
     }
 
     func unpin(_ version: UInt64) {
-        // The pin is the parent's, and a thread that is not here may hold the lock.
+        // The pin belongs to the parent process, and a thread that does not exist here may hold the lock.
         if isInherited { return }
         lock.withLock {
             var pins = pinCounts[version]!
@@ -45,7 +45,7 @@ extension Store {
         }
     }
 
-    /// Versions that somebody reads now, in any process, ascending.
+    /// Returns the versions that are read now, in any process, in ascending order.
     package func pins() throws(FirnError) -> [UInt64] { try pins(newest: try newestRoot().version) }
 
     func pins(newest: UInt64) throws(FirnError) -> [UInt64] {
@@ -61,7 +61,7 @@ extension Store {
         return pinned.sorted()
     }
 
-    /// Which processes read which version, as far as the system tells; pins of this very store are not among them.
+    /// Returns the processes that read each version, as far as the system provides this. Pins of this store itself are not included.
     package func pinHolders() throws(FirnError) -> [UInt64: [LockHolder]] {
         let range = Store.pinBase..<Store.pinBase + (try newestRoot().version) + 1
         return Dictionary(grouping: file.lockHolders(in: range)) { $0.offset - Store.pinBase }

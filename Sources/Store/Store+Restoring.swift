@@ -1,10 +1,10 @@
 import FirnBytes
 import FirnDisk
 
-/// A newest root that is damaged is written once more before anything else is: the commit that follows would go over the version that it led to, which was acknowledged.
-/// See docs/format/store.md, "A root that is damaged".
+/// A damaged newest root is rewritten before anything else is written. Otherwise the next commit would overwrite the version that it referred to, which
+/// was acknowledged. See docs/format/store.md, "A root that is damaged".
 extension Store {
-    /// Restores the newest root of a file that is being opened for writing. Nil if another program writes: it does that itself, or has.
+    /// Restores the newest root of a file that is being opened for writing. Returns nil if another process is writing: that process restores the root.
     static func restore(_ found: RootSearch.Found, _ file: File, _ path: String, _ key: EncryptionKey?, _ check: VersionCheck?) throws(FirnError) -> (RootSearch.Found, Damage?)? {
         guard (try? file.lock(.exclusive, at: writerLock)) ?? false else { return nil }
         defer { file.unlock(at: writerLock) }
@@ -15,7 +15,7 @@ extension Store {
         return (try RootSearch(file: file, path: path, key: key).run(), now.why ?? Damage("one bit of the root was wrong", inFileAt: root.offset(of: root.version)))
     }
 
-    /// The same for a file that was open for writing before, or that another program wrote while it was opened. The writer's lock is held.
+    /// Restores the newest root of a file that was opened for writing earlier, or that another process wrote meanwhile. The caller holds the writer lock.
     func restoreNewest() throws(FirnError) {
         guard standIn != nil || fellBack != nil, refused == nil, !hasLookedForLost, pending == nil else { return }
         let now = try RootSearch(file: file, path: path, key: nil, known: cipher).run()
@@ -35,6 +35,6 @@ extension Store {
 }
 
 extension RootSearch.Found {
-    /// The newest version may have a root that is not whole. What was refused has one: its commit never became durable.
+    /// The newest version may have a root that is not whole. A root that was rejected is whole: its commit never became durable.
     var needsRestoring: Bool { isCorrected || (why != nil && refused == nil) }
 }

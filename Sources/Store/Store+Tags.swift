@@ -1,19 +1,20 @@
 import FirnBytes
 
 extension Store {
-    /// The versions that have a name, in the order of the names.
+    /// Returns the tags, sorted by name.
     package func tags() throws(FirnError) -> [Tag] { try keptHistory().tags }
 
-    /// What the file says of the versions to keep; nil if it says nothing, and writers keep what is customary.
+    /// Returns the rule for kept versions that is stored in the file; nil if there is none and writers use the default.
     package func retention() throws(FirnError) -> Retention? { try keptHistory().retention }
 
-    /// The version that has this name. `.notFound` if there is no such tag.
+    /// Returns a snapshot of the version with this tag.
+    /// - Throws: `.notFound` if there is no such tag.
     package func snapshot(tag name: String) throws(FirnError) -> StoreSnapshot {
         while true {
-            guard let tag = try tags().first(where: { $0.name == name }) else { throw FirnError(.notFound, "there is no tag '\(name)'", at: .init(file: path)) }
+            guard let tag = try tags().first(where: { $0.name == name }) else { throw FirnError(.notFound, "there is no tag \"\(name)\"", at: .init(file: path)) }
             let found: StoreSnapshot
             do throws(FirnError) { found = try snapshot(version: tag.version) } catch {
-                // Moved or taken away meanwhile: look again. Else the error is true.
+                // If the tag was moved or deleted meanwhile, look again. Otherwise the error is correct.
                 if error.code == .notFound, try tags().first(where: { $0.name == name })?.version != tag.version { continue }
                 throw error
             }
@@ -27,7 +28,7 @@ extension Store {
         return try keptHistory(of: newest)
     }
 
-    /// What stood in the file when the snapshot's version was the newest.
+    /// Returns the history that applied when the version of `snapshot` was the newest.
     func keptHistory(of snapshot: StoreSnapshot) throws(FirnError) -> KeptHistory {
         guard snapshot.root.writerFeatures & WriterFeature.history.bit != 0, !snapshot.root.record.isNone else { return KeptHistory() }
         var ref = ExtentRef.none
@@ -48,16 +49,16 @@ extension Store {
 }
 
 extension StoreTransaction {
-    /// The tags as they will be.
+    /// The tags after this commit.
     package var tags: [Tag] { lock.withLock { (history ?? store.kept).tags } }
 
-    /// What the file will say of the versions to keep.
+    /// The rule for kept versions after this commit.
     package var retention: Retention? { lock.withLock { (history ?? store.kept).retention } }
 
-    /// Gives a version a name from this commit on; a version that had it loses it. The snapshot is held until then.
+    /// Tags a version from this commit on. If another version has the tag, it is moved. The snapshot is held until the commit.
     package func tag(_ name: String, _ snapshot: StoreSnapshot) {
         precondition(Tag.refusal(of: name) == nil, "\(Tag.refusal(of: name) ?? "")")
-        precondition(snapshot.store === store && snapshot.version > 0 && snapshot.version <= base.version, "a tag names a version of its own file, and not the empty one")
+        precondition(snapshot.store === store && snapshot.version > 0 && snapshot.version <= base.version, "a tag must refer to a version of its own file, and not to the empty version")
         lock.withLock {
             var changed = history ?? store.kept
             changed.set(Tag(name: name, version: snapshot.version, time: snapshot.time, catalogue: snapshot.catalogue, end: snapshot.root.end))
@@ -66,16 +67,16 @@ extension StoreTransaction {
         }
     }
 
-    /// Gives the version that the transaction will become a name.
+    /// Tags the version that this transaction will commit.
     package func tagItself(_ name: String) {
         precondition(Tag.refusal(of: name) == nil, "\(Tag.refusal(of: name) ?? "")")
         lock.withLock { ownTags.append(name) }
     }
 
-    /// Whether the commit will change tags or what is kept.
+    /// Whether the commit will change tags or the rule for kept versions.
     package var changesHistory: Bool { lock.withLock { !ownTags.isEmpty || history.map { $0 != store.kept } ?? false } }
 
-    /// Takes a name away; false if no version has it.
+    /// Deletes a tag. Returns false if there is no such tag.
     package func untag(_ name: String) -> Bool {
         lock.withLock {
             var changed = history ?? store.kept
@@ -86,7 +87,7 @@ extension StoreTransaction {
         }
     }
 
-    /// What writers keep from this commit on that do not choose for themselves; nil: what is customary.
+    /// Sets the rule for kept versions that writers use from this commit on if their caller gives them no other; nil means the default.
     package func retain(_ retention: Retention?) {
         lock.withLock {
             var changed = history ?? store.kept
@@ -95,11 +96,11 @@ extension StoreTransaction {
         }
     }
 
-    /// Before the record is written: the extent that it refers to. (The lock is held.)
+    /// Writes the history extent before the record that refers to it. The lock must be held.
     func writeHistory(_ catalogue: ExtentRef, _ time: Int64) throws(FirnError) -> (ref: ExtentRef, history: KeptHistory) {
         if !ownTags.isEmpty {
             var changed = history ?? store.kept
-            // All that the catalogue leads to lies below the present end.
+            // Everything that the catalogue refers to is below the current end.
             for name in ownTags { changed.set(Tag(name: name, version: version, time: time, catalogue: catalogue, end: store.space!.end)) }
             history = changed
         }
@@ -111,14 +112,14 @@ extension StoreTransaction {
         return (try put(bytes, at: reserve(bytes.count)), history)
     }
 
-    /// The oldest version that stays readable. (The lock is held.)
+    /// Returns the oldest version that stays readable. The lock must be held.
     func oldestKept(_ retention: Retention, now: Int64) -> UInt64 {
         let count = UInt64(retention.versions)
         var oldest = version >= count ? version + 1 - count : 0
         if let seconds = retention.seconds {
             let (span, overflow) = Int64(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
             let since = overflow ? Int64.min : now.subtractingReportingOverflow(span).partialValue
-            // The first version that came since then replaced one that was the newest until then.
+            // The first version since then replaced the one that was the newest at that time.
             var low = 0, high = store.records.count
             while low < high {
                 let middle = (low + high) / 2

@@ -1,9 +1,9 @@
 import FirnBytes
 import FirnDisk
 
-/// Space at the end of the file that nothing is in.
+/// Unused space at the end of the file.
 extension Store {
-    /// Gives the free tail of the file back, if nobody is writing. Returns the bytes given back.
+    /// Cuts off the free end of the file, unless a transaction is running. Returns the number of bytes by which the file became shorter.
     @discardableResult
     package func truncateTail() throws(FirnError) -> UInt64 {
         guard isWritable, replacement == nil, !isInherited else { return 0 }
@@ -17,7 +17,7 @@ extension Store {
         guard try file.lock(.exclusive, at: Store.writerLock) else { return 0 }
         let size = try file.size(), newest = try newestRoot(), end = newest.fileLength
         guard size > end else { return 0 }
-        // Should the newest version not outlast a crash, the one before needs what it has.
+        // If the newest version did not survive a crash, the version before it would need its extents.
         if !(try isKnownDurable(newest)) {
             do throws(FirnError) { try makeDurable() } catch {
                 fail(error)
@@ -28,13 +28,14 @@ extension Store {
         return size - end
     }
 
-    /// Drops the history (all but the two newest versions, and those pinned), gathers the bookkeeping in low places and gives the free tail of the file back.
-    /// Adds versions with the same catalogue. Extents are not moved: whoever knows what refers to them may rewrite the high ones first. Returns the bytes given back.
+    /// Drops the history (all versions except the two newest and those that are pinned), moves commit records and checkpoint to low offsets and cuts off
+    /// the free end of the file. Adds versions with the same catalogue. Other extents are not moved: the caller rewrites the high ones first, if it wants to.
+    /// Returns the number of bytes by which the file became shorter.
     @discardableResult
     package func shrink() throws(FirnError) -> UInt64 {
         let before = try file.size()
         if try newestRoot().isAlone { return try truncateTail() }
-        // The first frees the old records; two more, and no kept version sees them; the next releases them and moves off the tail.
+        // The first commit frees the old records. After two more no kept version sees them. The next one releases them and moves away from the end.
         for _ in 0..<4 {
             let transaction = try begin()
             _ = try transaction.commit(catalogue: transaction.base.catalogue, Retention(versions: 2), forcingCheckpoint: true)

@@ -1,20 +1,21 @@
 import FirnBytes
 import FirnDisk
 
-/// How long a transaction waits for who writes already.
+/// How long a transaction waits for the write lock.
 package enum WriterPatience: Sendable {
-    /// Not at all.
+    /// Does not wait.
     case no
+    /// Waits until it gets the lock.
     case always
-    /// So long at most.
+    /// Waits at most this many seconds.
     case seconds(Double)
-    /// As long as the answer is yes, which is asked again and again, and when `Store.wakeWaiting` is called.
+    /// Waits as long as the closure returns true. It is called repeatedly, and after `Store.wakeWaiting`.
     case asLongAs(@Sendable () -> Bool)
 
-    /// How often who will not wait for ever looks again, in seconds.
+    /// The seconds between two attempts of a waiter with a limit.
     static let pause = 0.002
 
-    /// What `isOver` needs, as the waiting begins.
+    /// The time that `isOver` compares with, determined when the waiting begins.
     var end: Double { if case .seconds(let most) = self { Machine.seconds + most } else { 0 } }
 
     func isOver(_ end: Double) -> Bool {
@@ -27,21 +28,22 @@ package enum WriterPatience: Sendable {
     }
 }
 
-/// Who writes next. Those of one program stand in line as they came; who comes while nobody writes may begin before them, which spares a change of threads for each commit, until the first
-/// in line has been passed often enough. Of several programs one stands next, which a lock beside the writer's says: a program that begins again and again lets it go before.
+/// The writer queue. Threads of one process wait in the order of their tickets. A thread may begin before them while no transaction runs, which saves a
+/// thread switch for each commit, until the first one in the queue has been overtaken `mostPassing` times. Of several processes one is next, which holds
+/// a second lock: a process that begins again and again cannot overtake it.
 extension Store {
-    /// How many transactions may begin before one that came earlier, within a program.
+    /// How many later transactions of a process may begin before a waiting one.
     static let mostPassing: UInt64 = 16
 
-    /// Held by who is the next to write, until it writes.
+    /// The lock of the process that is the next to write, held until it writes.
     static let nextWriterLock = writerLock + 1
 
-    /// Becomes the one of this program that writes; false if others do, or came before, for longer than is waited.
+    /// Makes the calling thread the writer of this process. Returns false if other threads write, or are first, for longer than `patience` allows.
     func takeTurn(_ patience: WriterPatience, until end: Double) throws(FirnError) -> Bool {
         try lock.withLock { () throws(FirnError) in
             beginners += 1
             defer { beginners -= 1 }
-            // A group that is full goes before.
+            // A full group is published first.
             func isClosed() -> Bool { isWriting || (waiting > 0 && pending?.isFull(waiting: waiting) ?? false) }
             if isClosed() || line.first.map({ begun - $0.begun >= Store.mostPassing }) ?? false {
                 if patience.isOver(end) { return false }
@@ -51,7 +53,7 @@ extension Store {
                 defer { line.removeAll { $0.number == number } }
                 while isClosed() || line[0].number != number {
                     if patience.isOver(end) {
-                        // Whoever stands behind it.
+                        // The next thread in the queue may be first now.
                         lock.wakeAll()
                         return false
                     }
@@ -60,7 +62,7 @@ extension Store {
             }
             guard !hasFailed else {
                 lock.wakeAll()
-                throw FirnError(.inputOutput, "an earlier write failed; what was committed is safe", at: .init(file: path), advice: "open the file again")
+                throw FirnError(.inputOutput, "an earlier write failed; committed versions are safe", at: .init(file: path), advice: "open the file again")
             }
             isWriting = true
             begun += 1
@@ -68,7 +70,7 @@ extension Store {
         }
     }
 
-    /// Takes the writer's lock; false if another program has it, or is to have it next, for longer than is waited.
+    /// Takes the writer lock. Returns false if another process holds it, or is the next to hold it, for longer than `patience` allows.
     func takeWriterLock(_ patience: WriterPatience, until end: Double) throws(FirnError) -> Bool {
         if try file.lock(.exclusive, at: Store.writerLock, count: 2) {
             file.unlock(at: Store.nextWriterLock)
@@ -81,7 +83,7 @@ extension Store {
         return try file.lock(.exclusive, at: Store.writerLock, wait: true)
     }
 
-    /// Systems have no lock that is waited for so long and no longer.
+    /// Polls the lock, because systems have no call that waits for a lock with a time limit.
     private func askForWriterLock(_ patience: WriterPatience, until end: Double) throws(FirnError) -> Bool {
         var isNext = false
         defer { if isNext { file.unlock(at: Store.nextWriterLock) } }
@@ -93,6 +95,6 @@ extension Store {
         return false
     }
 
-    /// For those that wait as long as something is so, and it is no more.
+    /// Wakes the waiting threads whose `.asLongAs` condition has changed.
     package func wakeWaiting() { lock.withLock { lock.wakeAll() } }
 }

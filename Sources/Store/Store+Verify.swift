@@ -1,39 +1,40 @@
 import FirnBytes
 import FirnDisk
 
-/// Where a store's bytes are. All in bytes.
+/// How the bytes of a store are used. All values are in bytes.
 package struct SpaceReport: Hashable, Sendable {
+    /// The length of the file.
     package var fileLength: UInt64
-    /// Extents of the newest version and whatever else is neither of the following.
+    /// Extents of the newest version, and everything that no other property counts.
     package var live: UInt64
-    /// Dead in the newest version, but kept or pinned, or simply not yet released by a writer.
+    /// Dead in the newest version, but kept or pinned, or not released by a writer yet.
     package var pending: UInt64
-    /// Ready for reuse.
+    /// Free for reuse.
     package var free: UInt64
     /// Roots, commit records and the space checkpoint.
     package var bookkeeping: UInt64
-    /// Past the end of what is used.
+    /// Bytes after the end of the used space.
     package var slack: UInt64
 }
 
 extension Store {
-    /// What is wrong with a root without which nothing is missing: the other one leads to the newest version, or the damaged one leaves no doubt what it led to.
+    /// Returns a notice about a damaged root that causes no loss: the other root refers to the newest version, or the contents of the damaged one are certain.
     package func rootNotice() throws(FirnError) -> Damage? {
         guard refused == nil else { return nil }
         let root = try newestRoot()
         if let standIn, root == standIn {
             let offset = root.offset(of: root.version)
-            return Damage("the root at \(offset) is damaged; version \(root.version), which it led to, is whole, and the next commit restores the root", inFileAt: offset)
+            return Damage("the root at \(offset) is damaged; version \(root.version), which it referred to, is whole, and the next commit restores the root", inFileAt: offset)
         }
         guard root.version > 0, let (damage, lost) = try damagedRoot(root), lost == nil else { return nil }
-        return damage.explained("no newer version than \(root.version) is found: nothing is lost but, perhaps, a commit that was interrupted")
+        return damage.explained("no version newer than \(root.version) was found: at most an interrupted commit is lost")
     }
 
-    /// What is wrong with the slot that does not hold the newest root; and the version that it led to, if that was a newer one.
+    /// Returns what is wrong with the slot that does not hold the newest root, and the version that it referred to, if that was a newer one.
     private func damagedRoot(_ newest: Root) throws(FirnError) -> (Damage, lost: UInt64?)? {
         if newest.isAlone { return try fellBack.map { (damage) throws(FirnError) in (damage, try lostVersion(newest)) } }
         let other = newest.offset(of: newest.version &+ 1), slot = try file.read(count: Root.slotBytes, at: other)
-        // A slot that never held a root, or from which one was taken away.
+        // The slot never held a root, or its root was removed.
         if newest.isVacant(slot) { return nil }
         do throws(Damage) {
             _ = try slot.withUnsafeBytesTyped { (bytes) throws(Damage) in try Root(slot: bytes, at: other).unsealed(cipher) }
@@ -48,12 +49,14 @@ extension Store {
         return try lost.unrestorable()
     }
 
-    /// The newest version where it does not hold and the one before is read: to be looked at, not to be believed. Nil: it holds, or a later one has come.
+    /// Returns a snapshot of the rejected newest version while the one before it is read; its contents must not be trusted. Returns nil if no version was
+    /// rejected, or if a later one has been committed.
     package func passedOver() throws(FirnError) -> StoreSnapshot? {
         guard let refused, try newestRoot().version < refused.version else { return nil }
         return try snapshot(pinning: refused)
     }
 
+    /// Returns how the bytes of the newest version and of the file are used.
     package func spaceReport() throws(FirnError) -> SpaceReport {
         let newest = try snapshot()
         defer { newest.release() }
@@ -70,9 +73,9 @@ extension Store {
                            slack: size > used ? size - used : 0)
     }
 
-    /// Reports everything that is wrong with roots, commit records and the state of space; and, given the extents that the newest catalogue reaches (the catalogue's own
-    /// among them), those that overlap each other or space said to be free. Does not read those extents: whoever knows them does that with `readVerifying`.
-    /// Returns how many bytes nothing accounts for, if `live` is given and nothing else is wrong.
+    /// Reports everything that is wrong with roots, commit records and the state of free space. If `live` has the extents that the newest catalogue refers to
+    /// (including the catalogue itself), it also reports those that overlap each other or free space. It does not read these extents; the caller does, with
+    /// `readVerifying`. Returns how many bytes nothing accounts for, if `live` is given and nothing else is wrong.
     @discardableResult
     package func verify(live: [ExtentRef]? = nil, _ report: (Damage) -> Void) throws(FirnError) -> UInt64? {
         var found = false
@@ -80,7 +83,7 @@ extension Store {
             found = true
             report(damage)
         }
-        // A root that is damaged, and that no version is missing for, is the notice of `rootNotice`.
+        // `rootNotice` reports a damaged root that causes no loss.
         if let fellBack, refused != nil || seen.load(ordering: .relaxed) == 0 { note(fellBack) }
         if isWritable { try settle(wait: false) }
         let newest = try snapshot()
@@ -94,7 +97,7 @@ extension Store {
             var damages: [Damage] = []
             try walkRecords(from: newest) { (record, ref) throws(FirnError) in
                 do throws(Damage) { _ = try newest.readVerifying(ref) } catch { damages.append(error.naming("the commit record of version \(record.version)")) }
-                // What older ones list may be dead, and the file shorter since.
+                // Extents that older records list may be dead, and the file may have become shorter.
                 guard isNewest else { return true }
                 isNewest = false
                 do throws(Damage) { try record.checkListed(within: newest.extents.limit) } catch {
@@ -118,20 +121,20 @@ extension Store {
         }
     }
 
-    /// The list of tags, and that the catalogue of each tagged version is there.
+    /// Checks the list of tags and the catalogue of each tagged version.
     private func verifyTags(_ ref: ExtentRef, _ newest: StoreSnapshot, _ space: SpaceState, _ note: (Damage) -> Void) throws(FirnError) {
         guard !ref.isNone else { return }
         do throws(Damage) { _ = try newest.readVerifying(ref) } catch { return note(error.naming("the list of tags")) }
         var seen: Set<ExtentRef> = [], left = newest.extents.limit
         for tag in try readHistory(ref, newest).tags {
             if seen.insert(tag.catalogue).inserted {
-                // They do not overlap either.
+                // Catalogues of tags do not overlap either.
                 guard tag.catalogue.length <= left else { return note(Damage("the catalogues of tags are longer than the file", inFileAt: ref.offset)) }
                 left -= tag.catalogue.length
-                do throws(Damage) { _ = try newest.readVerifying(tag.catalogue) } catch { note(error.naming("the catalogue of tag '\(tag.name)'")) }
+                do throws(Damage) { _ = try newest.readVerifying(tag.catalogue) } catch { note(error.naming("the catalogue of tag \"\(tag.name)\"")) }
             }
             if space.free.map.overlaps(UnitRange(start: tag.catalogue.units.lowerBound, end: tag.catalogue.units.upperBound)) {
-                note(Damage("tag '\(tag.name)' is of a version whose space is free", inFileAt: tag.catalogue.offset))
+                note(Damage("the space of the version of tag \"\(tag.name)\" is free", inFileAt: tag.catalogue.offset))
             }
         }
     }
@@ -145,12 +148,12 @@ extension Store {
         for ref in Set(live + own) where !ref.isNone {
             var units = UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound)
             if root.isAlone, ref == root.catalogue {
-                units.start = 8             // what lies before is the first slot's, and nobody else's
+                units.start = 8             // the units before belong to the first slot
                 if units.end <= 8 { continue }
             }
             let second = root.secondOffset / 64
             if units.start < 8 || (units.start < second + 8 && units.end > second) || units.end > space.end || used.insert(units) == nil {
-                note(Damage("an extent lies where another does, or in free space", inFileAt: ref.offset))
+                note(Damage("an extent overlaps another extent or free space", inFileAt: ref.offset))
             }
         }
         return found() ? nil : (space.end - 16 - used.total) * 64

@@ -1,9 +1,10 @@
 import FirnBytes
 import FirnDisk
 
-/// What the writer of the moment knows without asking the system again: nobody else changes the file while he holds its lock.
+/// What the writer tracks without asking the system again: no other process changes the file while the writer holds the lock.
 extension Store {
-    /// Notes how long the file is; an error if its name leads to another by now.
+    /// Records the length of the file.
+    /// - Throws: `.inputOutput` if its path leads to another file or to none.
     func lookAtFile() throws(FirnError) {
         guard replacement == nil else { return length = try file.size() }
         if ownIdentity == nil { ownIdentity = try? file.identity() }
@@ -13,7 +14,7 @@ extension Store {
         length = there.size
     }
 
-    /// Something is about to be written that ends there.
+    /// Records that bytes up to `end` are about to be written.
     func reaches(_ end: UInt64) { length = max(length, end) }
 
     func cut(to length: UInt64) throws(FirnError) {
@@ -21,11 +22,11 @@ extension Store {
         self.length = length
     }
 
-    /// Makes the file longer than it need be, if this is not the first small commit: those that follow find room that the medium has given already,
-    /// in one piece, and their syncs have no new place to make last. Whoever closes the file gives it back.
+    /// Preallocates space after the end of the file, unless this is the first small commit. The commits that follow then use blocks that are already
+    /// allocated, in one piece, and their syncs are cheaper. Closing the file cuts off the unused part.
     func spare(besides bytes: UInt64) throws(FirnError) {
         guard usualUnits > 0 else { return }
-        // Whole pages, and no small commit shall write more than 24 KiB.
+        // Whole pages, and a small commit writes at most 24 KiB.
         let room = bytes > Store.smallBytes ? Store.spareBytes : min(Store.spareBytes, (Store.smallBytes - bytes) & ~4095)
         if room == 0 { return }
         let start = length
@@ -33,15 +34,15 @@ extension Store {
         try file.write([UInt8](repeating: 0, count: Int(room)), at: start)
     }
 
-    /// Takes the root away that was refused at opening, durably, before anything is written. Its commit lost extents in a crash; the next one may write the very same
-    /// bytes to the same places, and cut short in its turn, would make whole what was given up.
+    /// Removes the root that was rejected at opening, durably, before anything else is written. Its commit lost extents in a crash. The next commit may write
+    /// the same bytes at the same offsets; if it were interrupted too, it could make the rejected version whole.
     func clearRefused() throws(FirnError) {
         guard let refused, !hasCleared else { return }
         let offset = refused.offset(of: refused.version), slot = try file.read(count: Root.slotBytes, at: offset)
         let there = slot.withUnsafeBytes { try? Root(slot: $0, at: offset).unsealed(cipher) }
         if there == refused {
             do throws(FirnError) {
-                // The vacant slot says that it was taken away, not damaged: no version is looked for that would belong there.
+                // A vacant slot shows that the root was removed and not damaged: no version is searched for it.
                 try file.write(refused.vacantSlot, at: offset)
                 try file.sync()
             } catch {
@@ -52,7 +53,7 @@ extension Store {
         hasCleared = true
     }
 
-    /// The newest version, for the writer: nobody else commits, and so nobody releases it, until he is done. No lock says that it is read.
+    /// Returns the newest version for the writer. Only the writer could release it, so no lock is taken for it.
     func writersSnapshot() throws(FirnError) -> StoreSnapshot {
         let newest: Root
         if let known = pending?.newest { newest = known } else { newest = try newestRoot() }

@@ -4,7 +4,8 @@ import FirnDisk
 import Synchronization
 
 /// Versions of extents in one file: one writer at a time and any number of readers, in this and other processes.
-/// A commit is durable when it returns. Safe to use from any thread.
+///
+/// A commit with durability "full" is durable when it returns. A store can be used from any thread.
 package final class Store: @unchecked Sendable {
     static let writerLock: UInt64 = 1 << 61
     static let pinBase: UInt64 = 1 << 62
@@ -12,95 +13,96 @@ package final class Store: @unchecked Sendable {
     static let knownWriterFeatures: UInt64 = WriterFeature.allCases.reduce(0) { $0 | $1.bit }
 
     package let path: String
-    /// The same from the root.
+    /// `path` as an absolute path.
     package let place: String
-    /// False if opened for reading, or if the file asks of writers what this version does not know.
+    /// False if the file was opened for reading, or if it has a writer feature that this program does not know.
     package let isWritable: Bool
-    /// The file asks of writers what this version does not know.
+    /// The file has a writer feature that this program does not know.
     let isBeyondWriting: Bool
-    /// Random, fixed at creation.
+    /// The random identity that the file got when it was created.
     package let identity: Hash128
-    /// What is wrong, if one of the two roots does not hold: the trace of an interrupted commit, or of damage. If it was the newer one, the version
-    /// before is what is read; users should be told.
+    /// What is wrong if one of the two roots is not valid: the trace of an interrupted commit, or damage. If it was the newer root, the version before it
+    /// is read; callers should report this to users.
     package let fellBack: Damage?
 
-    /// What is charged with what this store's extents decode to.
+    /// The budget that the decoded contents of this store's extents are charged to.
     package let memory: MemoryBudget
     let file: File
     let verified: VerifiedExtents
-    /// Of an encrypted file: its cipher, and what is open in memory.
+    /// In an encrypted file: its cipher and the decrypted extents in memory.
     let opened: OpenedExtents?
     var cipher: ExtentCipher? { opened?.cipher }
     package var isEncrypted: Bool { opened != nil }
-    /// Where the slot is that is not at 0. Changes once at most: when a file is committed alone.
+    /// The offset of the slot that is not at 0. It changes at most once, when the first commit makes an inline file.
     let secondOffset: Atomic<UInt64>
-    /// The newest version whose root was seen in the file: an older one is no answer any more.
+    /// The newest version whose root was seen in the file. Older roots are not accepted afterwards.
     let seen: Atomic<UInt64>
-    /// The root that was refused at opening; seen again, it is refused again.
+    /// The root that was rejected at opening. It is rejected whenever it is read again.
     let refused: Root?
-    /// The newest version where the slot of its root is not whole, but leaves no doubt what it held.
+    /// The root of the newest version if its slot is not whole but its contents could be determined.
     let standIn: Root?
-    /// Says whether a version is whole that is found without its root.
+    /// Tests whether a version that was found without its root is whole.
     let check: VersionCheck?
-    /// No newer version is to be looked for any more.
+    /// Whether the search for a lost newer version has already been done.
     var hasLookedForLost = false
-    /// What was wrong with the root of a version that was restored.
+    /// What was wrong with the root of a version that was restored at opening.
     package let restored: Damage?
 
     // Guarded by `lock`.
     let lock = Lock()
-    /// Nil: extents are copied.
+    /// Nil if extents are copied.
     private var mapping: Mapping?
     var pinCounts: [UInt64: Pins] = [:]
-    /// The medium has no locks (and the store is open for reading): pins are not taken.
+    /// The medium has no locks (and the store is open for reading), so pins are not taken.
     var lockless = false
     var isWriting = false
     var hasFailed = false
-    /// Why.
+    /// The error that `hasFailed` stands for.
     var failure: FirnError?
-    /// Versions that the file's root does not know of yet; changed by the writer alone.
+    /// The versions whose root is not written yet. Only the writer changes it.
     var pending: PendingVersions?
-    /// The newest version that this store made durable, and the name that leads to it.
+    /// The newest version that this store made durable, together with the name of the file.
     var durableVersion: UInt64?
-    /// The one of which it says so to others.
+    /// The version for which this store holds the lock that marks it as durable.
     var toldDurable: UInt64?
-    /// Threads that are about to write, and those that wait for what they wrote.
+    /// `beginners` is the number of threads that are about to write; `waiting` is the number of threads that wait until their commit is durable.
     var beginners = 0
-    /// Those of them that wait for their turn, as they came: by numbers of `comers`, and how many transactions had begun.
+    /// The writer queue: the tickets (from `comers`) of the waiting threads in order, each with the value of `begun` when it was queued.
     var line: [(number: UInt64, begun: UInt64)] = []
     var comers: UInt64 = 0
     var begun: UInt64 = 0
     var waiting = 0
 
-    // The writer's alone, between `begin` and the end of its transaction.
+    // Used only by the writer, between `begin` and the end of its transaction.
     var space: SpaceState?
     var records: [(version: UInt64, ref: ExtentRef, time: Int64)] = []
     var kept = KeptHistory()
     var keptRef = ExtentRef.none
-    /// Tags of the version that the file is at, while later ones are pending: a crash comes back to it.
+    /// The tags of the durable version, while later versions are pending: a crash returns the file to it.
     var durableTags: [Tag] = []
     var checkpoint: (version: UInt64, ref: ExtentRef) = (0, .none)
-    /// Bytes of the commit records since the checkpoint.
+    /// The total length of the commit records since the checkpoint.
     var logBytes: UInt64 = 0
-    /// How long the file is.
+    /// The length of the file in bytes.
     var length: UInt64 = 0
-    /// The slot of the root that was refused holds it no more.
+    /// The slot of the root that was rejected at opening no longer holds it.
     var hasCleared = false
-    /// Which file it is.
+    /// The identity of the open file in the file system.
     var ownIdentity: FileFacts.Identity?
-    /// Units that the last commit wrote, if it was small: the next one looks for as much in one piece.
+    /// The units that the last commit wrote, if it was small: the next one looks for that many adjacent free units.
     var usualUnits: UInt64 = 0
     static let mostUsualUnits: UInt64 = 1024
-    /// What is given to those commits that make the file longer, and what they should not write more than.
+    /// How many bytes a commit that makes the file longer preallocates, and how many it writes at most for that purpose.
     static let spareBytes: UInt64 = 16 << 10
     static let smallBytes: UInt64 = 24 << 10
     var replacement: Replacement?
 
     // MARK: Creating and opening
 
-    /// An empty store, durable. `overwrite`: replaces what is at `path`. `atFirstCommit`: the file takes its name when the first
-    /// commit is durable, and leaves nothing behind if there is none; until then only this `Store` can reach it. Such a file has no empty version to
-    /// fall back to: if its first commit is damaged, it does not open.
+    /// Creates an empty, durable store. `overwrite` replaces the file at `path`.
+    ///
+    /// With `atFirstCommit` the file gets its name when the first commit is durable. Until then only this `Store` can reach it, and without a commit
+    /// nothing remains of it. Such a file has no empty version to fall back to: if its first commit is damaged, it does not open.
     package static func create(
         path: String, overwrite: Bool, atFirstCommit: Bool = false, key: EncryptionKey? = nil, sources: SourceModes = .none, memory: MemoryBudget = .process,
         calls: (any DiskCalls)? = nil
@@ -117,9 +119,12 @@ package final class Store: @unchecked Sendable {
         return store
     }
 
-    /// Opens what is there, in constant time if its newest root is whole. Never writes if `writable` is false; otherwise it restores a newest root that is damaged (see
-    /// `Store+Restoring`). `check`: says whether a version is whole that is found without its root. Errors `.encrypted` without the key of an encrypted file, `.wrongKey` with
-    /// another's, `.notEncrypted` with a key for any other file.
+    /// Opens a file, in constant time if its newest root is whole.
+    ///
+    /// If `writable` is false, nothing is written; otherwise a damaged newest root is restored (see `Store+Restoring`). `check` tests whether a version that
+    /// was found without its root is whole.
+    /// - Throws: `.encrypted` if the file is encrypted and `key` is nil, `.wrongKey` if `key` is not its key, `.notEncrypted` if the file is not encrypted
+    ///   and `key` is given, `.notThisFormat` if it is not a store, `.damaged` if it cannot be read.
     package static func open(path: String, writable: Bool, key: EncryptionKey? = nil, reading: FileReading = .standard, memory: MemoryBudget = .process, check: VersionCheck? = nil,
                              calls: (any DiskCalls)? = nil) throws(FirnError) -> Store {
         let file = try File(path: path, writable ? .readWrite : .read, calls: calls)
@@ -133,8 +138,8 @@ package final class Store: @unchecked Sendable {
             (found.root, found.why, found.isCorrected) = (lost, why, true)
         }
         if found.root.version == 0, !found.root.isEncrypted, found.why != nil, try file.read(count: Root.slotBytes, at: found.root.secondOffset).contains(where: { $0 != 0 }) {
-            // A root was there, and what it led to was durable before.
-            throw FirnError.damaged(path, what: "the only root of a commit is damaged, and so is what it led to: the file is not empty", byte: found.root.secondOffset)
+            // The slot held a root, and what that root referred to was durable before it.
+            throw FirnError.damaged(path, what: "the only root of a commit is damaged, and so is the data that it referred to: the file is not empty", byte: found.root.secondOffset)
         }
         let knowsAll = found.root.writerFeatures & ~knownWriterFeatures == 0
         return try Store(file: file, path: path, found, isWritable: writable && knowsAll, isBeyondWriting: !knowsAll, reading: reading, memory, check: check, restored: restored)
@@ -166,12 +171,12 @@ package final class Store: @unchecked Sendable {
         if isWritable, replacement == nil, !file.isInherited, !hasFailed, pending == nil, fellBack == nil, standIn == nil { _ = try? truncateTail() }
     }
 
-    /// The file is the parent's of a process that was forked since: nothing of it is read or written here.
+    /// True in a forked child whose parent opened the file. Such a store reads and writes nothing.
     package var isInherited: Bool { file.isInherited }
 
     // MARK: Roots
 
-    /// The newest root that is whole now. Cheap: two small reads.
+    /// Returns the newest root that is whole now. It costs one or two small reads.
     func newestRoot() throws(FirnError) -> Root {
         if !isInherited, let visible = lock.withLock({ pending?.visible }) { return visible }
         for _ in 0..<100 {
@@ -184,7 +189,7 @@ package final class Store: @unchecked Sendable {
                 } catch { if error.isUnread { throw error } }
             }
             let second = secondOffset.load(ordering: .relaxed)
-            // One read for both where they stand near each other.
+            // One read is enough for both slots if they are near each other.
             let isNear = second == 4096
             for offset in isNear ? [0] : [0, second] {
                 let count = isNear ? Int(second) + Root.slotBytes : Root.slotBytes
@@ -197,7 +202,7 @@ package final class Store: @unchecked Sendable {
                 } catch { throw FirnError(error, in: path) }
             }
             if let standIn, newest?.version ?? 0 < standIn.version { newest = standIn }
-            // A root is gone, or was just being written when it was read.
+            // A root is missing, or was being written while it was read.
             if let newest, newest.version >= seen.load(ordering: .relaxed) {
                 try Store.checkFeatures(newest, path)
                 seen.max(newest.version, ordering: .relaxed)
@@ -205,12 +210,12 @@ package final class Store: @unchecked Sendable {
             }
         }
         let last = seen.load(ordering: .relaxed)
-        throw FirnError.damaged(path, what: last == 0 ? "both roots are damaged" : "the root of version \(last) was there, and is damaged", byte: 0)
+        throw FirnError.damaged(path, what: last == 0 ? "both roots are damaged" : "the root of version \(last) was read before, and is now damaged", byte: 0)
     }
 
     static func checkFeatures(_ root: Root, _ path: String) throws(FirnError) {
         if root.formatVersion != Root.format {
-            throw FirnError(.unsupported, "the file has format version \(root.formatVersion), this program knows \(Root.format)", at: .init(file: path),
+            throw FirnError(.unsupported, "the file has format version \(root.formatVersion), this program supports version \(Root.format)", at: .init(file: path),
                             advice: "use a newer version of Firn")
         }
         let unknown = root.readerFeatures & ~knownReaderFeatures
@@ -220,19 +225,20 @@ package final class Store: @unchecked Sendable {
         }
     }
 
-    /// The newest version, other processes' commits included.
+    /// Returns the newest version, including commits of other processes.
     package func latestVersion() throws(FirnError) -> UInt64 { try newestRoot().version }
 
     // MARK: Snapshots
 
-    /// The newest version, or a given one that is still kept (`.notFound` if it is not). It stays readable until released.
+    /// Returns a snapshot of the newest version, or of `version`, which must be kept or tagged. The version stays readable until the snapshot is released.
+    /// - Throws: `.notFound` if `version` is not kept any more or does not exist yet.
     package func snapshot(version: UInt64? = nil) throws(FirnError) -> StoreSnapshot {
         guard !isInherited else { throw file.inherited }
         while true {
             let newest = try newestRoot()
             if let version, version != newest.version { return try keptSnapshot(version) }
             try pin(newest.version)
-            // The pin counts for writers that look after it was set; if the version was dropped before, begin anew.
+            // A pin is seen by writers that look after it was set. If the version was dropped before, start again.
             let now: Root
             do throws(FirnError) { now = try newestRoot() } catch {
                 unpin(newest.version)
@@ -243,7 +249,7 @@ package final class Store: @unchecked Sendable {
         }
     }
 
-    /// A kept version that is not the newest: found by walking the records back, under the newest one's pin.
+    /// Returns a snapshot of a kept or tagged version that is not the newest. It follows the commit records back, while the newest version is pinned.
     private func keptSnapshot(_ version: UInt64) throws(FirnError) -> StoreSnapshot {
         let gone = FirnError(.notFound, "version \(version) is not kept any more", at: .init(file: path))
         let newest = try snapshot()
@@ -253,7 +259,7 @@ package final class Store: @unchecked Sendable {
         guard tag != nil || version >= newest.root.oldestKept else { throw gone }
         try pin(version)
         do throws(FirnError) {
-            // As above: whoever released it meanwhile did so in a version that is there now.
+            // As in `snapshot`: a writer that released this version meanwhile has published a version that is visible now.
             if try newestRoot().oldestKept > version {
                 let now = try snapshot()
                 defer { now.release() }
@@ -281,13 +287,13 @@ package final class Store: @unchecked Sendable {
         }
     }
 
-    /// A version that is pinned already, once more, or one that only the writer knows.
+    /// Returns a snapshot of a version that is already pinned, or of one that only the writer knows.
     func snapshot(pinning root: Root) throws(FirnError) -> StoreSnapshot {
         try pin(root.version)
         return try snapshot(pinned: root)
     }
 
-    /// The same version once more.
+    /// Returns another snapshot of the same version.
     package func snapshot(like other: StoreSnapshot) throws(FirnError) -> StoreSnapshot { try snapshot(pinning: other.root) }
 
     private func snapshot(pinned root: Root) throws(FirnError) -> StoreSnapshot {
@@ -301,8 +307,8 @@ package final class Store: @unchecked Sendable {
         }
     }
 
-    /// The present mapping, or a larger one if the file has outgrown it; nil if extents are to be copied: because that is wanted, because there is no
-    /// mapping to be had, or because nobody who writes sees pins, so that what was found to hash right may change.
+    /// Returns the current mapping, or a larger one if the file has outgrown it. Returns nil if extents are to be copied: because the caller chose that,
+    /// because the file cannot be mapped, or because there are no locks, so that a writer cannot see pins and a verified extent may change.
     func mapping(covering size: UInt64) -> Mapping? {
         lock.withLock {
             if let reach = mapping?.reach, UInt64(reach) < size { mapping = Mapping.watched(file, minimum: Int(size)) }
@@ -310,6 +316,6 @@ package final class Store: @unchecked Sendable {
         }
     }
 
-    /// Extents are copied, not mapped.
+    /// Whether extents are copied instead of mapped.
     package var isCopying: Bool { lock.withLock { mapping == nil || lockless } }
 }

@@ -2,11 +2,11 @@ import FirnBytes
 import FirnDisk
 import Synchronization
 
-/// What can be asked for the bytes behind a reference: a snapshot, or a transaction that has written some of its own.
+/// A source of extents: a snapshot, or a transaction that has also written some itself.
 package protocol ExtentSource: AnyObject {
-    /// The bytes, checked against the reference's hash on first touch; valid while the source lives.
+    /// Returns the bytes of an extent. Their hash is checked on the first read. They are valid while the source lives.
     func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer
-    /// What is charged with what extents decode to.
+    /// The budget that decoded contents of extents are charged to.
     var memory: MemoryBudget { get }
 }
 
@@ -14,21 +14,23 @@ extension ExtentSource {
     package var memory: MemoryBudget { .process }
 }
 
-/// One version of the store, which stays as it is, whatever is committed meanwhile, until released.
+/// One version of the store. It does not change, whatever is committed meanwhile, and stays readable until `release`.
 package final class StoreSnapshot: ExtentSource, Sendable {
+    /// The number of the version.
     package let version: UInt64
-    /// What the layer above stored as its root; none in version 0.
+    /// The reference that the layer above committed as its catalogue; `.none` in version 0.
     package let catalogue: ExtentRef
-    /// Wall time of the commit, nanoseconds since 1970 UTC.
+    /// The wall time of the commit, in nanoseconds since 1970-01-01 UTC.
     package let time: Int64
+    /// The store that the version belongs to.
     package let store: Store
     let root: Root
-    /// What can be read through this version, without its pin.
+    /// The extents that are readable through this version, without its pin.
     package let extents: FileExtents
     package var memory: MemoryBudget { store.memory }
     private let released = Atomic<Bool>(false)
 
-    /// The store has pinned `root.version`; the snapshot gives the pin back.
+    /// The store has pinned `root.version`; `release` removes the pin.
     init(store: Store, root: Root, mapping: Mapping?, limit: UInt64) {
         self.store = store
         self.root = root
@@ -40,16 +42,16 @@ package final class StoreSnapshot: ExtentSource, Sendable {
 
     deinit { release() }
 
-    /// Lets go of the version. What was read stays mapped while the snapshot lives, but may come to hold other bytes.
+    /// Releases the version. Bytes that were read stay mapped while the snapshot lives, but other data may be written there.
     package func release() {
         if !released.exchange(true, ordering: .acquiringAndReleasing) { store.unpin(version) }
     }
 
     package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { try extents.read(ref) }
 
-    /// `Damage` if another program cut the file short while it was read; what was read since the last check may be zeros then.
+    /// Throws `Damage` if another program truncated the file while it was mapped; bytes read since the last check may be zeros then.
     package func checkIntact() throws(Damage) { try extents.checkIntact() }
 
-    /// As `read`, but always hashes.
+    /// Reads like `read`, but always checks the bytes that are in the file now.
     package func readVerifying(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { try extents.readVerifying(ref) }
 }

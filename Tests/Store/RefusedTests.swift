@@ -55,7 +55,7 @@ import Testing
         for wrong in [inside, behind, vacant, ExtentRef(offset: 4096, length: 64, birth: 1, hash: extents[2].hash)] {
             var found: [String] = []
             #expect(try store.verify(live: live + [wrong]) { found.append($0.what) } == nil)
-            #expect(found == ["an extent lies where another does, or in free space"], "\(wrong)")
+            #expect(found == ["an extent overlaps another extent or free space"], "\(wrong)")
         }
         #expect(try store.verify(live: live) { Issue.record("\($0)") } == 0)
     }
