@@ -1,18 +1,18 @@
-// A commit record: what one commit wrote and how the state of space changed. See docs/format/store.md.
+// A commit record: what one commit wrote, and how it changed the state of space. See docs/format/store.md.
 //
 //   "CMT1" · flags 4 · version 8 · time 8 · oldest kept 8 · oldest record 8 · end 8 · checkpoint version 8 · previous 32
 //   · catalogue 32 · checkpoint 32 · listed · released · taken · holes · freed (start, length, age) · history 32
 
 import FirnBytes
 
-/// Units that lie end to end.
+/// A contiguous range of units.
 struct UnitRange: Hashable, Sendable {
     var start: UInt64
     var end: UInt64
     var count: UInt64 { end - start }
 }
 
-/// Space that died: visible in versions birth ≤ v < death.
+/// Dead space: a range that is visible in versions birth ≤ v < death.
 struct DeadRange: Hashable, Sendable {
     var start: UInt64
     var end: UInt64
@@ -34,12 +34,12 @@ struct CommitRecord {
     var catalogue: ExtentRef
     var checkpoint: ExtentRef
     var listed: [ExtentRef] = []
-    /// Sorted by start, each of the following.
+    /// `released`, `taken`, `holes` and `freed` are each sorted by start.
     var released: [UnitRange] = []
     var taken: [UnitRange] = []
     var holes: [UnitRange] = []
     var freed: [DeadRange] = []
-    /// Tags, and which versions are kept; none if there are none.
+    /// The extent of the history (tags and the rule for kept versions); `.none` if there is none.
     var history = ExtentRef.none
 
     func encoded() -> [UInt8] {
@@ -73,7 +73,7 @@ struct CommitRecord {
 }
 
 extension CommitRecord {
-    /// The fields, without the lists.
+    /// Reads the fields before the lists.
     private init(header reader: inout ByteReader) throws(Damage) {
         guard try reader.read(UInt32.self) == CommitRecord.tag else { throw Damage("not a commit record") }
         isWithoutRoot = try reader.read(UInt32.self) & 1 != 0
@@ -88,10 +88,10 @@ extension CommitRecord {
         checkpoint = try ExtentRef(from: &reader)
         guard version > 0, oldestKept <= version, oldestRecord > 0, oldestRecord <= version, checkpointVersion <= version,
               end >= Root.firstEnd, end <= ExtentRef.maximumUnit, checkpoint.isNone == (checkpointVersion == 0),
-              previous.isNone == (version == 1) else { throw Damage("commit record contradicts itself", at: 8) }
+              previous.isNone == (version == 1) else { throw Damage("fields of the commit record contradict each other", at: 8) }
     }
 
-    /// Of a record that is not known to be whole, or to be one: what it says before the lists.
+    /// Reads the fields before the lists of a record that is not known to be whole, or to be a record at all.
     init(beginning bytes: UnsafeRawBufferPointer) throws(Damage) {
         var reader = ByteReader(bytes)
         try self.init(header: &reader)
@@ -102,7 +102,7 @@ extension CommitRecord {
         try self.init(from: &reader)
     }
 
-    /// Leaves the reader where the record ends, but for zero bytes.
+    /// Reads a record. Afterwards the reader is at its end; only zero bytes may follow.
     init(from reader: inout ByteReader) throws(Damage) {
         try self.init(header: &reader)
         let count = try reader.readCount(limit: reader.remaining / 32)
@@ -120,13 +120,14 @@ extension CommitRecord {
             guard age > 0, age <= version else { throw Damage("space freed before it was born", at: reader.position) }
             freed.append(DeadRange(start: range.start, end: range.end, birth: version - age, death: version))
         }
-        // What is there of records that end in zeros is none.
+        // In a record that ends in zeros, this reads `.none`.
         if reader.remaining >= ExtentRef.width { history = try ExtentRef(from: &reader) }
     }
 }
 
 extension CommitRecord {
-    /// What one commit wrote does not overlap: however much a hostile record lists, it is read in the time that the file takes.
+    /// Checks that the listed extents are together not longer than the file. Extents of one commit do not overlap, so this bounds the time in which the lists
+    /// of a hostile record are read.
     func checkListed(within size: UInt64) throws(Damage) {
         var left = size
         for ref in listed {
@@ -156,7 +157,7 @@ extension ByteReader {
         guard count > 0, gap <= ExtentRef.maximumUnit, count <= ExtentRef.maximumUnit,
               last + gap + count <= ExtentRef.maximumUnit else { throw Damage("range of space out of bounds", at: position) }
         let start = last + gap
-        guard start >= 8 else { throw Damage("range of space over a root", at: position) }
+        guard start >= 8 else { throw Damage("range of space overlaps a root slot", at: position) }
         last = start + count
         return UnitRange(start: start, end: last)
     }

@@ -2,22 +2,22 @@ import FirnBytes
 import FirnDisk
 import Synchronization
 
-/// The extents of a file as far as it reached when a version was pinned. Holds the mapping, or copies of what was read; and no pin: an extent is there
-/// as long as some version that holds it is pinned, by whomever.
+/// The extents of a file, up to its length when a version was pinned. Holds the mapping or copies of what was read, but no pin: an extent stays in the
+/// file as long as a version that contains it is pinned elsewhere.
 package final class FileExtents: ExtentSource, Sendable {
     package let store: Store
     package var memory: MemoryBudget { store.memory }
-    /// Nil: extents are copied.
+    /// Nil if extents are copied.
     private let mapping: Mapping?
     let limit: UInt64
-    /// Of an encrypted file: what was opened through this source.
+    /// In an encrypted file: the extents that were decrypted through this source.
     private let held: HeldExtents?
 
     private struct Copy: @unchecked Sendable {
         let ref: ExtentRef
         let bytes: UnsafeRawBufferPointer
     }
-    /// Extents by their offset, each read once. What was given out stays.
+    /// Copied extents by offset, each read once. They live as long as this object.
     private let copies: Mutex<[UInt64: [Copy]]> = Mutex([:])
 
     init(store: Store, mapping: Mapping?, limit: UInt64) {
@@ -50,7 +50,7 @@ package final class FileExtents: ExtentSource, Sendable {
         return bytes
     }
 
-    /// As `read`, but always looks at what is in the file.
+    /// Reads like `read`, but always checks the bytes that are in the file now.
     func readVerifying(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         let bytes = try read(ref)
         guard let mapping else {
@@ -74,7 +74,7 @@ package final class FileExtents: ExtentSource, Sendable {
         }
     }
 
-    /// The bytes as they are in the file.
+    /// Returns the bytes as they are stored.
     private func place(_ ref: ExtentRef, _ mapping: Mapping) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: mapping.base + Int(truncatingIfNeeded: ref.offset), count: Int(truncatingIfNeeded: ref.length))
     }
@@ -110,12 +110,12 @@ package final class FileExtents: ExtentSource, Sendable {
     }
 
     private func checkOwn() throws(Damage) {
-        // The parent may have let go of the version meanwhile.
+        // The parent may have released the version meanwhile.
         if store.isInherited { throw Damage("the file was opened before this process was forked: open it again", at: 0) }
     }
 
-    /// `Damage` if another program cut the file short while it was read; what was read since the last check may be zeros then. Or if the process is a child of the one that
-    /// opened the file.
+    /// Throws `Damage` if another program truncated the file while it was mapped, so that bytes read since the last check may be zeros, or if this process
+    /// is a child of the one that opened the file.
     package func checkIntact() throws(Damage) {
         try checkOwn()
         if let mapping, mapping.isBroken { throw Damage("the file was cut short while it was open", inFileAt: limit) }
@@ -123,7 +123,7 @@ package final class FileExtents: ExtentSource, Sendable {
 }
 
 extension File {
-    /// The bytes of an extent, which hash right (encrypted ones as they are), in memory that the caller gives back (`File.giveBack`).
+    /// Returns a copy of the stored bytes of an extent after checking their hash (sealed bytes are not checked). The caller frees it with `File.giveBack`.
     func copy(_ ref: ExtentRef, isSealed: Bool = false) throws(Damage) -> UnsafeRawBufferPointer {
         let bytes: UnsafeMutableRawBufferPointer
         do throws(FirnError) { bytes = try memory(for: Int(ref.length)) } catch { throw Damage(error.message, isUnread: true).shifted(by: ref.offset) }

@@ -1,5 +1,5 @@
-/// Free ranges, found by size in constant time: bins of sizes a quarter of a power of two apart (Masmano et al., "TLSF", ECRTS 2004),
-/// each a stack of range starts. A stack may hold starts of ranges that have changed since; they are dropped when met.
+/// Free ranges, found by size in constant time: bins of sizes a quarter of a power of two apart (Masmano et al., "TLSF", ECRTS 2004), each with a stack of
+/// range starts. A stack may have starts of ranges that have changed since; they are dropped when they are found.
 struct FreeSpace: Sendable {
     private(set) var map = RangeMap()
     private var bins = [[UInt64]](repeating: [], count: FreeSpace.binCount)
@@ -11,7 +11,7 @@ struct FreeSpace: Sendable {
     var units: UInt64 { map.total }
     var ranges: [UnitRange] { map.ranges }
 
-    /// The bin of ranges of `size` units: sizes in a bin differ by less than a quarter.
+    /// Returns the bin for ranges of `size` units. Sizes in a bin differ by less than a quarter.
     private static func bin(_ size: UInt64) -> Int {
         if size < 8 { return Int(size) }
         let log = 63 - size.leadingZeroBitCount
@@ -38,14 +38,14 @@ struct FreeSpace: Sendable {
         }
     }
 
-    /// False if some of the units are free already.
+    /// Adds units. Returns false if some of them are already free.
     mutating func insert(_ range: UnitRange) -> Bool {
         guard let merged = map.insert(range) else { return false }
         note(merged)
         return true
     }
 
-    /// False if some of the units are not free.
+    /// Removes units. Returns false if some of them are not free.
     mutating func remove(_ range: UnitRange) -> Bool {
         guard let (before, after) = map.remove(range) else { return false }
         if let before { note(before) }
@@ -53,16 +53,16 @@ struct FreeSpace: Sendable {
         return true
     }
 
-    /// Takes off the last free range if it reaches `end`; returns the new end.
+    /// Removes the last free range if it reaches `end`. Returns the new end.
     mutating func trim(end: UInt64) -> UInt64 {
         guard let last = map.last, last.end == end else { return end }
         map.remove(last)
         return last.start
     }
 
-    /// Takes `size` units from the front of one of the lowest ranges, or else of one that is nearly as small as can be; nil if none is large enough.
-    /// Low places first, so that what lives moves down over time and the tail of the file comes free.
-    /// `within`: only from a range of so many units, for more is to come that should lie behind.
+    /// Takes `size` units from the start of one of the lowest ranges that are large enough, otherwise of a range of nearly the smallest sufficient size.
+    /// Returns nil if no range is large enough. Low positions are preferred, so that live data moves down over time and the end of the file becomes free.
+    /// `within` requires a range of at least that many units, because more extents are to follow.
     mutating func take(_ size: UInt64, within whole: UInt64? = nil) -> UnitRange? {
         let whole = max(size, whole ?? size)
         if let range = map.lowest(fitting: whole, among: 64) {
@@ -71,7 +71,7 @@ struct FreeSpace: Sendable {
             return taken
         }
         var bin = FreeSpace.bin(whole)
-        // Ranges of the size's own bin may be a little too small: look at a few.
+        // Ranges in the bin of `whole` itself may be slightly too small, so a few are tried.
         if let found = takeFromBin(bin, size, whole, tries: 8) { return found }
         bin += 1
         while bin < FreeSpace.binCount {
@@ -87,7 +87,7 @@ struct FreeSpace: Sendable {
         return nil
     }
 
-    /// Takes `size` units that begin at `start`; nil if a free range of so many does not begin there.
+    /// Takes `size` units at `start`. Returns nil if no free range of at least that size begins there.
     mutating func take(_ size: UInt64, at start: UInt64) -> UnitRange? {
         guard let range = map.range(holding: start), range.start == start, range.count >= size else { return nil }
         let taken = UnitRange(start: start, end: start + size)

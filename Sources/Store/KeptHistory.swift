@@ -1,46 +1,51 @@
-// What the file says about versions that stay beyond the recent ones: an extent that commit records refer to. See docs/format/store.md, "History: an extent".
+// The history: which versions are kept in addition to the recent ones. Commit records refer to it. See docs/format/store.md, "History: an extent".
 //
 //   "HST1" · zero 4 · versions 8 · seconds 8 · count varint · for each tag: name · version varint · time 8 · end varint · catalogue 32
 
 import FirnBytes
 
-/// Which versions stay readable when later ones are committed. Versions that are tagged, or that somebody reads, stay besides.
+/// The rule for the versions that stay readable when later ones are committed. Tagged and pinned versions stay readable too.
 package struct Retention: Hashable, Sendable {
-    /// So many of the newest; two at least.
+    /// The number of newest versions that are kept, at least 2.
     package let versions: Int
-    /// And those that were the newest at some time within the last so many seconds.
+    /// If set, versions that were the newest at some time within this number of seconds are kept too.
     package let seconds: Int?
 
+    /// Creates a rule. Fewer than 2 versions count as 2; 0 or fewer seconds count as nil.
     package init(versions: Int, seconds: Int? = nil) {
         self.versions = max(versions, 2)
         self.seconds = seconds.flatMap { $0 > 0 ? $0 : nil }
     }
 
+    /// The default: the 8 newest versions.
     package static let standard = Retention(versions: 8)
-    /// What is kept so far, and the new version.
+    /// Keeps all versions that are kept so far, and the new one.
     package static let everything = Retention(versions: .max)
 }
 
-/// A version with a name: it stays until the name is taken away.
+/// A tag: a named version, which is kept until the tag is deleted.
 package struct Tag: Hashable, Sendable {
+    /// The name.
     package var name: String
+    /// The version that the tag refers to.
     package var version: UInt64
-    /// Wall time of the version's commit, nanoseconds since 1970 UTC.
+    /// The wall time of the version's commit, in nanoseconds since 1970-01-01 UTC.
     package var time: Int64
+    /// The catalogue of the version.
     package var catalogue: ExtentRef
-    /// The file's end in that version, in units.
+    /// The `end` of the file in that version, in units.
     var end: UInt64
 
     static let longestName = 100
 
-    /// What is wrong with a name; nil if it may be a tag's. A name must be told from a version, a type and a path where it stands behind an `@`.
+    /// Returns why `name` is not valid for a tag, or nil if it is valid. After an `@`, a name must differ from a version, a type and a path.
     package static func refusal(of name: String) -> String? {
         if name.isEmpty { return "a tag needs a name" }
         if name.utf8.count > longestName { return "a tag's name has at most \(longestName) bytes" }
-        if name.utf8.first == UInt8(ascii: "-") { return "a tag's name does not begin with -" }
-        if name.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) { return "a number is a version, not a tag's name" }
+        if name.utf8.first == UInt8(ascii: "-") { return "a tag's name cannot begin with \"-\"" }
+        if name.utf8.allSatisfy({ $0 >= 48 && $0 <= 57 }) { return "a tag's name cannot be a number: numbers are versions" }
         for byte in name.utf8 where byte <= 0x20 || byte == 0x7F || "@:/\\,\"'".utf8.contains(byte) {
-            return "a tag's name has no spaces, control characters and none of @ : / \\ , \" '"
+            return "a tag's name cannot contain spaces, control characters or any of @ : / \\ , \" '"
         }
         return nil
     }
@@ -48,9 +53,9 @@ package struct Tag: Hashable, Sendable {
 
 struct KeptHistory: Equatable, Sendable {
     static let tag: UInt32 = 0x3154_5348
-    /// Nil: the file does not say.
+    /// Nil if the file has no rule of its own.
     var retention: Retention?
-    /// Ascending by the bytes of their names.
+    /// Sorted by the bytes of their names.
     var tags: [Tag] = []
 
     var isEmpty: Bool { retention == nil && tags.isEmpty }
@@ -80,13 +85,13 @@ struct KeptHistory: Equatable, Sendable {
 
     init() {}
 
-    /// `version`: the one whose record refers to it.
+    /// Reads a history extent. `version` is the one whose record refers to it.
     init(_ bytes: UnsafeRawBufferPointer, version: UInt64) throws(Damage) {
         var reader = ByteReader(bytes)
         guard try reader.read(UInt32.self) == KeptHistory.tag else { throw Damage("not a list of tags") }
-        guard try reader.read(UInt32.self) == 0 else { throw Damage("a list of tags of an unknown form", at: 4) }
+        guard try reader.read(UInt32.self) == 0 else { throw Damage("a list of tags in an unknown format", at: 4) }
         let versions = try reader.read(UInt64.self), seconds = try reader.read(UInt64.self)
-        guard versions != 1, versions > 0 || seconds == 0 else { throw Damage("the number of versions to keep contradicts itself", at: 8) }
+        guard versions != 1, versions > 0 || seconds == 0 else { throw Damage("the versions and seconds to keep contradict each other", at: 8) }
         if versions > 0 { retention = Retention(versions: Int(clamping: versions), seconds: seconds > 0 ? Int(clamping: seconds) : nil) }
         let count = try reader.readCount(limit: reader.remaining / 44)
         tags.reserveCapacity(count)
@@ -96,10 +101,10 @@ struct KeptHistory: Equatable, Sendable {
             let tag = Tag(name: name, version: try reader.readVarint(), time: try reader.read(), catalogue: .none, end: try reader.readVarint())
             let catalogue = try ExtentRef(from: &reader)
             guard Tag.refusal(of: name) == nil, tags.last.map({ $0.name.utf8.lexicographicallyPrecedes(name.utf8) }) ?? true else {
-                throw Damage("a tag's name is not one, or out of order", at: place)
+                throw Damage("a tag has an invalid name or is out of order", at: place)
             }
             guard tag.version > 0, tag.version <= version, tag.end <= ExtentRef.maximumUnit, !catalogue.isNone, catalogue.birth <= tag.version,
-                  catalogue.units.upperBound <= tag.end else { throw Damage("a tag contradicts itself", at: place) }
+                  catalogue.units.upperBound <= tag.end else { throw Damage("fields of a tag contradict each other", at: place) }
             tags.append(Tag(name: name, version: tag.version, time: tag.time, catalogue: catalogue, end: tag.end))
         }
         guard reader.isAtEnd else { throw Damage("bytes after the tags", at: reader.position) }

@@ -1,27 +1,28 @@
 import FirnBytes
 import FirnDisk
 
-/// Says whether all that the catalogue of a version leads to is whole: the layer above knows what refers to what.
+/// Returns whether everything that the catalogue of a version refers to is whole. The layer above implements it, because it knows the references.
 package typealias VersionCheck = @Sendable (_ source: any ExtentSource & Sendable, _ catalogue: ExtentRef) -> Bool
 
-/// Looks for the version after `base` whose root is damaged: its commit record may still be in the file. See docs/format/store.md, "A root that is damaged".
+/// Searches for the version after `base` whose root is damaged: its commit record may still be in the file. See docs/format/store.md,
+/// "A root that is damaged".
 struct LostVersion {
     let salvage: Salvage
-    /// The newest version that has a whole root.
+    /// The root of the newest version that has a whole root.
     let base: Root
     let isWhole: VersionCheck?
-    /// Complete checks of what has no list are long.
+    /// A complete check of a version without a list of extents is slow.
     private static let maximumChecks = 4
-    /// A hostile file may be full of what looks like a record.
+    /// A hostile file may be full of bytes that look like records.
     private static let maximumCandidates = 256
     private static let maximumRecord: UInt64 = 64 << 20
 
-    /// A later version of which only the catalogue is known to be whole: its root and its commit record are damaged, so that no root can be made for it, but recovery finds it.
-    /// An interrupted commit can leave the same. Nil: there is none.
+    /// Returns a later version of which only the catalogue is known to be whole, or nil. Its root and its commit record are damaged, so no root can be made for
+    /// it, but recovery finds it. An interrupted commit can leave the same bytes.
     func unrestorable() throws(FirnError) -> UInt64? {
         guard !base.isEncrypted, !base.isVacant(salvage.bytes(at: slotOffset, atMost: UInt64(Root.slotBytes))) else { return nil }
         let newer = (salvage.strayLeads() + salvage.leads().leads).filter { $0.version > base.version && $0.origin != .place }
-        // A hostile file may be full of what looks like a record.
+        // A hostile file may be full of bytes that look like records.
         let found = newer.prefix(LostVersion.maximumCandidates).first { (try? salvage.read($0.catalogue)) != nil }
         do throws(Damage) { try salvage.checkIntact() } catch { throw FirnError(error, in: salvage.path) }
         return found?.version
@@ -29,11 +30,11 @@ struct LostVersion {
 
     private var slotOffset: UInt64 { base.offset(of: base.version &+ 1) }
 
-    /// The root of that version, as it was or as good; nil: no version after `base` is whole.
+    /// Returns the root of the lost version, as it was or equivalent to it; nil if no version after `base` is whole.
     func find() throws(FirnError) -> Root? {
         guard !base.isEncrypted, base.version < ExtentRef.maximumVersion else { return nil }
         let slot = Array(salvage.bytes(at: slotOffset, atMost: UInt64(Root.slotBytes)))
-        // What is taken away on purpose is not looked for, and no record follows an older root.
+        // A root that was removed on purpose is not searched for. A torn root whose record is not newer than `base` belongs to an older version.
         if base.isVacant(slot) { return nil }
         let torn = slot.withUnsafeBytes { Root(torn: $0, at: slotOffset) }
         var candidates: [(offset: UInt64, version: UInt64, time: Int64)] = []
@@ -47,7 +48,7 @@ struct LostVersion {
                 if record.version > base.version, (record.version - base.version) & 1 == 1, record.version - base.version < 1 << 20 { candidates.append((offset, record.version, record.time)) }
             }
         }
-        // Of two commits with one number the later one was acknowledged last.
+        // Of two commits with the same number, the later one was acknowledged last.
         candidates.sort { ($0.version, $0.time) > ($1.version, $1.time) }
         var checks = 0
         for candidate in candidates.prefix(LostVersion.maximumCandidates) {
@@ -57,9 +58,9 @@ struct LostVersion {
             root.secondSlot = base.secondSlot
             guard holds(root, record) else { continue }
             let isNamed = torn?.record == ref
-            // Of a group only the last version has a root: the others were never durable by themselves.
+            // Only the last version of a group has a root: the others were never durable by themselves.
             if !isNamed, record.isWithoutRoot { continue }
-            // The root that names a record was written after all that it leads to, if the record lists nothing.
+            // If the record lists nothing, its root was written after everything that it refers to was durable.
             if !isNamed, record.listed.isEmpty {
                 checks += 1
                 guard checks <= LostVersion.maximumChecks, let isWhole, isWhole(salvage, record.catalogue) else { continue }
@@ -70,22 +71,22 @@ struct LostVersion {
         return nil
     }
 
-    /// The record and a reference to it: that of the root, if it holds, or one that is made from the bytes at that offset.
+    /// Returns the record at `offset` with a reference to it: the reference in the root, if its hash is valid, or one that is computed from the bytes.
     private func record(at offset: UInt64, named: ExtentRef?) -> (CommitRecord, ExtentRef)? {
         if let named, named.offset == offset, let bytes = try? salvage.read(named), let record = try? CommitRecord(bytes) { return (record, named) }
         var reader = ByteReader(salvage.bytes(at: offset, atMost: LostVersion.maximumRecord))
         guard var record = try? CommitRecord(from: &reader) else { return nil }
         if !record.history.isNone, (try? salvage.read(record.history)) == nil {
-            // Records that name no history may be followed by anything.
+            // A record without a history may be followed by any bytes.
             record.history = .none
         }
-        // It took its own units, to the next extent of the commit at most. The rest was reserved for its lists, and is zero.
+        // The record owns its units, at most up to the next extent of the commit. The space that was reserved after its lists is zero.
         let first = offset / 64
-        // Space past the end of the version before is not listed as taken.
+        // Space after the end of the version before is not listed as taken.
         let grown = first >= base.end && first < record.end ? UnitRange(start: base.end, end: record.end) : nil
         guard let own = grown ?? record.taken.first(where: { $0.start <= first && first < $0.end }) else { return nil }
         let next = record.listed.map { $0.offset / 64 }.filter { $0 > first }.min() ?? .max
-        // Where all that the commit wrote is listed, the rest of the range is the record's.
+        // If everything that the commit wrote is listed, the rest of the range belongs to the record.
         let room = record.listed.isEmpty ? (offset + UInt64(reader.position) + 80 + 63) / 64 : .max
         let end = min(own.end, next, room, salvage.length / 64)
         let bytes = salvage.bytes(at: offset, atMost: end * 64 - min(offset, end * 64))
@@ -93,7 +94,7 @@ struct LostVersion {
         return (record, ExtentRef(offset: offset, length: UInt64(bytes.count), birth: record.version, hash: Hash128(of: bytes)))
     }
 
-    /// Whether the records lead from this one back to the base, each by the hash in the one after it.
+    /// Returns whether the chain of records leads from this one back to the base, each proven by the hash in the next.
     private func follows(_ record: CommitRecord) -> Bool {
         var last = record, left = salvage.length
         while last.version > base.version + 1 {
@@ -107,19 +108,19 @@ struct LostVersion {
         return first.version == 1 && first.catalogue == base.catalogue
     }
 
-    /// Whether the file has all that the root of a newest version must lead to.
+    /// Returns whether the file has everything that the root of a newest version must refer to.
     private func holds(_ root: Root, _ record: CommitRecord) -> Bool {
         guard root.end >= root.secondOffset / 64 + 8, salvage.length >= root.end * 64, root.oldestKept <= root.version, (try? record.checkListed(within: salvage.length)) != nil else { return false }
         return ([root.catalogue, record.checkpoint, record.history].filter { !$0.isNone } + record.listed).allSatisfy { (try? salvage.read($0)) != nil }
     }
 
-    /// With the features that it had, if the hash of the damaged root still proves them; else with all that it may have had.
+    /// Returns the root with its original feature bits, if the hash of the damaged root still proves them; otherwise with all bits that the file may need.
     private func completed(_ root: Root, _ record: CommitRecord, _ slot: [UInt8]) -> Root {
         let readers = Store.knownReaderFeatures & ~ReaderFeature.encryption.bit, writers = Store.knownWriterFeatures
         let needed = base.writerFeatures | (record.history.isNone ? 0 : WriterFeature.history.bit)
         let hash = Array(slot.dropFirst(Root.length - 16).prefix(16))
         if hash.contains(where: { $0 != 0 }) {
-            // A record that was found by scan may be shorter than the room that it has.
+            // A record that was found by the search may be shorter than the space reserved for it.
             for length in stride(from: root.record.length, through: max(root.record.length, 296) - 144, by: -1) {
                 var exact = root
                 exact.record.length = length
@@ -133,7 +134,7 @@ struct LostVersion {
         return safe
     }
 
-    /// The root with those features with which it has the hash; nil if there are none.
+    /// Returns the root with the feature bits that produce this hash; nil if there are none.
     private func withFeatures(_ root: Root, _ needed: UInt64, _ hash: [UInt8]) -> Root? {
         let readers = Store.knownReaderFeatures & ~ReaderFeature.encryption.bit, writers = Store.knownWriterFeatures
         for reader in 0...readers where reader & ~readers == 0 && base.readerFeatures & ~reader == 0 {

@@ -1,7 +1,7 @@
 import FirnBytes
 import Synchronization
 
-/// The opened extents of an encrypted file that somebody holds: who reads one that another holds gets the same. Usable from any thread.
+/// The decrypted extents of an encrypted file that are in memory. Sources that read the same extent share one copy. Can be used from any thread.
 final class OpenedExtents: Sendable {
     private struct Shared {
         private struct Entry { weak var extent: OpenedExtent? }
@@ -24,17 +24,17 @@ final class OpenedExtents: Sendable {
 
     init(_ cipher: ExtentCipher) { self.cipher = cipher }
 
-    /// `sealed`: the bytes in the file.
+    /// Returns the decrypted extent. `sealed` are its stored bytes.
     fileprivate func open(_ ref: ExtentRef, _ sealed: UnsafeRawBufferPointer) throws(Damage) -> OpenedExtent {
         if let known = shared.withLock({ $0[ref] }) { return known }
-        // Others decrypt meanwhile; should one of them be as far with the same extent, there is one copy more for a while.
+        // Decryption runs without the lock. If two threads decrypt the same extent, there is a second copy for a while.
         let extent = try cipher.open(sealed, ref)
         shared.withLock { $0.add(ref, extent) }
         return extent
     }
 }
 
-/// What one source of an encrypted file has opened: it stays in memory as long as the source lives.
+/// The extents that one source of an encrypted file has decrypted. They stay in memory as long as the source.
 final class HeldExtents: Sendable {
     private let opened: OpenedExtents
     private let held: Mutex<[ExtentRef: OpenedExtent]> = Mutex([:])
@@ -57,7 +57,7 @@ final class HeldExtents: Sendable {
             memory.release(Int(clamping: ref.length))
             throw error
         }
-        // What was given out before is what stays.
+        // Pointers into the first copy may be in use, so the first copy is kept.
         return held.withLock { held in
             if let known = held[ref] {
                 memory.release(Int(clamping: ref.length))
@@ -68,6 +68,6 @@ final class HeldExtents: Sendable {
         }.bytes
     }
 
-    /// Opens the bytes as they are in the file now, whatever is in memory.
+    /// Decrypts the bytes that are in the file now, even if the extent is in memory.
     func check(_ ref: ExtentRef, _ sealed: UnsafeRawBufferPointer) throws(Damage) { _ = try opened.cipher.open(sealed, ref) }
 }

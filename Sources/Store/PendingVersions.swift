@@ -1,19 +1,19 @@
 import FirnBytes
 import FirnDisk
 
-/// Versions that were committed since the file's root was written. All of them become durable together, or none does.
+/// The versions that were committed since the file's root was written. They become durable together or not at all.
 struct PendingVersions: Sendable {
     static let mostVersions: UInt64 = 1000
-    /// Of those that somebody waits for.
+    /// The maximum number of versions while threads wait for durability.
     static let mostWaiting: UInt64 = 64
     static let mostBytes: UInt64 = 4 << 20
 
-    /// What the file says.
+    /// The root that is in the file.
     var durable: Root
     var newest: Root
-    /// The newest that readers of this program see, if it is none of the file's.
+    /// The newest version that readers of this process see, if it is pending.
     var visible: Root?
-    /// What they wrote that the newest of them holds, by its place.
+    /// The extents that the group wrote and that its newest version still uses, by offset.
     var listed: [UInt64: ExtentRef] = [:]
     var bytes: UInt64 = 0
 

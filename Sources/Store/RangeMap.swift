@@ -1,19 +1,19 @@
-/// Disjoint ranges of units, ordered, never touching each other: what is added beside a range melts into it.
-/// Kept in sorted pieces of at most 256, so a change moves a few kilobytes at most.
+/// Disjoint, ordered ranges of units that never touch: a range that is added next to another one is merged with it.
+/// The ranges are stored in sorted pieces of at most 256, so a change moves at most a few kilobytes.
 struct RangeMap: Sendable {
     private static let pieceLimit = 256
     private var pieces: [[UnitRange]] = []
     private var firsts: [UInt64] = []
     private(set) var count = 0
-    /// Units in all ranges.
+    /// The number of units in all ranges.
     private(set) var total: UInt64 = 0
 
     var last: UnitRange? { pieces.last?.last }
 
-    /// All ranges, ascending.
+    /// All ranges in ascending order.
     var ranges: [UnitRange] { pieces.flatMap { $0 } }
 
-    /// Position of the last range that begins at or before `unit`.
+    /// Returns the position of the last range that begins at or before `unit`.
     private func position(_ unit: UInt64) -> (piece: Int, index: Int)? {
         var low = 0, high = firsts.count
         while low < high {
@@ -31,14 +31,14 @@ struct RangeMap: Sendable {
         return (piece, low &- 1)
     }
 
-    /// The range that holds `unit`.
+    /// Returns the range that contains `unit`.
     func range(holding unit: UInt64) -> UnitRange? {
         guard let (piece, index) = position(unit) else { return nil }
         let range = pieces[piece][index]
         return unit < range.end ? range : nil
     }
 
-    /// The first of the lowest few ranges that has `size` units.
+    /// Returns the first of the lowest `limit` ranges that has at least `size` units.
     func lowest(fitting size: UInt64, among limit: Int) -> UnitRange? {
         var left = limit
         for piece in pieces {
@@ -49,7 +49,8 @@ struct RangeMap: Sendable {
         return nil
     }
 
-    /// The front of the range that is least larger than `size`, the lowest of several, below `limit` and outside the ascending ranges `barred`.
+    /// Returns the first `size` units of the smallest range that is large enough (the lowest of several), below `limit` and outside the ascending ranges
+    /// `barred`.
     func tightest(fitting size: UInt64, below limit: UInt64, avoiding barred: [UnitRange]) -> UnitRange? {
         var found: UInt64?, room = UInt64.max
         func consider(_ start: UInt64, _ end: UInt64) { if start < end, end - start >= size, end - start < room { (found, room) = (start, end - start) } }
@@ -74,7 +75,7 @@ struct RangeMap: Sendable {
         return pieces[piece][index].end > range.start
     }
 
-    /// Adds units none of which is there yet; returns the range they are part of now, nil (and no change) if some were there.
+    /// Adds units. Returns the merged range that contains them; nil, without a change, if some were already present.
     @discardableResult
     mutating func insert(_ range: UnitRange) -> UnitRange? {
         if overlaps(range) { return nil }
@@ -94,7 +95,7 @@ struct RangeMap: Sendable {
         return merged
     }
 
-    /// Takes away units all of which are there; returns what is left of their range before and after. nil (and no change) if some are missing.
+    /// Removes units. Returns the rest of their range before and after them; nil, without a change, if some are not present.
     @discardableResult
     mutating func remove(_ range: UnitRange) -> (before: UnitRange?, after: UnitRange?)? {
         guard let (piece, index) = position(range.start), pieces[piece][index].end >= range.end else { return nil }

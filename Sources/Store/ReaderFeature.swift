@@ -1,19 +1,19 @@
-/// What a reader must know to understand a file, beyond version 1 of the format: bits of the root (`docs/format/store.md`, "Feature bits"). Written to
-/// files; the numbers never change.
+/// Features that a reader must know, beyond version 1 of the format: bits of the root (`docs/format/store.md`, "Feature bits"). They are written to files;
+/// the numbers never change.
 package enum ReaderFeature: UInt64, CaseIterable, Sendable {
-    /// The presence of a column is that of another one, or lies within it.
+    /// The validity of a column is shared with another one, or stored relative to it.
     case sharedPresence = 0
-    /// Extents and roots are sealed with a key.
+    /// Extents and roots are encrypted.
     case encryption = 1
 
     var bit: UInt64 { 1 << rawValue }
 }
 
-/// What a writer must know so that what it writes fits what is there; readers need not know it. Likewise bits of the root.
+/// Features that a writer must know to keep the file consistent, and that a reader may ignore: bits of the root.
 package enum WriterFeature: UInt64, CaseIterable, Sendable {
-    /// Rows that are sealed are entered into indexes.
+    /// Sealed rows are entered into indexes.
     case indexes = 0
-    /// Versions that have names are kept, and commit records say what else is.
+    /// Tagged versions are kept, and commit records refer to a history.
     case history = 1
     /// Indexes of text have entries of kinds 3 and 4.
     case shortIndexEntries = 2

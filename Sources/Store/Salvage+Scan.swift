@@ -1,16 +1,16 @@
 import FirnBytes
 import FirnDisk
 
-/// What can be found in a damaged file without any reference to it.
+/// Finds parts of a damaged file without any reference to them.
 extension Salvage {
-    /// Calls `body` for every unit of the file that begins with these four bytes, with all bytes from there to the end of the file. `body` returns how many of them it used, or 0:
-    /// the search goes on after those. Of an encrypted file nothing is found: sealed bytes look like nothing.
+    /// Calls `body` for every unit of the file whose first four bytes match, with all bytes from there to the end of the file. `body` returns how many of them
+    /// it used, or 0; the search continues after those. In an encrypted file nothing is found, because sealed bytes cannot be recognised.
     package func forEachUnit(beginningWith magic: (UInt32) -> Bool, _ body: (_ offset: UInt64, _ bytes: UnsafeRawBufferPointer) -> Int) {
         guard cipher == nil else { return }
         let end = min(length, UInt64(mapping.reach))
         var offset = Root.aloneOffset, dataEnd: UInt64 = 0
         while offset + 4 <= end {
-            // Holes are passed over: there may be terabytes of them.
+            // Holes are skipped: there may be terabytes of them.
             if offset >= dataEnd {
                 guard let data = file.data(from: offset), data.lowerBound < end else { return }
                 offset = max(offset, data.lowerBound / 64 * 64)
@@ -25,7 +25,7 @@ extension Salvage {
         }
     }
 
-    /// The identities that roots name: of the whole ones, or, where none is whole, of what is left of others.
+    /// The identities in the whole roots, or in the damaged ones if none is whole.
     package var identities: [Hash128] {
         let slots = Salvage.slots(mapping, length), whole = slots.compactMap(\.whole)
         var found: [Hash128] = []
@@ -33,19 +33,19 @@ extension Salvage {
         return found
     }
 
-    /// What the newest whole root says: its version, and how many bytes the file had with it.
+    /// The version of the newest whole root, and the length of the file in bytes that it requires.
     package var newestRoot: (version: UInt64, length: UInt64)? {
         Salvage.slots(mapping, length).compactMap(\.whole).max { $0.version < $1.version }.map { ($0.version, $0.end * 64) }
     }
 
-    /// Whether the slot next to the newest whole root holds neither a root nor what a vacant slot holds: it may have led to a newer version.
+    /// Whether the other slot than that of the newest whole root is neither a root nor vacant: it may have referred to a newer version.
     package var hasDamagedSlot: Bool {
         guard let root = Salvage.slots(mapping, length).compactMap(\.whole).max(by: { $0.version < $1.version }), root.version > 0, !root.isAlone else { return false }
         let offset = root.offset(of: root.version &+ 1), slot = bytes(at: offset, atMost: UInt64(Root.slotBytes))
         return !root.isVacant(slot) && (try? Root(slot: slot, at: offset)) == nil
     }
 
-    /// Adds an extent that was made of what was found; its reference is read like those of the file.
+    /// Adds an extent in memory that was reconstructed from recovered data. Its reference can be read like those of the file.
     package func add(_ bytes: [UInt8]) -> ExtentRef {
         added.withLock { added in
             let after = (added.keys.map { $0.units.upperBound * 64 }.max() ?? 0)
@@ -57,6 +57,6 @@ extension Salvage {
 }
 
 extension Salvage.Lead {
-    /// To version 1, whose segments were found by a search.
+    /// Returns a lead to version 1, whose segments were found by a search.
     package static func bySearch(time: Int64) -> Salvage.Lead { Salvage.Lead(version: 1, time: time, catalogue: .none, origin: .search) }
 }

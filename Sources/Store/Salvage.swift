@@ -2,41 +2,44 @@ import FirnBytes
 import FirnDisk
 import Synchronization
 
-/// A file of which nothing is believed but what hashes right: for getting out what damage has left. Needs no root, no record, no length that holds;
-/// never writes, takes no locks.
+/// Reads a damaged file for recovery. Only bytes with a valid hash are trusted. It needs no valid root, record or length, never writes, and takes no locks.
 package final class Salvage: ExtentSource, Sendable {
-    /// A catalogue that something in the file leads to.
+    /// A catalogue that a reference in the file leads to.
     package struct Lead: Hashable, Sendable {
         package enum Origin: Hashable, Sendable {
-            /// A root that is whole, or what is left of one.
+            /// The reference is in a root, whole or damaged.
             case root(isWhole: Bool)
-            /// A commit record (or a tag), reached from a root or found lying about.
+            /// The reference is in a commit record or a tag, reached from a root or found by a search.
             case record(isReached: Bool)
-            /// Where a file of one commit has its catalogue: no hash is known of it.
+            /// The position of the catalogue in an inline file. No hash of it is known.
             case place
-            /// No catalogue: segments were found by a search through the file.
+            /// There is no catalogue: segments were found by a search through the file.
             case search
         }
-        /// 0 if the number is not known: it is taken from roots and records alone whose hash holds.
+        /// The version, or 0 if it is not known. It is taken only from roots and records with a valid hash.
         package var version: UInt64
+        /// The wall time of the commit, in nanoseconds since 1970-01-01 UTC; 0 if it is not known.
         package var time: Int64
+        /// The reference of the catalogue.
         package var catalogue: ExtentRef
+        /// The kind of evidence for the catalogue.
         package var origin: Origin
     }
 
     package let path: String
-    /// Bytes that the file has.
+    /// The length of the file in bytes.
     package let length: UInt64
     let file: File
     let mapping: Mapping
     private let verified: VerifiedExtents
-    /// Of an encrypted file: its cipher, and what was opened with it.
+    /// In an encrypted file: its cipher, and the extents that were decrypted with it.
     let cipher: ExtentCipher?
     private let held: HeldExtents?
-    /// Extents that the file does not have: `Salvage+Scan`.
+    /// Extents that are not in the file: `Salvage+Scan`.
     let added: Mutex<[ExtentRef: FixedBytes]> = Mutex([:])
 
-    /// Errors `.encrypted`, `.wrongKey` and `.notEncrypted` as when a store is opened.
+    /// Opens a file for recovery.
+    /// - Throws: `.encrypted`, `.wrongKey` and `.notEncrypted` as when a store is opened.
     package convenience init(path: String, key: EncryptionKey? = nil) throws(FirnError) {
         let file = try File(path: path, .read)
         guard !file.isDirectory else { throw FirnError(.notThisFormat, "it is a directory", at: .init(file: path)) }
@@ -56,25 +59,25 @@ package final class Salvage: ExtentSource, Sendable {
         held = cipher.map { HeldExtents(OpenedExtents($0), .process) }
     }
 
-    /// The cipher of an encrypted file; nil: it is not encrypted. One root that the key opens is enough, whole or not: what opens is vouched for by its tag.
+    /// Returns the cipher of an encrypted file, or nil if the file is not encrypted. One root that the key opens is enough, whole or not: its tag proves it.
     private static func cipher(of slots: [Slot], _ key: EncryptionKey?) throws(FirnError) -> ExtentCipher? {
         let whole = slots.compactMap(\.whole), isSealed = whole.contains { $0.seal != nil }
-        // What is left of a root that is not whole may say anything: it is asked only where no other is there.
+        // A root that is not whole is untrusted; it is used only if there is no whole root.
         guard isSealed || (whole.isEmpty && key != nil && slots.contains { $0.torn?.seal != nil }) else {
             guard key == nil || whole.isEmpty else { throw FirnError(.notEncrypted, "the file is not encrypted, and a key was given", advice: "recover it without the key") }
             return nil
         }
-        guard let key else { throw FirnError(.encrypted, "the file is encrypted", advice: "give the key that it was written with") }
+        guard let key else { throw FirnError(.encrypted, "the file is encrypted", advice: "recover it with the key that it was written with") }
         for root in whole + slots.compactMap({ $0.whole == nil ? $0.torn : nil }) {
             guard let seal = root.seal else { continue }
             let cipher = try ExtentCipher(key, salt: seal.salt, identity: root.identity)
             if (try? root.unsealed(cipher)) != nil { return cipher }
         }
-        guard isSealed else { throw FirnError(.damaged, "nothing can be recovered: no root is left of the encrypted file, or the key is not its own") }
+        guard isSealed else { throw FirnError(.damaged, "nothing can be recovered: no root of the encrypted file is left, or the key is wrong") }
         throw FirnError(.wrongKey, "the key is not the one that the file was encrypted with")
     }
 
-    /// The bytes, if they hash right.
+    /// Returns the bytes of an extent if their hash is valid.
     package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         if let added = added.withLock({ $0[ref] }) { return added.bytes }
         var bytes = try place(ref)
@@ -88,7 +91,8 @@ package final class Salvage: ExtentSource, Sendable {
         return bytes
     }
 
-    /// The bytes at that place, without a check of their hash: it may lead to bytes that have a hash of their own, and is never handed out itself. Of an encrypted file only what its tag vouches for.
+    /// Returns the bytes of an extent without checking their hash, to find references to bytes that have a hash of their own; they must not be output
+    /// themselves. In an encrypted file only bytes with a valid tag are returned.
     package func readUnverified(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer { cipher == nil ? try place(ref) : try read(ref) }
 
     private func place(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
@@ -99,7 +103,7 @@ package final class Salvage: ExtentSource, Sendable {
         return mapping.bytes(at: Int(ref.offset), count: Int(ref.length))
     }
 
-    /// As much of it as the file has left.
+    /// Returns the part of an extent that is in the file, without checking its hash.
     package func readBeginning(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         guard ref.offset < length else { throw Damage("reference to bytes outside the file", inFileAt: ref.offset) }
         var part = ref
@@ -109,12 +113,12 @@ package final class Salvage: ExtentSource, Sendable {
 
     // MARK: Leads
 
-    /// A place where a root may be.
+    /// A position where a root may be.
     struct Slot {
-        /// Its hash holds: as it is, or after one bit of it was corrected.
+        /// The root, if its hash is valid as stored or after one bit was corrected.
         var whole: Root?
         var isCorrected = false
-        /// What it says, as far as that can be read.
+        /// The fields of a root with an invalid hash, as far as they can be read.
         var torn: Root?
     }
 
@@ -127,7 +131,8 @@ package final class Salvage: ExtentSource, Sendable {
         }
     }
 
-    /// What the roots lead to, newest first, whether they are whole or not; then what the records lead to that these name, and tags. And the versions of the tags.
+    /// Returns the catalogues that roots refer to, whole or not, newest first, and those that the records and tags reached from them refer to; and the versions
+    /// of the tags.
     package func leads() -> (leads: [Lead], tags: [String: UInt64]) {
         var leads: [Lead] = [], records: [ExtentRef] = [], histories: Set<ExtentRef> = [], tags: [String: UInt64] = [:], claimed: [(Int, UInt64)] = []
         for slot in Salvage.slots(mapping, length) {
@@ -137,7 +142,8 @@ package final class Salvage: ExtentSource, Sendable {
                 root = opened
             }
             guard root.version > 0, !root.catalogue.isNone else { continue }
-            // What is left of a root may have another number than it had: its record knows, and where there is none it is the first. The tag of a sealed root stands for its number.
+            // The version in a damaged root may be wrong. Its record has the right one, and a root without a record is that of version 1. A sealed root's tag
+            // covers its version.
             if slot.whole == nil, cipher == nil {
                 if root.record.isNone {
                     root.version = root.catalogue.offset == Root.aloneOffset ? 1 : 0
@@ -149,7 +155,7 @@ package final class Salvage: ExtentSource, Sendable {
             leads.append(Lead(version: root.version, time: root.time, catalogue: root.catalogue, origin: .root(isWhole: slot.whole != nil && !slot.isCorrected)))
             records.append(root.record)
         }
-        // Where neither the root nor its record holds, the number counts if it follows that of the other root.
+        // If neither the root nor its record is valid, the version counts if it follows that of the other root.
         for (index, version) in claimed where !leads.enumerated().contains(where: { $0 != index && $1.origin == .root(isWhole: true) && $1.version &+ 1 == version }) {
             (leads[index].version, leads[index].time) = (0, 0)
         }
@@ -171,16 +177,16 @@ package final class Salvage: ExtentSource, Sendable {
         return (Salvage.sorted(leads), tags)
     }
 
-    /// `Damage` if the file was cut short while it was read.
+    /// Throws `Damage` if the file was truncated while it was mapped.
     package func checkIntact() throws(Damage) { if mapping.isBroken { throw Damage("the file was cut short while it was open", inFileAt: length) } }
 
-    /// What commit records lead to that lie anywhere in the file, newest first; last, the position of the catalogue of a file of one commit. A record found by scan has a number
-    /// if it is the first one, or if the record before it, whose hash it has, has the number before.
+    /// Returns the catalogues that commit records anywhere in the file refer to, newest first, and finally the position of the catalogue of an inline file. A
+    /// record found by the search has a version if it is the first, or if the record before it, proven by its hash, has the version before.
     package func strayLeads() -> [Lead] {
-        // What is sealed looks like nothing.
+        // Sealed bytes cannot be recognised.
         guard cipher == nil else { return [] }
         var leads: [Lead] = []
-        // What proves numbers is hashed within the time that the file takes, however many records of a hostile file name long ones.
+        // The records that prove versions are hashed at most once the length of the file, however many long ones a hostile file names.
         var left = length
         scanRecords { _, record in
             let isNumbered = follows(record, &left)
@@ -194,7 +200,7 @@ package final class Salvage: ExtentSource, Sendable {
         return leads
     }
 
-    /// Calls `body` with the beginning of everything in the file that looks like a commit record, without its lists: nothing proves it yet.
+    /// Calls `body` with every commit record in the file, without its lists. Nothing proves these records yet.
     func scanRecords(_ body: (_ offset: UInt64, CommitRecord) -> Void) {
         forEachUnit(beginningWith: { $0 == CommitRecord.tag }) { offset, bytes in
             if offset >= UInt64(Root.slotBytes), let record = try? CommitRecord(beginning: bytes), record.version <= ExtentRef.maximumVersion { body(offset, record) }
@@ -202,13 +208,13 @@ package final class Salvage: ExtentSource, Sendable {
         }
     }
 
-    /// The bytes of the file from `offset`, at most `count`, whatever they are.
+    /// Returns at most `count` bytes of the file from `offset`, unchecked.
     func bytes(at offset: UInt64, atMost count: UInt64) -> UnsafeRawBufferPointer {
         let end = min(length, UInt64(mapping.reach))
         return offset < end ? mapping.bytes(at: Int(offset), count: Int(min(count, end - offset))) : UnsafeRawBufferPointer(start: nil, count: 0)
     }
 
-    /// Whether the record before proves the number of this one; `left`: bytes that may be hashed for that.
+    /// Returns whether the record before proves the version of this one. `left` is the number of bytes that may still be hashed for that.
     private func follows(_ record: CommitRecord, _ left: inout UInt64) -> Bool {
         if record.previous.isNone { return record.version == 1 }
         guard record.previous.length <= left else { return false }
@@ -217,7 +223,7 @@ package final class Salvage: ExtentSource, Sendable {
         return previous.version + 1 == record.version
     }
 
-    /// Newest first; each once. Versions may have a catalogue in common.
+    /// Sorts by version, newest first, without duplicates. Versions may share a catalogue.
     private static func sorted(_ leads: [Lead]) -> [Lead] {
         var seen: [UInt64: Set<ExtentRef>] = [:]
         return leads.filter { !$0.catalogue.isNone }.sorted { $0.version > $1.version }.filter { seen[$0.version, default: []].insert($0.catalogue).inserted }
@@ -225,7 +231,7 @@ package final class Salvage: ExtentSource, Sendable {
 }
 
 extension Root {
-    /// What a slot says whose hash does not hold: to be believed as far as what it leads to does, and of an encrypted file as far as its tag does.
+    /// Reads the fields of a slot whose hash is invalid. They are trusted only as far as hashes of what they refer to, or a sealed root's tag, prove them.
     init?(torn slot: UnsafeRawBufferPointer, at offset: UInt64) {
         var reader = ByteReader(slot, at: 12)
         guard let length: UInt32 = try? reader.read(), let readers: UInt64 = try? reader.read(), let writers: UInt64 = try? reader.read(),

@@ -1,4 +1,4 @@
-// The state of space of one version, as its writer holds it, and its checkpoint extent. See docs/format/store.md.
+// The state of space of one version in memory, and its checkpoint extent. See docs/format/store.md.
 //
 //   "SPC1" · zero 4 · version 8 · end 8 · free: ranges · pending: ranges, each with birth and (death - birth)
 
@@ -6,7 +6,7 @@ import FirnBytes
 
 struct SpaceState: Sendable {
     static let tag: UInt32 = 0x3143_5053
-    /// The version this is the state of.
+    /// The version that this is the state of.
     private(set) var version: UInt64 = 0
     private(set) var free = FreeSpace()
     var end: UInt64
@@ -15,27 +15,27 @@ struct SpaceState: Sendable {
     /// Dead ranges by their first unit.
     private(set) var pending: [UInt64: DeadRange] = [:]
     private(set) var pendingUnits: UInt64 = 0
-    /// Made free in memory, not yet said so by a commit.
+    /// Ranges that were released in memory and are not in a commit yet.
     private(set) var releasedUnsaved: [UnitRange] = []
-    /// Starts of pending ranges in the order of their deaths, from `queueHead` on.
+    /// Starts of pending ranges, ordered by death, from `queueHead` on.
     private var queue: [UInt64] = []
     private var queueHead = 0
-    /// Starts of pending ranges that a pinned version holds, by that version.
+    /// Starts of pending ranges that a pinned version can see, by that version.
     private var blocked: [UInt64: [UInt64]] = [:]
 
-    /// Set when a hostile file's dead ranges turn out to overlap: nothing may be written then.
+    /// Set if dead ranges of a hostile file overlap: nothing may be written then.
     private(set) var contradiction: Damage?
 
-    /// The empty store's: all between the two slots is free.
+    /// Creates the state of the empty store: all units between the two slots are free.
     init(secondOffset: UInt64) {
         secondSlot = secondOffset / 64
         end = secondSlot + 8
         _ = free.insert(UnitRange(start: 8, end: secondSlot))
     }
 
-    /// Steps to the first version of a file that began alone, which has no record: units up to `end` are its.
+    /// Advances to the first version of an inline file, which has no record: it owns the units up to `end`.
     mutating func beginAlone(end used: UInt64) {
-        precondition(version == 0 && used <= secondSlot, "only a file's first commit stands alone, before the second slot")
+        precondition(version == 0 && used <= secondSlot, "only the first commit of a file can be inline, and it must end before the second slot")
         if used > 8 { _ = free.remove(UnitRange(start: 8, end: used)) }
         version = 1
     }
@@ -44,7 +44,7 @@ struct SpaceState: Sendable {
 
     // MARK: Life of a transaction
 
-    /// Frees what nobody can see: every version from `protected` on is kept, and those in `pins` besides.
+    /// Frees pending ranges that no version can see: every version from `protected` on is kept, and those in `pins` too.
     mutating func release(protected: UInt64, pins: [UInt64]) {
         let held = Set(pins.filter { $0 < protected }), pins = held.sorted()
         for pin in blocked.keys where !held.contains(pin) {
@@ -63,7 +63,7 @@ struct SpaceState: Sendable {
 
     private mutating func settle(_ start: UInt64, _ pins: [UInt64]) {
         let dead = pending[start]!
-        // The first pin from its birth on: many versions may be pinned or tagged.
+        // Binary search for the first pin since its birth: many versions may be pinned or tagged.
         var low = 0, high = pins.count
         while low < high {
             let middle = (low + high) / 2
@@ -80,8 +80,8 @@ struct SpaceState: Sendable {
         }
     }
 
-    /// A place, the one behind `last` if that is free; else, if there is one, where `expected` units have room. What is written together should lie
-    /// together, but never at the price of a longer file.
+    /// Allocates units: at `last` if they are free, otherwise in a range with space for `expected` units if there is one, otherwise in any free range or at the
+    /// end. Extents that are written together should be adjacent, but the file must not grow for that.
     mutating func allocate(_ size: UInt64, behind last: UInt64? = nil, expected: UInt64 = 0) -> UnitRange {
         if let last, let taken = free.take(size, at: last) { return taken }
         if expected > size, let taken = free.take(size, within: expected) { return taken }
@@ -89,38 +89,38 @@ struct SpaceState: Sendable {
         return extend(by: size)
     }
 
-    /// Units after all that are in use.
+    /// Allocates units after all that are in use.
     mutating func extend(by size: UInt64) -> UnitRange {
         let range = UnitRange(start: end, end: end + size)
         end = range.end
         return range
     }
 
-    /// The lowest place that is large enough, however many smaller ones lie before it, outside `barred`; behind all if there is none.
+    /// Allocates the lowest free units that are large enough, outside `barred`; units at the end if there are none.
     mutating func allocateLowest(_ size: UInt64, avoiding barred: [UnitRange]) -> UnitRange {
         let found = barred.isEmpty ? free.map.lowest(fitting: size, among: .max) : free.map.tightest(fitting: size, below: .max, avoiding: barred)
         if let found { return take(UnitRange(start: found.start, end: found.start + size)) }
         return extend(by: size)
     }
 
-    /// Takes units that are free.
+    /// Allocates these free units.
     mutating func take(_ range: UnitRange) -> UnitRange {
-        precondition(free.remove(range), "a place was taken twice")
+        precondition(free.remove(range), "a range of units was allocated twice")
         return range
     }
 
-    /// Gives back what the running transaction allocated.
+    /// Frees units that the running transaction allocated.
     mutating func giveBack(_ range: UnitRange) {
         precondition(free.insert(range), "an extent was freed twice")
         end = free.trim(end: end)
     }
 
-    /// Takes a range that was free, for it lies past the end of what is kept.
+    /// Removes a range from the free ones because it is after the end that is kept.
     mutating func takeHole(_ range: UnitRange) {
-        precondition(free.remove(range), "a hole was not free: the state contradicts itself")
+        precondition(free.remove(range), "a hole was not free")
     }
 
-    /// The commit of `version` is durable: what it freed is pending from now on.
+    /// Records that the commit of `version` is durable: what it freed is pending from now on.
     mutating func committed(_ version: UInt64, freed: [DeadRange]) {
         self.version = version
         releasedUnsaved.removeAll(keepingCapacity: true)
@@ -135,7 +135,7 @@ struct SpaceState: Sendable {
 
     // MARK: Checkpoint
 
-    /// Where dead space lies over other dead space, in bytes: only in a hostile file, and nothing may be written of it.
+    /// Returns the offset in bytes where dead space overlaps other dead space. This happens only in a hostile file, to which nothing may be written.
     func overlap(with freed: [DeadRange]) -> UInt64? {
         let dead = (Array(pending.values) + freed).sorted { $0.start < $1.start }
         return zip(dead, dead.dropFirst()).first { $0.end > $1.start }.map { $1.start * 64 }
@@ -183,7 +183,7 @@ struct SpaceState: Sendable {
         for dead in all.sorted(by: { ($0.death, $0.start) < ($1.death, $1.start) }) { addPending(dead) }
     }
 
-    /// Steps to the next version. `Damage` if the record contradicts the state.
+    /// Advances to the next version. Throws `Damage` if the record contradicts the state.
     mutating func apply(_ record: CommitRecord) throws(Damage) {
         guard record.version == version + 1 else { throw Damage("commit records out of order") }
         for range in record.released {
@@ -193,7 +193,7 @@ struct SpaceState: Sendable {
             pendingUnits -= range.count
         }
         end = free.trim(end: end)
-        guard record.end >= end else { throw Damage("the end of a commit lies before the end of its space") }
+        guard record.end >= end else { throw Damage("the end of a commit is before the end of its space") }
         for range in record.taken where !free.remove(range) { throw Damage("a commit takes space that was not free") }
         for range in record.holes {
             guard range.start >= end, range.end < record.end, free.insert(range) else { throw Damage("a commit leaves a hole out of bounds") }
@@ -208,10 +208,10 @@ struct SpaceState: Sendable {
         version = record.version
     }
 
-    /// After the last `apply`: the queue forgets what later records released.
+    /// Removes ranges that later records released from the queue. It is called after the last `apply`.
     mutating func settleQueue() {
         queue = queue[queueHead...].filter { pending[$0] != nil }
-        // A start may have been freed, released and freed again: keep its last place, the one of its present death.
+        // A start may have been freed, released and freed again: only its last position, that of its current death, is kept.
         var seen = Set<UInt64>()
         queue = queue.reversed().filter { seen.insert($0).inserted }.reversed()
         queueHead = 0

@@ -1,19 +1,19 @@
 import FirnBytes
 import FirnDisk
 
-/// Files of one commit: a root and one extent, and not a byte more.
+/// Inline files: one commit, stored as a root and one extent.
 extension StoreTransaction {
-    /// The longest extent that a file may begin alone with.
+    /// The maximum length of the extent of an inline file, in bytes.
     package static let mostAlone = Int(Root.mostSecondSlot * 4096 - Root.aloneOffset)
 
-    /// Whether nobody but this program can have seen the store, so that its first commit may say where the second slot will be.
+    /// Whether the file can become an inline file: no other process can have seen it, so its first commit may set the position of the second slot.
     package var mayStandAlone: Bool { base.version == 0 && store.replacement != nil && !store.isEncrypted }
 
-    /// Makes these bytes, and nothing that the transaction wrote besides, the catalogue of version 1, durably, and ends the transaction. They lie
-    /// right behind the root; the file ends with them. The next commit has to write anew whatever of them it keeps.
+    /// Commits these bytes as the catalogue of version 1 of an inline file, durably, and ends the transaction; nothing else that it wrote is kept. The bytes
+    /// follow the root, and the file ends with them. The next commit must rewrite what it keeps of them.
     @discardableResult
     package func commitAlone(_ bytes: [UInt8]) throws(FirnError) -> UInt64 {
-        precondition(mayStandAlone && bytes.count <= StoreTransaction.mostAlone, "only a small file that has no name yet can be committed alone")
+        precondition(mayStandAlone && bytes.count <= StoreTransaction.mostAlone, "only a small file that has no name yet can be committed as an inline file")
         guard !store.isInherited else { throw store.file.inherited }
         do throws(FirnError) {
             try lock.withLock { () throws(FirnError) in
@@ -51,7 +51,7 @@ extension StoreTransaction {
         store.replacement = nil
         store.published(version)
         store.secondOffset.store(root.secondOffset, ordering: .relaxed)
-        // The next writer begins from the file.
+        // The next writer loads its state from the file.
         store.space = nil
         (store.records, store.checkpoint, store.logBytes) = ([], (0, .none), 0)
         (store.kept, store.keptRef) = (KeptHistory(), .none)

@@ -7,7 +7,8 @@ extension Store {
     static let listedBytes: UInt64 = 256 << 10
     static let minimumLog: UInt64 = 16 << 10
 
-    /// Becomes the writer. Error `.locked` if somebody writes already, in this process or another, for longer than `wait` says.
+    /// Begins a transaction and takes the write lock.
+    /// - Throws: `.locked` if another transaction, of this process or another one, runs for longer than `wait` allows.
     package func begin(wait: WriterPatience = .always) throws(FirnError) -> StoreTransaction {
         guard !isInherited else { throw file.inherited }
         if isBeyondWriting { throw beyondWriting }
@@ -18,18 +19,18 @@ extension Store {
             if pending?.isFull(waiting: 0) ?? false {
                 try lookAtFile()
                 try publishPending()
-                // Other programs wait for it since the first of these versions.
+                // Other processes have been waiting since the first of these versions.
                 file.unlock(at: Store.writerLock)
             }
-            // With versions pending it is locked still.
+            // While versions are pending, the lock is still held.
             if pending == nil, !(try takeWriterLock(wait, until: end)) {
-                throw FirnError(.locked, "the file is being written by another process", at: .init(file: path), advice: "try again when that has ended")
+                throw FirnError(.locked, "the file is being written by another process", at: .init(file: path), advice: "try again when that process has finished")
             }
-            // Whoever compacts holds the lock until the new file has the name: what is written here after that would be lost.
+            // A compaction holds the lock until the new file has the name: whatever is written to the old file after that would be lost.
             try lookAtFile()
             try restoreNewest()
             let base = try writersSnapshot()
-            // Another process may have begun to use what this program does not know, after it opened the file.
+            // Another process may have begun to use an unknown feature after this process opened the file.
             guard base.root.writerFeatures & ~Store.knownWriterFeatures == 0 else {
                 throw beyondWriting
             }
@@ -44,7 +45,7 @@ extension Store {
                 if pending == nil { durableTags = kept.tags }
                 (space, records, checkpoint, logBytes, keptRef) = loaded
             }
-            // The version that the file is at stays whole until another is durable.
+            // The durable version stays whole until a later one is durable.
             let durable = pending?.durable.version ?? base.version
             let protected = min(base.root.oldestKept, durable == 0 ? 0 : durable - 1)
             space!.release(protected: protected, pins: try pins(newest: base.version) + (kept.tags + durableTags).map(\.version))
@@ -58,8 +59,8 @@ extension Store {
     }
 
     private var beyondWriting: FirnError {
-        FirnError(.unsupported, "the file has something that this program cannot keep up when it writes", at: .init(file: path),
-                  advice: "use a newer version of Firn; it can be read with this one")
+        FirnError(.unsupported, "the file uses a feature that this program cannot maintain when it writes", at: .init(file: path),
+                  advice: "use a newer version of Firn to write it; this version can read it")
     }
 
     func endWriting() {
@@ -72,14 +73,17 @@ extension Store {
 }
 
 extension StoreTransaction {
-    /// Makes the transaction's extents and `catalogue` the newest version, durably (or as `durability` says), and ends the transaction. `retention` says which versions stay readable
-    /// (none given: what the file says). Returns the version. After an error the store is as before, and refuses further commits until reopened if a write or sync failed.
+    /// Commits the transaction's extents and `catalogue` as the newest version, and ends the transaction. `durability` determines when it returns; `retention`
+    /// determines which versions stay readable, by default the rule in the file.
+    ///
+    /// After an error the store is unchanged. If a write or a sync failed, it rejects further commits until it is opened again.
+    /// - Returns: the version.
     @discardableResult
     package func commit(catalogue: ExtentRef, retention: Retention? = nil, time: Int64? = nil, durability: Durability = .full) throws(FirnError) -> UInt64 {
         try commit(catalogue: catalogue, retention, time: time, forcingCheckpoint: false, durability)
     }
 
-    /// The newest `keep` versions (at least two) stay readable.
+    /// Commits like `commit(catalogue:retention:time:durability:)`; the newest `keep` versions (at least two) stay readable.
     @discardableResult
     package func commit(catalogue: ExtentRef, keep: Int, durability: Durability = .full) throws(FirnError) -> UInt64 {
         try commit(catalogue: catalogue, Retention(versions: keep), forcingCheckpoint: false, durability)
@@ -104,9 +108,9 @@ extension StoreTransaction {
         return version
     }
 
-    /// True if the root is left to a later commit.
+    /// Writes the version. Returns true if the root is left to a later commit.
     private func publish(catalogue: ExtentRef, _ retention: Retention?, _ ownTime: Int64?, _ forcingCheckpoint: Bool, _ durability: Durability) throws(FirnError) -> Bool {
-        // What was read as zeros since the file was cut short must not be written down.
+        // If the file was truncated while it was mapped, zeros may have been read; nothing based on them may be committed.
         do throws(Damage) { try base.checkIntact() } catch { throw FirnError(error, in: store.path) }
         let time = ownTime ?? max(Machine.wallNanoseconds, base.time)
         let oldestKept = oldestKept(retention ?? history?.retention ?? store.kept.retention ?? .standard, now: time)
@@ -114,7 +118,7 @@ extension StoreTransaction {
         let writesCheckpoint = forcingCheckpoint || store.logBytes > max(store.checkpoint.ref.length, Store.minimumLog)
         let checkpointVersion = writesCheckpoint ? version : store.checkpoint.version
 
-        // Records older than both what is kept and what the next writer must replay are dead, and so is the checkpoint before.
+        // Records that neither kept versions nor the next writer need are dead, and so is the checkpoint before.
         let oldestRecord = min(max(oldestKept, 1), max(checkpointVersion, 1), version)
         var records = store.records, previous = base.root.record
         if base.root.isAlone {
@@ -130,20 +134,20 @@ extension StoreTransaction {
             throw FirnError.damaged(store.path, what: "dead space overlaps other dead space", byte: place)
         }
 
-        // A file's first commit, and the one that it needs to be like any other, wait for nobody.
+        // The first commit of a file, and the second one of an inline file, never join a group.
         let joins = version > 1 && store.replacement == nil && !base.root.isAlone && store.joins(durability, version: version)
         var listed = written.values.map(\.ref)
         if let group = store.pending?.listed {
-            // What died within the group is not looked for: its space may be used again while this version is the newest.
+            // Extents that died within the group are not listed: their space may be reused while this version is the newest.
             let gone = Set(dead.map(\.offset))
             listed += group.values.filter { !gone.contains($0.offset) }
         }
         listed.sort { $0.offset < $1.offset }
         let bytes = listed.reduce(0) { $0 + $1.length }
-        // The first commit has nothing to fall back to: were it listed, later damage would show as an empty store.
+        // There is no version before the first commit: if its extents were listed, later damage would look like an empty store.
         let singleBarrier = !joins && version > 1 && listed.count < Store.listedExtents && bytes <= Store.listedBytes
 
-        // The checkpoint and the record describe their own places: reserve with room to spare, then encode.
+        // The checkpoint and the record describe their own positions: their space is reserved with a margin before they are encoded.
         let checkpointPlace = writesCheckpoint ? reserve(store.space!.encoded(version: version, freed: freedRanges).count + 128) : nil
         var record = CommitRecord(
             isWithoutRoot: joins, version: version, time: time, oldestKept: oldestKept, oldestRecord: oldestRecord, end: 0, checkpointVersion: checkpointVersion,
@@ -151,7 +155,7 @@ extension StoreTransaction {
             released: store.space!.releasedUnsaved.sorted { $0.start < $1.start }, taken: taken.ranges, holes: holes.ranges, freed: freedRanges, history: historyRef)
         let recordPlace = reserve(record.encoded().count + (writesCheckpoint ? 32 : 0) + 48)
         record.end = store.space!.end
-        guard record.end <= ExtentRef.maximumUnit else { throw FirnError(.unsupported, "the file is as long as a file can be", at: .init(file: store.path)) }
+        guard record.end <= ExtentRef.maximumUnit else { throw FirnError(.unsupported, "the file has reached its maximum length", at: .init(file: store.path)) }
         record.taken = taken.ranges
         record.holes = holes.ranges
 
@@ -185,14 +189,14 @@ extension StoreTransaction {
         } else {
             store.logBytes += recordRef.length
         }
-        // Slack of a failed writer, or a tail that became free: no version that anybody may read reaches there.
+        // Remove slack of a failed writer, or an end that became free: no readable version reaches it.
         if !joins, store.length > root.end * 64 + max(1 << 20, store.length / 8) { try? store.cut(to: root.end * 64) }
-        // A little more: what grows does so slowly.
+        // A few units more, because what grows does so slowly.
         if !isLast, !writesCheckpoint { store.usualUnits = givenUnits <= Store.mostUsualUnits ? givenUnits + 2 : 0 }
         return joins
     }
 
-    /// Extents alone: whoever reads the version in this program finds them.
+    /// Writes extents without a root, for readers of this process.
     private func extend(to root: Root) throws(FirnError) {
         try flush()
         do throws(FirnError) {
@@ -203,7 +207,7 @@ extension StoreTransaction {
         }
     }
 
-    /// What dies, as ranges in order; an error if references that came out of the file contradict the state of space.
+    /// Returns the dead extents as sorted ranges. Throws an error if references from the file contradict the state of space.
     private func checkedFrees(_ dead: [ExtentRef]) throws(FirnError) -> [DeadRange] {
         var ranges: [DeadRange] = []
         ranges.reserveCapacity(dead.count)
@@ -212,7 +216,7 @@ extension StoreTransaction {
             var units = ref.units
             if base.root.isAlone, ref == base.catalogue {
                 if units.upperBound <= 8 { continue }
-                units = 8..<units.upperBound            // the first slot's units are never anybody else's
+                units = 8..<units.upperBound            // these units belong to the first slot
             }
             guard ref.birth <= base.version, units.lowerBound >= 8, units.upperBound <= second || units.lowerBound >= second + 8, units.upperBound <= baseEnd,
                   store.space!.pending[units.lowerBound] == nil,
@@ -228,9 +232,10 @@ extension StoreTransaction {
         return ranges
     }
 
-    /// The record that a file of one commit went without. Its one extent is dead from now on: the commit after this one rewrites the slot before it.
+    /// Writes the commit record that version 1 of an inline file does not have. The one extent of version 1 is dead from now on, because the commit after this
+    /// one overwrites the slot before it.
     private func recordFirstVersion(replacedBy catalogue: ExtentRef) throws(FirnError) -> ExtentRef {
-        precondition(catalogue.birth == version, "the second commit of a file that began alone writes everything anew")
+        precondition(catalogue.birth == version, "the second commit of an inline file must write a new catalogue")
         if !freed.contains(base.catalogue) { freed.append(base.catalogue) }
         let used = base.root.end
         let record = CommitRecord(
@@ -240,13 +245,13 @@ extension StoreTransaction {
         return try put(bytes, at: reserve(bytes.count))
     }
 
-    /// A place for so many bytes, and for what encryption adds.
+    /// Allocates space for so many bytes, and for the overhead of encryption.
     func reserve(_ bytes: Int) -> (range: UnitRange, bytes: Int) {
         (allocate(ExtentRef.units(of: UInt64(bytes + (store.isEncrypted ? ExtentCipher.overhead : 0)))), bytes)
     }
 
     func put(_ bytes: [UInt8], at place: (range: UnitRange, bytes: Int)) throws(FirnError) -> ExtentRef {
-        precondition(bytes.count <= place.bytes, "a record outgrew the room reserved for it")
+        precondition(bytes.count <= place.bytes, "a record is longer than the space that was reserved for it")
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: place.bytes, alignment: 16)
         buffer.initializeMemory(as: UInt8.self, repeating: 0)
         buffer.copyBytes(from: bytes)
@@ -255,20 +260,20 @@ extension StoreTransaction {
         return entry.ref
     }
 
-    /// Extents, then the root, then the sync that makes both last.
+    /// Writes the extents, then the root, then syncs both.
     private func writeOut(_ root: Root) throws(FirnError) {
         let slot = try root.encoded(sealing: store.cipher)
         try flush()
         do throws(FirnError) {
-            // An extent written on its own does not fill its last unit.
+            // An extent that was written directly does not fill its last unit.
             if store.length < root.end * 64 { try store.cut(to: root.end * 64) }
             if root.listsExtents, store.length > startLength { try store.spare(besides: givenUnits * 64 + UInt64(Root.slotBytes)) }
-            // The root that is written over must not be the last whole one: the one that follows it is durable first.
+            // The root that is overwritten must not be the last durable one: the version before this one is made durable first.
             let before = store.pending?.durable ?? base.root
             if store.replacement == nil, !(try store.isKnownDurable(before)) { try store.makeDurable() } else if !root.listsExtents { try store.file.sync() }
             try store.file.write(slot, at: root.offset(of: root.version))
             if let replacement = store.replacement {
-                // Nobody has seen the file without this commit. An empty version to fall back to would make damage look like an empty file.
+                // No process has seen the file without this commit. With an empty version to fall back to, damage would look like an empty file.
                 try store.file.write(Root.vacantSlot, at: root.offset(of: root.version &- 1))
                 try replacement.finish()
                 store.replacement = nil

@@ -1,16 +1,16 @@
-/// A transaction of several parts, of which the last can be given up by itself.
+/// Transactions of several parts, of which the last one can be rolled back separately.
 extension StoreTransaction {
-    /// What stands at a mark.
+    /// The state of the transaction at a mark.
     struct Mark {
-        /// Where the extents begin that the transaction had written.
+        /// The first units of the extents that the transaction had written.
         var written: Set<UInt64>
-        /// How many extents of earlier versions it had freed.
+        /// The number of extents of earlier versions that it had freed.
         var freedCount: Int
-        /// Extents written before the mark and freed after it: they are there until it is clear that nobody goes back.
+        /// Extents that were written before the mark and freed after it. They stay until the mark is cleared.
         var postponed: [ExtentRef] = []
     }
 
-    /// What was written and freed until now is what `rollBack` comes back to. A later mark takes the place of an earlier one.
+    /// Sets the state that `rollBack` restores. It replaces an earlier mark.
     package func setMark() {
         lock.withLock {
             precondition(isOpen, "mark before commit or cancel")
@@ -19,7 +19,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Forgets what was written and freed since the mark.
+    /// Undoes everything that was written and freed since the mark.
     package func rollBack() {
         lock.withLock {
             precondition(isOpen, "roll back before commit or cancel")
@@ -30,7 +30,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Nobody goes back any more.
+    /// Removes the mark: `rollBack` is not possible any more.
     package func clearMark() { lock.withLock { settleMark() } }
 
     private func settleMark() {

@@ -1,39 +1,41 @@
 import FirnBytes
 
-/// Where a transaction puts what it writes.
+/// How a transaction chooses the positions of extents.
 enum Placing {
     case usual
-    /// The lowest place that is large enough, outside ranges (ascending) that are to become free.
+    /// The lowest free range that is large enough, outside ranges (ascending) that are to become free.
     case lowest(avoiding: [UnitRange])
-    /// The next extent goes there: units that are free.
+    /// The next extent is written to these free units.
     case at(UnitRange)
-    /// After everything else in the file, free ranges or not.
+    /// After everything else in the file, even if there are free ranges.
     case last
 }
 
-/// What lies where as a transaction finds it, in bytes of the file.
+/// How the space of a file is used when a transaction looks at it, in bytes of the file.
 package struct SpaceMap: Sendable {
-    /// Where the used part of the file ends.
+    /// The end of the used part of the file.
     package var end: UInt64
-    /// Free ranges, ascending.
+    /// Free ranges in ascending order.
     package var free: [Range<UInt64>]
-    /// Dead space: what will be free, what only readers can see, and what tagged versions hold besides.
+    /// Dead space: bytes that no held version can see, that only readers can see, and that tagged versions can see.
     package var dead: UInt64 = 0, deadForReaders: UInt64 = 0, deadForTags: UInt64 = 0
     /// The end of the last dead range that readers or tags hold.
     package var heldEnd: UInt64 = 0
 
+    /// The number of free bytes.
     package var freeBytes: UInt64 { free.reduce(0) { $0 + UInt64($1.count) } }
 }
 
-/// Moving extents down, so that the end of the file can be given back: see docs/decisions/010-shrinking-in-place.md.
+/// Moving extents to lower offsets, so that the end of the file can be cut off: see docs/decisions/010-shrinking-in-place.md.
 extension StoreTransaction {
-    /// From now on everything is put as low as it fits, and not into any of `barred` (bytes).
+    /// From now on extents are written at the lowest offset where they fit, and not into any of `barred` (bytes).
     package func packLow(avoiding barred: [Range<UInt64>] = []) {
         let ranges = barred.map { UnitRange(start: $0.lowerBound / 64, end: $0.upperBound / 64) }.sorted { $0.start < $1.start }
         lock.withLock { placing = .lowest(avoiding: ranges) }
     }
 
-    /// Writes an extent anew in the free place below `limit` (bytes) that it fits best; the old place is dead with the commit. Nil if there is no such place.
+    /// Writes an extent again in the free range below `limit` (bytes) that it fits best; the old extent is dead with the commit. Returns nil if there is no
+    /// such range.
     package func move(_ ref: ExtentRef, below limit: UInt64) throws(FirnError) -> ExtentRef? {
         let (place, usual) = lock.withLock { () -> (UnitRange?, Placing) in
             var barred: [UnitRange] = []
@@ -50,14 +52,14 @@ extension StoreTransaction {
         return moved
     }
 
-    /// What it has written so far, and not given back.
+    /// The bytes that the transaction has written so far and not freed.
     package var bytesWritten: UInt64 { lock.withLock { written.values.reduce(0) { $0 + $1.ref.length } } }
 
-    /// A place of so many units. (The lock is held.)
+    /// Chooses a range of so many units. The lock must be held.
     func place(_ size: UInt64) -> UnitRange {
         switch placing {
         case .usual:
-            // What is written together should lie together.
+            // Extents that are written together should be adjacent.
             let range = store.space!.allocate(size, behind: lastEnd, expected: expectedUnits)
             lastEnd = range.end
             expectedUnits -= min(expectedUnits, range.count)
@@ -68,19 +70,20 @@ extension StoreTransaction {
             return range
         case .lowest(let barred): return store.space!.allocateLowest(size, avoiding: barred)
         case .at(let range):
-            precondition(range.count == size, "one extent goes to a place, and it is of that size")
+            precondition(range.count == size, "an extent must have the size of the range that it is moved to")
             placing = .usual
             return store.space!.take(range)
         }
     }
 
-    /// The newest versions that tags, and readers of versions before `version`, hold: nothing that was there in one of them can be moved to any gain. 0: none.
+    /// Returns the newest version that tags hold, and the newest one before `version` that readers hold; 0 if there is none. Moving an extent that such a
+    /// version can see gains nothing.
     package func holders(before version: UInt64) throws(FirnError) -> (tags: UInt64, readers: UInt64) {
         let pins = try store.pins()
         return (tags.map(\.version).max() ?? 0, pins.last { $0 < version } ?? 0)
     }
 
-    /// `version`: readers of versions from that on will have gone on to others before long.
+    /// Returns how space is used. Readers of versions from `version` on are expected to advance soon, so what they see counts as dead.
     package func spaceMap(before version: UInt64) throws(FirnError) -> SpaceMap {
         let tagged = Set(tags.map(\.version)).sorted(), pinned = try store.pins().filter { $0 < version }
         return lock.withLock {
@@ -101,8 +104,8 @@ extension StoreTransaction {
 }
 
 extension StoreTransaction {
-    /// A commit that changes no extent of the layers above: it makes what is dead free, and moves records down. The two newest versions stay readable besides those that are tagged or read.
-    /// `gathering`: the state of space and the list of tags move down as well.
+    /// Commits without changing extents of the layers above. This frees dead space and moves records to lower offsets. The two newest versions stay readable,
+    /// and those that are tagged or read. With `gathering`, the state of space and the list of tags move down too.
     @discardableResult
     package func commitUnchanged(gathering: Bool = false) throws(FirnError) -> UInt64 {
         packLow()
@@ -112,7 +115,7 @@ extension StoreTransaction {
 }
 
 extension Store {
-    /// The file has no commit yet, or one that stands alone: there is nothing in it that could go.
+    /// Returns whether the file has no commit yet or is an inline file, so that it cannot become shorter.
     package func isAtItsLeast() throws(FirnError) -> Bool {
         let root = try newestRoot()
         return root.version == 0 || root.isAlone

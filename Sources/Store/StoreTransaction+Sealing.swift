@@ -3,10 +3,10 @@ import FirnCrypto
 
 /// Writing to encrypted files.
 extension StoreTransaction {
-    /// The same, encrypted: the place comes first, for the tag stands for it too.
+    /// Writes an encrypted extent. Its position is allocated first, because the tag covers it.
     func writeSealed(_ bytes: UnsafeRawBufferPointer, _ cipher: ExtentCipher) throws(FirnError) -> ExtentRef {
         let count = bytes.count + ExtentCipher.overhead
-        guard UInt64(bytes.count) <= Cipher.mostBytes else { throw FirnError(.unsupported, "an encrypted file holds at most 64 GiB in one piece", at: .init(file: store.path)) }
+        guard UInt64(bytes.count) <= Cipher.mostBytes else { throw FirnError(.unsupported, "an extent of an encrypted file has at most 64 GiB", at: .init(file: store.path)) }
         let range = try lock.withLock { () throws(FirnError) in
             precondition(isOpen, "write before commit or cancel")
             guard !store.isInherited else { throw store.file.inherited }
@@ -31,7 +31,7 @@ extension StoreTransaction {
         return entry.ref
     }
 
-    /// An extent of the transaction's own bookkeeping, which are in `buffer`; encrypted, if the file is.
+    /// Returns the entry for an extent of the store's own data, whose bytes are in `buffer`; encrypted, if the file is.
     func written(_ bytes: UnsafeRawBufferPointer, at range: UnitRange, _ buffer: UnsafeMutableRawBufferPointer) throws(FirnError) -> Written {
         guard let cipher = store.cipher else {
             return Written(ref: ExtentRef(offset: range.start * 64, length: UInt64(bytes.count), birth: version, hash: Hash128(of: bytes)), buffer: buffer)

@@ -3,25 +3,26 @@ import FirnCodecs
 import FirnCrypto
 import FirnDisk
 
-/// The one writer of the moment. Extents it writes are its own until `commit`; nothing changes for readers before. Released without
-/// `commit`, it is cancelled. `write`, `read` and `free` may be called from several threads.
+/// The one write transaction of a file. Readers do not see what it writes before `commit`. If it is released without `commit`, it is cancelled.
+/// `write`, `read` and `free` can be called from several threads.
 package final class StoreTransaction: ExtentSource, @unchecked Sendable {
-    /// Extents at least this long go to the file at once; shorter ones wait in memory, so that neighbours share a call.
+    /// Extents of at least this length are written immediately. Shorter ones are buffered, so that neighbours share a call.
     static let directBytes = 64 << 10
     private static let bufferLimit = 1 << 20
 
-    /// The version it builds on. Released when the transaction ends.
+    /// The version that it is based on. Released when the transaction ends.
     package let base: StoreSnapshot
     package var memory: MemoryBudget { base.store.memory }
-    /// The version it will become.
+    /// The version that it commits.
     package let version: UInt64
+    /// The store that it writes to.
     package let store: Store
 
     struct Written {
         var ref: ExtentRef
-        /// Bytes not yet in the file.
+        /// The bytes that are not in the file yet.
         var buffer: UnsafeMutableRawBufferPointer?
-        /// `read` gave the buffer out: it lives as long as the transaction.
+        /// `read` has returned the buffer, so it must live as long as the transaction.
         var isGiven = false
     }
 
@@ -32,41 +33,41 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
     var taken = RangeMap()
     var holes = RangeMap()
     let baseEnd: UInt64
-    /// How long the file was.
+    /// The length of the file when the transaction began.
     let startLength: UInt64
-    /// Behind what was given a place last.
+    /// The unit after the extent that was allocated last.
     var lastEnd: UInt64?
-    /// As many as the commit before took, of which these are still to come.
+    /// How many of the units that the commit before used are still expected.
     var expectedUnits: UInt64
-    /// Units that were given places in all.
+    /// The total number of units that were allocated.
     private(set) var givenUnits: UInt64 = 0
     var neededFeatures: UInt64 = 0
-    /// What `rollBack` comes back to.
+    /// The state that `rollBack` restores.
     var mark: Mark?
     var neededWriterFeatures: UInt64 = 0
-    /// Tags and what is kept, if that changes; and the versions that are tagged, held until then.
+    /// The changed history, if it changes, and the snapshots of versions that are tagged, held until the commit.
     var history: KeptHistory?
     var tagged: [StoreSnapshot] = []
-    /// Names for the version that it will become.
+    /// The tags for the version that this transaction commits.
     var ownTags: [String] = []
-    /// Extents with a proof, which a search through the file finds (`writeFindable`), by their first unit.
+    /// The first units of extents with a proof, which a search through the file finds (`writeFindable`).
     var findable: Set<UInt64> = []
-    /// Where extents are put: see `StoreTransaction+Moving`.
+    /// How positions are chosen: see `StoreTransaction+Moving`.
     var placing = Placing.usual
-    /// The list of tags is written anew even if nothing of it changes.
+    /// Whether the history extent is rewritten even if it does not change.
     var movesHistory = false
     private var bufferedBytes = 0
-    /// Buffers that `read` gave out, of extents that are in the file since, or dropped: they live as long as the transaction.
+    /// Buffers that `read` returned, of extents that have been written or dropped since. They live as long as the transaction.
     private(set) var retired: [UnsafeMutableRawBufferPointer] = []
     private var mappings: [Mapping] = []
-    /// Of an encrypted file: what it wrote and read again.
+    /// In an encrypted file: the transaction's own extents that were read again.
     private let held: HeldExtents?
-    /// Of extents that the file has and memory no more; where nothing is mapped.
+    /// Copies of extents that are in the file and not in a buffer any more, if the file is not mapped.
     private var copies: [ExtentRef: UnsafeRawBufferPointer] = [:]
     private(set) var isOpen = true
     private var broken: FirnError?
     private let compressionFailures = CompressionFailures.count
-    /// Made by the writer to end a group: whose turn it is does not end with it.
+    /// True for the commit that ends a group: it does not end the turn of the writer.
     let isLast: Bool
 
     init(store: Store, base: StoreSnapshot, isLast: Bool = false) {
@@ -88,9 +89,9 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Stores the bytes; the reference holds their hash.
+    /// Writes an extent. The returned reference contains its hash.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(FirnError) -> ExtentRef {
-        precondition(UInt64(bytes.count) <= ExtentRef.maximumLength, "an extent is at most a tebibyte: store larger things in pieces")
+        precondition(UInt64(bytes.count) <= ExtentRef.maximumLength, "an extent has at most one tebibyte: store longer data in several extents")
         if let cipher = store.cipher { return try writeSealed(bytes, cipher) }
         let hash = Hash128(of: bytes)
         let direct = bytes.count >= StoreTransaction.directBytes
@@ -114,7 +115,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         return ref
     }
 
-    /// The lock is held.
+    /// Records an extent, and flushes the buffers if they are full. The lock must be held.
     func keep(_ entry: Written) throws(FirnError) {
         written[entry.ref.offset / 64] = entry
         bufferedBytes += entry.buffer?.count ?? 0
@@ -128,11 +129,12 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         }
     }
 
+    /// Writes an extent, as above.
     package func write(_ bytes: [UInt8]) throws(FirnError) -> ExtentRef {
         try bytes.withUnsafeBytesTyped { (bytes) throws(FirnError) in try write(bytes) }
     }
 
-    /// Sees what the transaction has written, and the base version.
+    /// Reads an extent that this transaction has written, or one of the base version.
     package func read(_ ref: ExtentRef) throws(Damage) -> UnsafeRawBufferPointer {
         guard ref.birth == version else { return try base.read(ref) }
         return try lock.withLock { () throws(Damage) -> UnsafeRawBufferPointer in
@@ -155,38 +157,38 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         }
     }
 
-    /// What an extent of the transaction's own holds, of which these are the bytes in the file.
+    /// Returns the contents of one of the transaction's own extents, whose stored bytes are given.
     private func opened(_ ref: ExtentRef, _ bytes: UnsafeRawBufferPointer) throws(Damage) -> UnsafeRawBufferPointer {
         guard let held else { return bytes }
         return try held.read(ref, bytes)
     }
 
-    /// From this commit on the file holds something that readers must know of. A file never loses a feature; a new one made of it may.
+    /// Sets a feature bit that readers must know from this commit on. A file never loses a feature; only a new file made from it may lack it.
     package func require(_ feature: ReaderFeature) {
         lock.withLock { neededFeatures |= feature.bit }
     }
 
-    /// From this commit on only those may write the file who know of the feature.
+    /// Sets a feature bit that writers must know from this commit on.
     package func require(_ feature: WriterFeature) {
         lock.withLock { neededWriterFeatures |= feature.bit }
     }
 
-    /// The extent is dead from this commit on; what the transaction wrote itself is given back at once.
+    /// Marks an extent as dead from this commit on. The space of an extent that this transaction wrote is free immediately.
     package func free(_ ref: ExtentRef) {
         lock.withLock {
             precondition(isOpen, "free before commit or cancel")
             if ref.isNone { return }
             guard ref.birth == version, let entry = written[ref.offset / 64], entry.ref == ref else {
-                freed.append(ref)   // the commit refuses what was not in use
+                freed.append(ref)   // the commit rejects extents that were not in use
                 return
             }
             if mark?.written.contains(ref.offset / 64) ?? false { mark!.postponed.append(ref) } else { drop(ref) }
         }
     }
 
-    /// Forgets everything. Does nothing after `commit`.
+    /// Discards the transaction. Does nothing after `commit`.
     package func cancel() {
-        // In a child of the writer's process: the file and the lock are the parent's.
+        // In a child of the writer's process, the file and the lock belong to the parent.
         if store.isInherited { return }
         lock.withLock {
             guard isOpen else { return }
@@ -201,7 +203,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     // MARK: Inside (the lock is held)
 
-    /// Gives back an extent of the transaction's own.
+    /// Frees an extent that this transaction wrote.
     func drop(_ ref: ExtentRef) {
         if findable.remove(ref.offset / 64) != nil { wipe(ref) }
         if let entry = written.removeValue(forKey: ref.offset / 64), let buffer = entry.buffer {
@@ -211,7 +213,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         giveBack(UnitRange(start: ref.units.lowerBound, end: ref.units.upperBound))
     }
 
-    /// Nobody asks for the buffer any more. A transaction of any size holds what was read of it, and not what was written.
+    /// Frees a buffer that is not needed any more, unless `read` has returned it. So a transaction of any size holds in memory only what was read of it.
     private func retire(_ entry: Written) {
         guard let buffer = entry.buffer else { return }
         if entry.isGiven { retired.append(buffer) } else { buffer.deallocate() }
@@ -235,11 +237,11 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
             holes.insert(range)
         }
         store.space!.giveBack(range)
-        // What lies past the end is no hole.
+        // Space after the end is not a hole.
         if let last = holes.last, last.end > store.space!.end { holes.remove(last) }
     }
 
-    /// Writes what waits in memory, neighbours in one call.
+    /// Writes the buffered extents, neighbours in one call.
     func flush() throws(FirnError) {
         let waiting = written.values.filter { $0.buffer != nil }.sorted { $0.ref.offset < $1.ref.offset }
         var run: [UInt8] = [], start: UInt64 = 0
@@ -274,9 +276,9 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
 
     func checkUnbroken() throws(FirnError) {
         if let broken { throw broken }
-        // Whose pages they were is not known: memory is everybody's.
+        // The pages that failed cannot be attributed to a transaction, because they share the memory.
         if CompressionFailures.count != compressionFailures {
-            throw FirnError(.inputOutput, "zstd could not compress: there is no memory for it", at: .init(file: store.path))
+            throw FirnError(.inputOutput, "zstd could not compress: there is not enough memory", at: .init(file: store.path))
         }
     }
 

@@ -29,10 +29,10 @@ extension TreeNode {
         set(entry, at: index)
     }
 
-    /// The child is in memory from now on.
+    /// Stores a child that is now in memory.
     func hold(_ child: TreeNode, at index: Int) { nodes[index] = child }
 
-    /// The child in memory was written there.
+    /// Records the reference that the child in memory was written to.
     func settle(_ index: Int, _ ref: ExtentRef) {
         let at = memory + Int(entries[index].value)
         TreeNode.withBytes(of: ref) { at.copyMemory(from: $0.baseAddress!, byteCount: $0.count) }
@@ -53,7 +53,7 @@ extension TreeNode {
         nodes.insert(child, at: index)
     }
 
-    /// Child `index` came apart: the first piece keeps its separator, the others bring theirs.
+    /// Replaces child `index`, which was split: the first piece keeps its separator, the others bring their own.
     func replaceChild(_ index: Int, _ pieces: [TreeNode]) {
         nodes[index] = pieces[0]
         for (step, piece) in pieces.enumerated().dropFirst() {
@@ -63,13 +63,13 @@ extension TreeNode {
         grewAtEnd = index + pieces.count == count
     }
 
-    /// Becomes the parent of `pieces`, which are in order.
+    /// Makes this node the parent of `pieces`, which are in order.
     func take(_ pieces: [TreeNode]) {
         insertChild(0, Array(pieces[0].key(0)), pieces[0])
         replaceChild(0, pieces)
     }
 
-    /// Adds all entries of the node to the right.
+    /// Adds all entries of the node to the right of this one.
     func append(_ other: TreeNode) {
         move(other, from: 0)
         isDirty = true
@@ -83,13 +83,13 @@ extension TreeNode {
         if level > 0 { nodes += other.nodes[start...] }
     }
 
-    /// The shortest key that is greater than `left` and not greater than `right`. Between leaves only: under an inner node's last separator lie
-    /// keys that are greater than it.
+    /// Returns the shortest key that is greater than `left` and not greater than `right`. It is valid between leaves only: an inner node has keys that are
+    /// greater than its last separator.
     private static func separator(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> [UInt8] {
         Array(right[..<min(shared(left, right) + 1, right.count)])
     }
 
-    /// Itself, or as many nodes as its entries need.
+    /// Returns this node, or as many nodes as its entries need.
     func split() -> [TreeNode] {
         guard bytes > TreeLimit.nodeBytes else { return [self] }
         let half = entryBytes / 2
@@ -112,9 +112,9 @@ extension TreeNode {
         return split() + right.split()
     }
 
-    /// The bytes of the extent. Children are written.
+    /// Returns the bytes of the extent. The children must have been written.
     func encoded() -> [UInt8] {
-        precondition(loadedChildren.isEmpty, "children are written before their parent")
+        precondition(loadedChildren.isEmpty, "children must be written before their parent")
         let prefix = prefix
         var writer = ByteWriter(reserving: TreeLimit.nodeBytes)
         writer.append(TreeLimit.mark)
@@ -125,7 +125,7 @@ extension TreeNode {
         if count > 0 { writer.append(contentsOf: UnsafeRawBufferPointer(rebasing: key(0)[..<prefix])) }
         for (index, entry) in entries.enumerated() {
             let at = writer.count
-            precondition(at < TreeLimit.nodeBytes, "a tree node outgrew its size")
+            precondition(at < TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
             writer.bytes[6 + 2 * index] = UInt8(truncatingIfNeeded: at)
             writer.bytes[7 + 2 * index] = UInt8(truncatingIfNeeded: at >> 8)
             writer.appendVarint(Int(entry.keyCount) - prefix)
@@ -133,7 +133,7 @@ extension TreeNode {
             if level == 0 { writer.appendVarint(entry.isExtent ? 65 : 2 * Int(entry.valueCount)) }
             writer.append(contentsOf: valueBytes(entry))
         }
-        precondition(writer.count <= TreeLimit.nodeBytes, "a tree node outgrew its size")
+        precondition(writer.count <= TreeLimit.nodeBytes, "a tree node is longer than its maximum size")
         return writer.bytes
     }
 }

@@ -1,32 +1,32 @@
 import FirnBytes
 
-/// A node in memory, on its way to be changed. Keys and values lie end to end in one piece of memory: a commit of one row changes an entry of a node of a
-/// hundred, and pays for one.
+/// A node in memory that is to be changed. Keys and values are stored contiguously in one allocation, so changing one entry of a node of a hundred costs
+/// only that entry.
 final class TreeNode {
     struct Entry {
         var key: Int32
         var keyCount: Int32
-        /// Of a leaf, its value or the reference of an extent that holds it; else the child's reference.
+        /// In a leaf, the offset in `memory` of the value or of the reference of an extent that contains it; otherwise that of the child's reference.
         var value: Int32
         var valueCount: Int32
-        /// The value is a reference.
+        /// Whether the value is a reference.
         var isExtent: Bool
     }
 
     let level: Int
     @exclusivity(unchecked) var entries: ContiguousArray<Entry> = []
-    /// Where what entries hold lies; bytes that no entry has any more among them, until it is full.
+    /// The bytes of keys and values. Bytes that no entry uses any more are removed when it is full.
     @exclusivity(unchecked) var memory: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var capacity: Int
     @exclusivity(unchecked) private var used = 0
-    /// Children in memory, as many as entries (none in leaves); those that are not there lie where their reference says.
+    /// The children in memory, as many as entries (none in leaves); nil for children that are only in the file.
     @exclusivity(unchecked) var nodes: ContiguousArray<TreeNode?> = []
-    /// The extent that it was read from, which dies when the node is written anew.
+    /// The extent that the node was read from. It is freed when the node is written again.
     var origin: ExtentRef?
     var isDirty = false
-    /// Bytes of all entries and their offsets, were there no prefix.
+    /// The length of all entries and their offsets in bytes, without a shared prefix.
     @exclusivity(unchecked) var entryBytes = 0
-    /// True if the last entry was the last inserted: a split then leaves the left part full.
+    /// Whether the last entry was inserted last: a split then leaves the left part full.
     var grewAtEnd = false
 
     var count: Int { entries.count }
@@ -41,7 +41,7 @@ final class TreeNode {
     init(_ view: TreeNodeView, from ref: ExtentRef) throws(Damage) {
         level = view.level
         origin = ref
-        // A key or two, and a value, more.
+        // Space for one or two more keys and a value.
         capacity = view.bytes.count + view.count * view.prefix.count + 512
         memory = .allocate(byteCount: capacity, alignment: 16)
         entries.reserveCapacity(view.count + 2)
@@ -57,7 +57,7 @@ final class TreeNode {
                 isExtent = true
                 value = try reader.read(count: ExtentRef.width)
             }
-            // Entries of a hostile node may lie over each other, and so come to more than it has.
+            // Entries of a hostile node may overlap, and so be longer in total than the node.
             need(view.prefix.count + rest.count + value.count)
             if isExtent {
                 var check = ByteReader(value)
@@ -75,7 +75,7 @@ final class TreeNode {
 
     // MARK: Memory
 
-    /// Sees to it that so many bytes have room, and leaves behind what no entry has any more.
+    /// Ensures that so many more bytes fit, and removes bytes that no entry uses any more.
     func need(_ more: Int) {
         if used + more <= capacity { return }
         let live = entries.reduce(0) { $0 + Int($1.keyCount + $1.valueCount) }
@@ -98,14 +98,14 @@ final class TreeNode {
         return Int32(at)
     }
 
-    /// There is room.
+    /// Adds an entry. The caller has ensured that it fits.
     func add(_ prefix: UnsafeRawBufferPointer, _ rest: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isExtent: Bool) -> Entry {
         let key = put(prefix)
         _ = put(rest)
         return Entry(key: key, keyCount: Int32(prefix.count + rest.count), value: put(value), valueCount: Int32(value.count), isExtent: isExtent)
     }
 
-    /// An entry for bytes from elsewhere.
+    /// Adds an entry with bytes from outside the node.
     func make(_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, isExtent: Bool) -> Entry {
         need(key.count + value.count)
         return add(UnsafeRawBufferPointer(start: nil, count: 0), key, value, isExtent: isExtent)
@@ -124,12 +124,12 @@ final class TreeNode {
         return writer.bytes.withUnsafeBytes(body)
     }
 
-    /// For tests: bytes of memory, used or not.
+    /// The capacity of the memory in bytes, for tests.
     var roomInMemory: Int { capacity }
 
     // MARK: Asking
 
-    /// Valid until the node changes.
+    /// Returns the key of an entry. It is valid until the node changes.
     func key(_ index: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: memory + Int(entries[index].key), count: Int(entries[index].keyCount))
     }
@@ -144,7 +144,7 @@ final class TreeNode {
 
     func value(_ index: Int) -> TreeValue { entries[index].isExtent ? .extent(ref(index)) : .inline(Array(valueBytes(entries[index]))) }
 
-    /// Where a large value lies.
+    /// Returns the reference of a value that is stored in an extent of its own.
     func extent(_ index: Int) -> ExtentRef? { entries[index].isExtent ? ref(index) : nil }
 
     func child(_ index: Int) -> TreeChild { nodes[index].map(TreeChild.node) ?? .ref(ref(index)) }
@@ -154,15 +154,15 @@ final class TreeNode {
     /// The children that are in memory.
     var loadedChildren: [TreeNode] { nodes.compactMap { $0 } }
 
-    /// Whether entry `index` has this key.
+    /// Returns whether entry `index` has this key.
     func has(_ key: [UInt8], at index: Int) -> Bool { index < count && key.withUnsafeBytes { compare(self.key(index), $0) == 0 } }
 
-    /// Whether the key is smaller than all here.
+    /// Returns whether the key is smaller than all keys of the node.
     func isBelow(_ key: [UInt8]) -> Bool { key.withUnsafeBytes { compare($0, self.key(0)) < 0 } }
 
     private func bytes(ofKey count: Int) -> Int { count + (count < 128 ? 3 : 4) }
 
-    /// What the entry takes, offset and lengths included.
+    /// Returns the length of an entry in bytes, including its offset and lengths.
     func bytes(of entry: Entry) -> Int {
         bytes(ofKey: Int(entry.keyCount)) + Int(entry.valueCount) + (level > 0 ? 0 : entry.isExtent || entry.valueCount < 64 ? 1 : 2)
     }
@@ -176,13 +176,13 @@ final class TreeNode {
 
     var prefix: Int { count == 0 ? 0 : TreeNode.shared(key(0), key(count - 1)) }
 
-    /// An upper bound of the bytes it takes in the file.
+    /// An upper bound of the length of the node in the file, in bytes.
     var bytes: Int {
         let prefix = prefix
         return 6 + entryBytes + prefix - prefix * count
     }
 
-    /// What `bytes` would be after `append`: the shared prefix may be shorter than either's.
+    /// Returns what `bytes` would be after `append`: the shared prefix may be shorter than that of either node.
     func bytes(with other: TreeNode) -> Int {
         let prefix = TreeNode.shared(key(0), other.key(other.count - 1))
         return 6 + entryBytes + other.entryBytes + prefix - prefix * (count + other.count)

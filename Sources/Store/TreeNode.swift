@@ -19,7 +19,7 @@ enum TreeLimit {
     static let mark: UInt8 = 0xB7
 }
 
-/// Bytewise order, shorter first: negative, zero or positive.
+/// Compares bytewise; a prefix comes first. Returns a negative number, zero or a positive number.
 @inline(__always)
 func compare(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
     let shared = min(one.count, other.count)
@@ -30,7 +30,7 @@ func compare(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> 
     return one.count - other.count
 }
 
-/// A node as it lies in the file. Making one checks its header; every entry is checked when it is read.
+/// A node as stored in the file. The initializer checks its header; each entry is checked when it is read.
 struct TreeNodeView {
     let bytes: UnsafeRawBufferPointer
     let level: Int
@@ -49,7 +49,7 @@ struct TreeNodeView {
         prefix = UnsafeRawBufferPointer(rebasing: bytes[body..<(body + prefixLength)])
     }
 
-    /// The key of entry `index` without the prefix, and a reader behind it.
+    /// Returns the key of entry `index` without the prefix, and a reader positioned after it.
     @inline(__always)
     func entry(_ index: Int) throws(Damage) -> (rest: UnsafeRawBufferPointer, reader: ByteReader) {
         let at = Int(bytes[6 + 2 * index]) | Int(bytes[7 + 2 * index]) << 8
@@ -66,7 +66,7 @@ struct TreeNodeView {
         return try ExtentRef(from: &reader)
     }
 
-    /// The value, or where it lies.
+    /// Returns the value, or the reference of the extent that contains it.
     func value(_ index: Int) throws(Damage) -> (inline: UnsafeRawBufferPointer?, ref: ExtentRef) {
         var reader = try entry(index).reader
         let tagged = try reader.readCount(limit: TreeLimit.nodeBytes * 2)
@@ -75,9 +75,9 @@ struct TreeNodeView {
         return (nil, try ExtentRef(from: &reader))
     }
 
-    /// How many keys are smaller than `key` (`inclusive`: or equal).
+    /// Returns how many keys are smaller than `key` (with `inclusive`, smaller or equal).
     func rank(_ key: UnsafeRawBufferPointer, inclusive: Bool = false) throws(Damage) -> Int {
-        // Against the shared prefix first: it decides for all entries, or drops out.
+        // The shared prefix is compared first: it decides for all entries, unless it is a prefix of the key.
         let shared = min(prefix.count, key.count)
         let order = shared == 0 ? 0 : Int(memcmp(key.baseAddress!, prefix.baseAddress!, shared))
         if order < 0 || (order == 0 && key.count < prefix.count) { return 0 }

@@ -1,19 +1,19 @@
 import FirnBytes
 
 extension TreeReader {
-    /// Visits the nodes that are not in `known`, with all below them that is not, and adds them to it; `body` gets the entries of every leaf among
-    /// them (keys are numbers). Versions of a tree share the nodes in which they do not differ, so this costs by what changed since the last visit.
-    /// After an error `known` holds no leaf whose entries were not all given.
+    /// Visits the nodes that are not in `known`, with all unknown nodes below them, and adds them to it; calls `body` with the entries of every leaf among them
+    /// (keys are numbers). After an error, `known` contains no leaf whose entries were not all passed to `body`.
+    /// - Complexity: versions of a tree share unchanged nodes, so the cost is proportional to what changed since the last visit.
     package func visitNews(since known: inout Set<ExtentRef>, _ body: (UInt64, UnsafeRawBufferPointer) throws(Damage) -> Void) throws(Damage) {
         if !root.isNone { try visit(root, level: nil, &known, looksInside: true, body) }
     }
 
-    /// Adds every node to `known`, and looks at no entry.
+    /// Adds every node to `known` without reading entries of leaves.
     package func markKnown(_ known: inout Set<ExtentRef>) throws(Damage) {
         if !root.isNone { try visit(root, level: nil, &known, looksInside: false) { (_, _) throws(Damage) in } }
     }
 
-    /// Every extent of the tree: nodes, and the values that have one of their own. Nothing leads to a node twice.
+    /// Returns every extent of the tree: nodes, and values that have an extent of their own. Throws `Damage` if a node is referenced twice.
     package func extents() throws(Damage) -> Set<ExtentRef> {
         var all: Set<ExtentRef> = []
         if !root.isNone { try collect(root, level: nil, &all) }
@@ -21,7 +21,7 @@ extension TreeReader {
     }
 
     private func collect(_ ref: ExtentRef, level: Int?, _ all: inout Set<ExtentRef>) throws(Damage) {
-        guard all.insert(ref).inserted else { throw Damage("two nodes of a tree are one", inFileAt: ref.offset) }
+        guard all.insert(ref).inserted else { throw Damage("a node of a tree is referenced twice", inFileAt: ref.offset) }
         let bytes = try source.read(ref)
         do throws(Damage) {
             let node = try TreeNodeView(bytes, level: level)
@@ -35,7 +35,7 @@ extension TreeReader {
         } catch { throw error.shifted(by: ref.offset) }
     }
 
-    /// Levels descend, so the recursion ends whatever the nodes point at; a node that is referred to twice is visited once.
+    /// Visits a node that is not known yet. Levels decrease, so the recursion always ends, whatever the nodes refer to.
     private func visit(_ ref: ExtentRef, level: Int?, _ known: inout Set<ExtentRef>, looksInside: Bool,
                        _ body: (UInt64, UnsafeRawBufferPointer) throws(Damage) -> Void) throws(Damage) {
         if known.contains(ref) { return }

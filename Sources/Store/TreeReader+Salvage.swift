@@ -1,13 +1,13 @@
 import FirnBytes
 
 extension TreeReader {
-    /// Every entry that is left of a tree with damaged nodes, ascending; `lost` hears which keys went with what (an open end: nil).
-    /// Children of a damaged inner node are reached through what is left of it.
+    /// Calls `body` with every readable entry of a tree with damaged nodes, in ascending order. `lost` is called with each lost range of keys (nil: open end)
+    /// and its damage. Children of a damaged inner node are reached through its readable entries.
     package func salvage(_ salvage: Salvage, lost: (_ from: [UInt8]?, _ before: [UInt8]?, Damage) -> Void, _ body: (_ key: [UInt8], _ value: UnsafeRawBufferPointer) -> Void) {
         walk(salvage, lost, body)
     }
 
-    /// Reads every node and value; `lost` hears which keys are behind what is damaged (an open end: nil).
+    /// Reads every node and value. `lost` is called with the range of keys that each damage affects (nil: open end).
     package func verify(lost: (_ from: [UInt8]?, _ before: [UInt8]?, Damage) -> Void) { walk(nil, lost) { _, _ in } }
 
     private func walk(_ salvage: Salvage?, _ lost: ([UInt8]?, [UInt8]?, Damage) -> Void, _ body: ([UInt8], UnsafeRawBufferPointer) -> Void) {
@@ -23,11 +23,11 @@ extension TreeReader {
 
 private struct TreeSalvage {
     let source: any ExtentSource
-    /// Gives the bytes of damaged inner nodes; nil: what is behind those is lost.
+    /// Returns the bytes of damaged inner nodes. If it is nil, everything below them is lost.
     let salvage: Salvage?
     let lost: ([UInt8]?, [UInt8]?, Damage) -> Void
     let body: ([UInt8], UnsafeRawBufferPointer) -> Void
-    /// Each node once: what leads in circles is not a tree.
+    /// The offsets of the nodes visited so far. A tree refers to each node once.
     var seen: Set<UInt64> = []
     var last: [UInt8]?
 
@@ -39,7 +39,7 @@ private struct TreeSalvage {
     }
 
     mutating func visit(_ ref: ExtentRef, level: Int?, from: [UInt8]?, before: [UInt8]?) {
-        guard seen.insert(ref.offset).inserted else { return lost(from, before, Damage("a tree leads in circles", inFileAt: ref.offset)) }
+        guard seen.insert(ref.offset).inserted else { return lost(from, before, Damage("a node of a tree is referenced twice", inFileAt: ref.offset)) }
         do throws(Damage) {
             var isWhole = true
             let bytes: UnsafeRawBufferPointer
@@ -47,7 +47,7 @@ private struct TreeSalvage {
                 isWhole = false
                 guard let salvage else { throw error }
                 bytes = try salvage.readUnverified(ref)
-                // What a damaged leaf says is worth nothing; an inner node says where others are, and these have hashes.
+                // A damaged leaf cannot be trusted. The children of a damaged inner node have hashes of their own.
                 guard level != 0, let node = try? TreeNodeView(bytes, level: level), node.level > 0 else { throw error }
             }
             let node: TreeNodeView

@@ -5,9 +5,11 @@ import Glibc
 import Darwin
 #endif
 
-/// Reads an ordered map of byte strings that lies in extents. Valid while its source lives. A damaged tree throws; it never loops or traps.
+/// Reads an ordered map of byte strings that is stored in extents. It is valid while its source lives. A damaged tree throws; it never loops or traps.
 package struct TreeReader {
+    /// The reference of the root node; `.none` for an empty tree.
     package let root: ExtentRef
+    /// The source of the extents.
     package let source: any ExtentSource
 
     package init(root: ExtentRef, source: any ExtentSource) {
@@ -15,7 +17,7 @@ package struct TreeReader {
         self.source = source
     }
 
-    /// The value of `key`, nil if it has none. Points into the file.
+    /// Returns the value of `key`, or nil if there is none. The pointer leads into the file.
     package func get(_ key: UnsafeRawBufferPointer) throws(Damage) -> UnsafeRawBufferPointer? {
         if root.isNone { return nil }
         var ref = root, level: Int?
@@ -40,7 +42,7 @@ package struct TreeReader {
         try key.withUnsafeBytesTyped { (key) throws(Damage) in try get(key) }
     }
 
-    /// The value of a key that is a number.
+    /// Returns the value of a key that is a number.
     package func get(_ key: UInt64) throws(Damage) -> UnsafeRawBufferPointer? {
         let big = key.bigEndian
         return try withUnsafeBytesTyped(of: big) { (key) throws(Damage) in try get(key) }
@@ -53,12 +55,12 @@ package struct TreeReader {
             && compare(rest, UnsafeRawBufferPointer(rebasing: key[node.prefix.count...])) == 0
     }
 
-    /// Stands before the first entry whose key is not smaller than `key`.
+    /// Returns a cursor before the first entry whose key is not smaller than `key`.
     package func cursor(from key: [UInt8] = []) throws(Damage) -> TreeCursor { try TreeCursor(self, from: key) }
     package func cursor(from key: UInt64) throws(Damage) -> TreeCursor { try TreeCursor(self, from: TreeKey.bytes(key)) }
 }
 
-/// Numbers as keys: 8 bytes, most significant first, so that bytewise order is numeric order.
+/// Keys that are numbers: 8 bytes, most significant first, so that bytewise order is numeric order.
 package enum TreeKey {
     package static func bytes(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
 
@@ -68,7 +70,7 @@ package enum TreeKey {
     }
 }
 
-/// Walks a tree's entries in ascending order.
+/// Visits the entries of a tree in ascending order.
 package struct TreeCursor {
     private let source: any ExtentSource
     private var path: [(node: TreeNodeView, index: Int, base: UInt64)] = []
@@ -98,7 +100,7 @@ package struct TreeCursor {
         }
     }
 
-    /// Moves to the next entry; false at the end. `Damage` if keys do not ascend.
+    /// Advances to the next entry. Returns false at the end. Throws `Damage` if keys do not ascend.
     package mutating func next() throws(Damage) -> Bool {
         while let top = path.last {
             if top.index >= top.node.count {
@@ -110,7 +112,7 @@ package struct TreeCursor {
                 if top.node.level == 0 {
                     let rest = try top.node.entry(top.index).rest
                     if started {
-                        // Ascending keys bound the walk, whatever the nodes point at.
+                        // The check of ascending keys bounds the number of entries, whatever the nodes refer to.
                         let ascends = key.withUnsafeBytes { before in
                             let shared = min(before.count, top.node.prefix.count)
                             let order = shared == 0 ? 0 : Int(memcmp(before.baseAddress!, top.node.prefix.baseAddress!, shared))
@@ -140,13 +142,13 @@ package struct TreeCursor {
         return false
     }
 
-    /// The key of the present entry.
+    /// The key of the current entry.
     package var keyBytes: [UInt8] { key }
     package func keyNumber() throws(Damage) -> UInt64 { try key.withUnsafeBytesTyped { (key) throws(Damage) in try TreeKey.number(key) } }
 
-    /// The value of the present entry. Points into the file.
+    /// Returns the value of the current entry. The pointer leads into the file.
     package func value() throws(Damage) -> UnsafeRawBufferPointer {
-        guard let current else { preconditionFailure("ask for a value after next() said true") }
+        guard let current else { preconditionFailure("call value() only after next() has returned true") }
         do throws(Damage) {
             let (inline, extent) = try current.node.value(current.index)
             if let inline { return inline }

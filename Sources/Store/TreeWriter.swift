@@ -1,14 +1,14 @@
 import FirnBytes
 
-/// Changes a tree inside a transaction. Nodes are read into memory when first touched and written once, by `finish`; untouched ones stay shared
-/// with the versions before. One thread at a time.
+/// Changes a tree inside a transaction. Nodes are read into memory when they are first needed and written once, by `finish`. Unchanged nodes are shared with
+/// earlier versions. A writer is used by one thread at a time.
 package final class TreeWriter {
     private let transaction: StoreTransaction
     private let start: ExtentRef
     private var root: TreeNode?
     private var hasChanged = false
 
-    /// `root`: the tree to change, none for an empty one.
+    /// Creates a writer for the tree `root`; `.none` for an empty tree.
     package init(root: ExtentRef, transaction: StoreTransaction) {
         start = root
         self.transaction = transaction
@@ -28,7 +28,7 @@ package final class TreeWriter {
 
     // MARK: Reading what is being changed
 
-    /// The value of `key` as it stands now, changes included.
+    /// Returns the value of `key`, including changes of this writer.
     package func get(_ key: [UInt8]) throws(Damage) -> [UInt8]? {
         var node = try loadedRoot()
         while node.level > 0 {
@@ -51,7 +51,8 @@ package final class TreeWriter {
 
     // MARK: Changing
 
-    /// Sets the value of `key` (at most 512 bytes). `.damaged` if the tree is; the system's error if a large value cannot be written.
+    /// Sets the value of `key` (at most 512 bytes).
+    /// - Throws: `.damaged` if the tree is damaged; the system's error if a large value cannot be written.
     package func put(_ key: [UInt8], _ value: [UInt8]) throws(FirnError) {
         precondition(key.count <= TreeLimit.keyBytes, "tree keys are at most 512 bytes: hash longer ones")
         let stored: TreeValue = value.count <= TreeLimit.inlineBytes ? .inline(value) : .extent(try transaction.write(value))
@@ -65,7 +66,7 @@ package final class TreeWriter {
 
     package func put(_ key: UInt64, _ value: [UInt8]) throws(FirnError) { try put(TreeKey.bytes(key), value) }
 
-    /// Removes `key`; false if it was not there.
+    /// Removes `key`. Returns false if it is not present.
     @discardableResult
     package func delete(_ key: [UInt8]) throws(FirnError) -> Bool {
         try checked { () throws(Damage) in
@@ -78,7 +79,7 @@ package final class TreeWriter {
     @discardableResult
     package func delete(_ key: UInt64) throws(FirnError) -> Bool { try delete(TreeKey.bytes(key)) }
 
-    /// Writes the nodes that changed and returns the new root: none if no entry is left, the old root if nothing changed. The writer is done then.
+    /// Writes the changed nodes and returns the new root: `.none` if no entry is left, the old root if nothing changed. The writer cannot be used afterwards.
     package func finish() throws(FirnError) -> ExtentRef {
         guard hasChanged, var top = root else { return start }
         try checked { () throws(Damage) in try merge(top) }
@@ -102,7 +103,7 @@ package final class TreeWriter {
         return try write(pieces[0])
     }
 
-    /// Every node, and every value that has an extent of its own, is written anew: the whole tree moves.
+    /// Rewrites every node, and every value that has an extent of its own, so that the whole tree moves.
     package func renew() throws(FirnError) {
         guard !start.isNone || root != nil else { return }
         hasChanged = true
@@ -126,7 +127,7 @@ package final class TreeWriter {
         do throws(Damage) { return try body() } catch { throw FirnError(error, in: transaction.store.path) }
     }
 
-    /// The child as a node in memory, which its parent holds from now on.
+    /// Returns the child as a node in memory, which its parent keeps.
     private func child(_ node: TreeNode, _ index: Int) throws(Damage) -> TreeNode {
         switch node.child(index) {
         case .node(let child): return child
@@ -167,7 +168,7 @@ package final class TreeWriter {
             return true
         }
         let index = max(node.rank(key, inclusive: true) - 1, 0)
-        // Reading a path that turns out not to hold the key must not make it dirty: look first.
+        // Reading a path that does not contain the key must not make it dirty, so the key is searched first.
         if case .ref(let ref) = node.child(index) {
             guard try TreeReader(root: ref, source: transaction).get(key) != nil else { return false }
         }
@@ -186,7 +187,7 @@ package final class TreeWriter {
         root = pieces[0]
     }
 
-    /// Bottom up, melts children that became small into a neighbour, and drops empty ones.
+    /// Merges children that became small with a neighbour and drops empty ones, bottom up.
     private func merge(_ node: TreeNode) throws(Damage) {
         guard node.level > 0 else { return }
         for child in node.loadedChildren { try merge(child) }
@@ -223,7 +224,7 @@ package final class TreeWriter {
         }
     }
 
-    /// The node's old extent is dead.
+    /// Frees the extent that the node was read from.
     private func release(_ node: TreeNode) {
         if let ref = node.origin {
             transaction.free(ref)

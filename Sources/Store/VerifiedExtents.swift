@@ -7,17 +7,17 @@ import Glibc
 import Darwin
 #endif
 
-/// Remembers which extents were found to hash right: a direct-mapped table of 64-bit marks, shared by all threads without locks.
-/// A mark that was overwritten costs one more hash, never an error.
+/// Remembers the extents whose hash was checked: a direct-mapped table of 64-bit marks, shared by all threads without locks. An overwritten mark costs one
+/// more check, never an error.
 final class VerifiedExtents: @unchecked Sendable {
     private static let count = 1 << 15
     private let marks: UnsafeMutablePointer<Atomic<UInt64>>
-    /// All extents count as found right: see `FileReading.mappedUnchecked`.
+    /// Whether all extents count as checked: see `FileReading.mappedUnchecked`.
     private let trusts: Bool
 
     init(for file: File, trusting: Bool = false) throws(FirnError) {
         trusts = trusting
-        // Zeroed by the system when first touched: opening does not pay for it. An atomic word is laid out as the word.
+        // The system zeroes the memory when it is first touched, so opening does not pay for it. An atomic word has the layout of the word.
         marks = try file.zeroedMemory(bytes: VerifiedExtents.count * 8).bindMemory(to: Atomic<UInt64>.self, capacity: VerifiedExtents.count)
     }
 
