@@ -21,7 +21,7 @@ package struct ExtentRef: Hashable, Sendable {
         self.hash = hash
     }
 
-    /// The reference that stands for no extent.
+    /// The reference to no extent.
     package static let none = ExtentRef(offset: 0, length: 0, birth: 0, hash: Hash128(low: 0, high: 0))
     /// Whether this is `none`.
     @inlinable package var isNone: Bool { offset == 0 }

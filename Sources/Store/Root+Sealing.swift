@@ -71,7 +71,7 @@ extension Root {
             root.record = try ExtentRef(from: &reader)
             root.catalogue = try ExtentRef(from: &reader)
         }
-        guard root.record.isNone == (version == 0) else { throw Damage("root contradicts itself", at: 32) }
+        guard root.record.isNone == (version == 0) else { throw Damage("fields of the root contradict each other", at: 32) }
         return root
     }
 }

@@ -90,7 +90,7 @@ extension Store {
         defer { newest.release() }
         if newest.version > 0, !newest.root.isAlone {
             if let (damage, lost) = try damagedRoot(newest.root), let lost { note(damage.naming("version \(lost) is not read, and a commit may write over it")) }
-            if try file.size() < newest.root.end * 64 { note(Damage("the file is cut short", at: Int(clamping: try file.size()))) }
+            if try file.size() < newest.root.end * 64 { note(Damage("the file is truncated", at: Int(clamping: try file.size()))) }
         }
         do throws(FirnError) {
             var isNewest = true

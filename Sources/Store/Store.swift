@@ -57,7 +57,7 @@ package final class Store: @unchecked Sendable {
     var lockless = false
     var isWriting = false
     var hasFailed = false
-    /// The error that `hasFailed` stands for.
+    /// The error that made the store fail.
     var failure: FirnError?
     /// The versions whose root is not written yet. Only the writer changes it.
     var pending: PendingVersions?
@@ -92,7 +92,7 @@ package final class Store: @unchecked Sendable {
     /// The units that the last commit wrote, if it was small: the next one looks for that many adjacent free units.
     var usualUnits: UInt64 = 0
     static let mostUsualUnits: UInt64 = 1024
-    /// How many bytes a commit that makes the file longer preallocates, and how many it writes at most for that purpose.
+    /// The bytes that a small commit preallocates if it makes the file longer, and the most that it writes in total for that purpose.
     static let spareBytes: UInt64 = 16 << 10
     static let smallBytes: UInt64 = 24 << 10
     var replacement: Replacement?

@@ -129,7 +129,7 @@ package final class StoreTransaction: ExtentSource, @unchecked Sendable {
         }
     }
 
-    /// Writes an extent, as above.
+    /// Writes an extent. The returned reference contains its hash.
     package func write(_ bytes: [UInt8]) throws(FirnError) -> ExtentRef {
         try bytes.withUnsafeBytesTyped { (bytes) throws(FirnError) in try write(bytes) }
     }
