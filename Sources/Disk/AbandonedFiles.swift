@@ -5,37 +5,37 @@ import Glibc
 import Darwin
 #endif
 
-/// Files that are being written are next to their targets, as `TARGET.tmp-STAMP-RANDOM` with the stamp of the process that writes them. The next process that writes the
-/// target removes those whose owner has ended without removing them.
+/// Temporary files of replacements. They are next to their targets as `TARGET.tmp-STAMP-RANDOM`, with the stamp of the process that writes them. The next
+/// process that writes the target removes those whose process has ended without removing them.
 package enum AbandonedFiles {
     private static let mark = ".tmp-"
     private static let randomDigits = 8
-    /// What file systems allow, in bytes.
+    /// The maximum length of a file name in bytes.
     private static let longestName = 255
 
-    /// A name that no file has. A long name of the target is cut short for it.
+    /// Returns the path of a new temporary file. A long name of the target is truncated for it.
     static func newName(beside place: String) -> String {
         let random = String(UInt32(truncatingIfNeeded: Machine.random), radix: 16)
         return sibling(of: place, mark + "\(ProcessStamp.own)-" + String(repeating: "0", count: randomDigits - random.count) + random)
     }
 
-    /// The path with an ending, its last part cut so that a file system takes it.
+    /// Returns the path with the ending, its last component truncated to a length that file systems accept.
     package static func sibling(of path: String, _ ending: String) -> String {
         let (folder, name) = split(path)
         return folder + start(of: name, before: ending) + ending
     }
 
-    /// Removes the files next to `place` whose owners are gone. What cannot be removed stays: nothing depends on it.
+    /// Removes the files next to `place` whose processes have ended. Files that cannot be removed stay; nothing depends on their removal.
     package static func remove(beside place: String) {
         let (folder, name) = split(place)
-        // Of a long name, as much as is in every name made from it.
+        // The part of a long name that all names made from it begin with.
         let first = start(of: name, before: String(repeating: " ", count: 100))
         if !name.isEmpty { remove(in: folder, beginningWith: first) { owner(of: $0, beside: name) } }
     }
 
     private static let memoryStart = "firn-memory-"
 
-    /// What the name of a file begins with that a realm in memory of this process has. `mark`: of this process too.
+    /// Returns the beginning of the name of the file of a realm in memory. `mark` distinguishes the files of this process.
     package static func memoryName(_ mark: String) -> String { memoryStart + "\(ProcessStamp.own)-\(mark)" }
 
     /// Removes the files of realms in memory whose processes have ended without removing them.
@@ -51,7 +51,7 @@ package enum AbandonedFiles {
         defer { closedir(directory) }
         var found: [String] = []
         while let entry = readdir(directory) {
-            // Most names are others: compared where they are.
+            // Most names do not match, so they are compared before they are copied.
             let isNear = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { strncmp($0, first, first.utf8.count) == 0 ? String(cString: $0) : nil }
             }
@@ -64,17 +64,17 @@ package enum AbandonedFiles {
         }
     }
 
-    /// Nil for a file that is no such file of `name`.
+    /// Returns the stamp in the name of a temporary file of `name`, or nil if it is another file.
     static func owner(of other: String, beside name: String) -> ProcessStamp? {
         var from = other[...]
-        // A name may hold the mark itself.
+        // A name may contain the mark itself.
         while let at = range(of: mark, in: from) {
             let rest = other[at.upperBound...]
             from = rest
             let parts = rest.split(separator: "-", maxSplits: 3, omittingEmptySubsequences: false)
             guard parts.count == 4, let stamp = ProcessStamp(parts[0..<3].joined(separator: "-")), parts[3].utf8.count >= randomDigits,
                   parts[3].utf8.prefix(randomDigits).allSatisfy({ isHexDigit($0) }) else { continue }
-            // What follows is empty, or the ending of a file made next to this one.
+            // The rest is empty, or the ending of a file that was made next to the temporary one.
             let ending = mark + "\(stamp)-" + parts[3].prefix(randomDigits), further = parts[3].dropFirst(randomDigits)
             guard further.isEmpty || further.first == "." else { continue }
             if other[..<at.lowerBound] == start(of: name, before: ending) { return stamp }
@@ -82,7 +82,7 @@ package enum AbandonedFiles {
         return nil
     }
 
-    /// The text without the endings that this process has given to files.
+    /// Returns the text without the endings of temporary files of this process.
     static func withoutOwnEndings(_ text: String) -> String {
         let own = mark + "\(ProcessStamp.own)-"
         var rest = text[...], out = ""
@@ -102,7 +102,7 @@ package enum AbandonedFiles {
         return (String(path[..<name]), String(path[name...]))
     }
 
-    /// As much of a name as leaves room for the ending, whole characters of UTF-8.
+    /// Returns as much of a name as fits before the ending, in whole UTF-8 characters.
     private static func start(of name: String, before ending: String) -> String {
         guard name.utf8.count + ending.utf8.count > longestName else { return name }
         var bytes = name.utf8.prefix(longestName - ending.utf8.count)

@@ -1,14 +1,14 @@
-// The seam for faults. Every call to the system that a store depends on passes here first, so that a test can record it, refuse it, or rebuild what
-// a disk would hold had the machine stopped at that point. Without a script the cost is one nil check.
+// The interface for fault injection. Every system call that a store depends on passes through it, so that a test can record it, refuse it, or reconstruct
+// what a disk would hold if the machine had stopped there. Without a script the cost is one nil check.
 
-/// A call that is about to be made. The bytes are valid only during the call that hands them over.
+/// A call that is about to be made. Its bytes are valid only during `DiskCalls.before`.
 package enum DiskCall {
-    // Of a file.
+    // Calls for a file.
     case open(path: String, creates: Bool, empties: Bool)
     case status
     case read(offset: UInt64, count: Int)
     case map(length: Int)
-    /// Memory that the system is asked for by itself.
+    /// An allocation of memory whose failure is an error.
     case memory(bytes: Int)
     case write(offset: UInt64, bytes: UnsafeRawBufferPointer)
     case sync
@@ -16,12 +16,13 @@ package enum DiskCall {
     case allocate(offset: UInt64, length: UInt64)
     case punch(offset: UInt64, length: UInt64)
     case lock
-    // Of names.
+    // Calls for names.
     case link(from: String, to: String)
     case rename(from: String, to: String)
     case remove(path: String)
     case syncDirectory(path: String)
 
+    /// The name of the call, for journals and messages.
     package var name: String {
         switch self {
         case .open: "open"
@@ -43,9 +44,9 @@ package enum DiskCall {
     }
 }
 
-/// Watches and steers calls. Called from whichever thread makes the call.
+/// Observes and controls calls. It is called on the thread that makes the call.
 package protocol DiskCalls: AnyObject, Sendable {
-    /// nil lets the call go on; an errno makes it fail with that code without reaching the system; 0 makes it succeed without reaching it (syncs alone).
-    /// `file`: which open file it is, a number that no other has; 0 for calls about names.
+    /// Decides about a call before it is made. Returning nil lets it proceed; returning an errno makes it fail with that code without reaching the system;
+    /// returning 0 makes it succeed without reaching the system (syncs only). `file` is the unique number of the open file, or 0 for calls about names.
     func before(_ call: DiskCall, of file: UInt64) -> Int32?
 }

@@ -7,13 +7,14 @@ import Darwin
 private let setLock: Int32 = 90, setLockWaiting: Int32 = 91, getLock: Int32 = 92
 #endif
 
-// Byte-range locks that belong to the open file description: two `File`s on one path exclude each other even inside
-// one process, and the kernel drops them when the last descriptor closes, however the process ends.
+// Byte-range locks of the open file description: two `File`s of one path exclude each other even within one process, and the kernel releases the locks when
+// the last descriptor closes, however the process ends.
 extension File {
+    /// The kind of a lock.
     package enum LockKind: Sendable { case shared, exclusive }
 
-    /// Locks `count` bytes at `offset`. False when another holder is in the way and `wait` is false.
-    /// An exclusive lock needs a writable file. The bytes need not exist.
+    /// Locks `count` bytes at `offset`, which need not exist. Returns false if another holder has a conflicting lock and `wait` is false.
+    /// An exclusive lock requires a writable file.
     package func lock(_ kind: LockKind, at offset: UInt64, count: UInt64 = 1, wait: Bool = false) throws(FirnError) -> Bool {
         guard !isInherited else { throw inherited }
         try consult(.lock, cannotLock)
@@ -24,21 +25,22 @@ extension File {
         throw systemError(Int32(-result), cannotLock, path)
     }
 
+    /// Unlocks `count` bytes at `offset`.
     package func unlock(at offset: UInt64, count: UInt64 = 1) {
         if isInherited { return }
         var range = lockRange(Int16(F_UNLCK), offset, count)
         _ = fcntl(descriptor, setLock, &range)
     }
 
-    /// The lowest byte of `range` that another holder has locked in any way; nil if none has. The file's own locks do not count.
+    /// Returns the lowest byte of `range` that another holder has locked in any way, or nil. The locks of this file itself do not count.
     package func firstConflict(in range: Range<UInt64>) throws(FirnError) -> UInt64? {
         var found: UInt64?
         let low = range.lowerBound
         var high = range.upperBound
-        // The kernel names some lock in the range, not the lowest: search what lies below it until nothing does.
+        // The kernel reports some lock in the range, not the lowest: the part below it is searched until it has none.
         while low < high {
             var probe = lockRange(Int16(F_WRLCK), low, high - low)
-            if fcntl(descriptor, getLock, &probe) != 0 { throw systemError(errno, "cannot look at the locks", path) }
+            if fcntl(descriptor, getLock, &probe) != 0 { throw systemError(errno, "cannot read the locks", path) }
             if probe.l_type == Int16(F_UNLCK) { break }
             let start = max(low, UInt64(clamping: probe.l_start))
             found = start
@@ -48,7 +50,7 @@ extension File {
         return found
     }
 
-    /// What is said in a child of the process that opened the file.
+    /// The error of a forked child whose parent opened the file.
     package var inherited: FirnError {
         FirnError(.inputOutput, "the file was opened before this process was forked, and belongs to the process that opened it", at: .init(file: path),
                   advice: "open the file again in this process")

@@ -11,31 +11,33 @@ import Darwin
 private func fallocate(_ descriptor: Int32, _ mode: Int32, _ offset: Int, _ length: Int) -> Int32
 #endif
 
-/// One open file: reads and writes are whole or an error, at explicit offsets, from any thread. Closed when released.
+/// One open file. Reads and writes are complete or throw, have explicit offsets, and can be called from any thread. The file is closed on release.
 package final class File: Sendable {
     package enum Access: Sendable {
         case read, readWrite
-        /// A device or a pipe: where nobody reads, opening waits until somebody does.
+        /// Opens a device or a pipe. If no process reads it, opening waits for one.
         case write
-        /// Creates it; an error if it is there already.
+        /// Creates the file; it is an error if it exists.
         case createNew
-        /// Creates it, or empties what is there.
+        /// Creates the file, or truncates it if it exists.
         case createOrTruncate
     }
 
-    /// What errors call it.
+    /// The path in errors.
     package let path: String
+    /// The file descriptor.
     package let descriptor: Int32
+    /// Whether the file was opened for writing.
     package let isWritable: Bool
     let calls: (any DiskCalls)?
-    /// For the script: which open file it is.
+    /// The number of this open file in the calls that a script sees.
     private let number: UInt64
     private let forks = Forks.count
 
-    /// It was opened by the process that this one was forked from, and its locks are that one's: here it has none, and takes none.
+    /// Whether the file was opened by a process that this one was forked from. The parent owns its locks; this process has none and takes none.
     package var isInherited: Bool { forks != Forks.count }
 
-    /// `shownAs`: what errors call it.
+    /// Opens or creates a file. `shownAs` is its path in errors.
     package init(path: String, _ access: Access, mode: UInt32 = 0o666, shownAs: String? = nil, calls: (any DiskCalls)? = nil) throws(FirnError) {
         let flags: Int32 = switch access {
         case .read: O_RDONLY
@@ -57,7 +59,7 @@ package final class File: Sendable {
         self.number = number
     }
 
-    /// Where a program was started with its standard streams closed, the first files that it opens take their places: what is printed then would go into them.
+    /// Duplicates a descriptor below 3 to a higher number. In a program that was started without standard streams, output would otherwise go into the file.
     private static func aside(_ descriptor: Int32, _ path: String) throws(FirnError) -> Int32 {
         guard descriptor <= 2 else { return descriptor }
         let higher = fcntl(descriptor, F_DUPFD_CLOEXEC, 3), code = errno
@@ -77,7 +79,7 @@ package final class File: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Lets the script see a call; an error if it refuses. True if the call counts as made. A signal is asked about again, as `retrying` does.
+    /// Passes a call to the script. Throws if the script refuses it; returns true if the call counts as made. An interrupted call is passed again.
     @inline(__always)
     @discardableResult
     func consult(_ call: @autoclosure () -> DiskCall, _ doing: @autoclosure () -> String, retries: Bool = true) throws(FirnError) -> Bool {
@@ -92,7 +94,7 @@ package final class File: Sendable {
 
     // MARK: Reading
 
-    /// Fills `into` from `offset`; returns how many bytes there were (fewer only at the end of the file).
+    /// Fills `into` from `offset`. Returns the number of bytes read, which is smaller only at the end of the file.
     @discardableResult
     package func read(into: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FirnError) -> Int {
         try consult(.read(offset: offset, count: into.count), "cannot read")
@@ -106,7 +108,7 @@ package final class File: Sendable {
         return done
     }
 
-    /// `count` bytes from `offset`, or as many as the file has.
+    /// Returns `count` bytes from `offset`, or as many as the file has.
     package func read(count: Int, at offset: UInt64) throws(FirnError) -> [UInt8] {
         var failure: FirnError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -116,11 +118,12 @@ package final class File: Sendable {
         return bytes
     }
 
-    /// The whole file.
+    /// Returns the bytes of the whole file.
     package func readAll() throws(FirnError) -> [UInt8] { try read(count: Int(try size()), at: 0) }
 
     // MARK: Changing
 
+    /// Writes all bytes at `offset`, or throws.
     package func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FirnError) {
         try consult(.write(offset: offset, bytes: bytes), "cannot write")
         var done = 0
@@ -131,14 +134,15 @@ package final class File: Sendable {
         }
     }
 
+    /// Writes all bytes at `offset`, or throws.
     package func write(_ bytes: [UInt8], at offset: UInt64) throws(FirnError) {
         var failure: FirnError?
         bytes.withUnsafeBytes { do throws(FirnError) { try write($0, at: offset) } catch { failure = error } }
         if let failure { throw failure }
     }
 
-    /// Makes what was written durable, the file's length included. Never retried: after a failed sync the kernel may
-    /// have dropped the pages, so a second call that succeeds would promise too much.
+    /// Makes everything that was written durable, including the length of the file. It is never repeated: after a failed sync the kernel may have dropped the
+    /// pages, so a second call could succeed without them.
     package func sync() throws(FirnError) {
         if try consult(.sync, "cannot sync", retries: false) { return }
         #if canImport(Glibc)
@@ -149,13 +153,14 @@ package final class File: Sendable {
         if result != 0 { throw systemError(errno, "cannot sync", path) }
     }
 
+    /// Sets the length of the file.
     package func truncate(to length: UInt64) throws(FirnError) {
         try consult(.truncate(length: length), "cannot set the length")
         let result = retrying { FileSizeLimit.report { Int(ftruncate(descriptor, off_t(length))) } }
         if result < 0 { throw systemError(Int32(-result), "cannot set the length", path) }
     }
 
-    /// Reserves blocks and extends the length to cover them. False where the medium cannot; nothing has changed then.
+    /// Allocates blocks and extends the file to cover them. Returns false, without a change, if the medium does not support this.
     package func allocate(offset: UInt64, length: UInt64) throws(FirnError) -> Bool {
         try consult(.allocate(offset: offset, length: length), "cannot allocate")
         #if os(Linux)
@@ -168,7 +173,7 @@ package final class File: Sendable {
         #endif
     }
 
-    /// Gives blocks back to the medium; they read as zero from then on. False where the medium cannot.
+    /// Deallocates blocks; they read as zeros afterwards. Returns false if the medium does not support this.
     package func punchHole(offset: UInt64, length: UInt64) throws(FirnError) -> Bool {
         try consult(.punch(offset: offset, length: length), "cannot punch a hole")
         #if os(Linux)
@@ -181,26 +186,27 @@ package final class File: Sendable {
 
     // MARK: Memory
 
-    /// Zeroed memory for what is kept of the file, to be given back with `free`; the system provides it when it is touched.
+    /// Returns zeroed memory for the state of the file, which the caller frees with `free`. The system provides its pages when they are touched.
     package func zeroedMemory(bytes: Int) throws(FirnError) -> UnsafeMutableRawPointer {
-        try consult(.memory(bytes: bytes), "no memory for what is known of the file")
-        guard let memory = calloc(bytes, 1) else { throw systemError(ENOMEM, "no memory for what is known of the file", path) }
+        try consult(.memory(bytes: bytes), "cannot allocate memory for the state of the file")
+        guard let memory = calloc(bytes, 1) else { throw systemError(ENOMEM, "cannot allocate memory for the state of the file", path) }
         return memory
     }
 
-    /// Memory for what is read of the file, to be given back with `giveBack`: how much that is the file says, and it may say anything.
+    /// Returns memory for bytes of the file, which the caller frees with `giveBack`. The size may come from an untrusted file, so a failure is an error.
     package func memory(for bytes: Int) throws(FirnError) -> UnsafeMutableRawBufferPointer {
-        try consult(.memory(bytes: bytes), "no memory for what is read")
-        guard let memory = malloc(max(bytes, 1)) else { throw systemError(ENOMEM, "no memory for what is read", path) }
+        try consult(.memory(bytes: bytes), "cannot allocate memory for reading")
+        guard let memory = malloc(max(bytes, 1)) else { throw systemError(ENOMEM, "cannot allocate memory for reading", path) }
         return UnsafeMutableRawBufferPointer(start: memory, count: bytes)
     }
 
+    /// Frees memory from `memory(for:)`.
     package static func giveBack(_ memory: UnsafeRawBufferPointer) { free(UnsafeMutableRawPointer(mutating: memory.baseAddress)) }
 
     // MARK: Asking
 
-    /// Where the file next has bytes that are stored, from an offset on: all between reads as zero, and takes as long to read as if it were there. Nil: nothing more. Where the medium
-    /// does not say, all is data.
+    /// Returns the next range of stored bytes at or after an offset; the bytes before it are a hole and read as zeros. Returns nil if there is no more data. If
+    /// the medium does not report holes, everything is data.
     package func data(from offset: UInt64) -> Range<UInt64>? {
         let seekData: Int32 = 3, seekHole: Int32 = 4
         let start = lseek(descriptor, off_t(offset), seekData)
@@ -209,15 +215,17 @@ package final class File: Sendable {
         return UInt64(start)..<(end > start ? UInt64(end) : UInt64(off_t.max))
     }
 
+    /// Whether it is a regular file.
     package var isRegular: Bool { kind == S_IFREG }
+    /// Whether it is a directory.
     package var isDirectory: Bool { kind == S_IFDIR }
 
     private var kind: mode_t? { (try? status()).map { $0.st_mode & S_IFMT } }
 
     func status() throws(FirnError) -> stat {
-        try consult(.status, "cannot look at")
+        try consult(.status, "cannot read the status")
         var status = stat()
-        if fstat(descriptor, &status) != 0 { throw systemError(errno, "cannot look at", path) }
+        if fstat(descriptor, &status) != 0 { throw systemError(errno, "cannot read the status", path) }
         return status
     }
 }

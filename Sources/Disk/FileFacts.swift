@@ -9,8 +9,8 @@ private func statx(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32
 import Darwin
 #endif
 
-/// Which file it is, whatever its names, and how long. Nothing of its times: where a system keeps fine times (Linux 6.13 and later), whoever has
-/// looked at them makes the next write note a new one, and the sync after that write it out, which makes a sync half as long again.
+/// The identity of a file, whatever its names, and its length. The times of the file are never read: where a system keeps fine-grained times (Linux 6.13
+/// and later), reading them makes the next write record new ones and the next sync write them, which makes that sync half as long again.
 package struct FileFacts: Equatable, Sendable {
     /// Device and inode.
     package struct Identity: Hashable, Sendable {
@@ -18,16 +18,18 @@ package struct FileFacts: Equatable, Sendable {
         var inode: UInt64
     }
 
+    /// The identity of the file.
     package var identity: Identity
+    /// The length in bytes.
     package var size: UInt64
 
-    /// Of what a path leads to; nil if nothing is there.
+    /// Reads the facts of the file that a path leads to. Returns nil if there is none.
     package init?(path: String) {
         self.init()
         guard FileFacts.ask(-1, path, &self) == 0 else { return nil }
     }
 
-    /// Of an open file. The system's error if it does not say.
+    /// Reads the facts of an open file. `code` is the system's error, or 0.
     init(descriptor: Int32, code: inout Int32) {
         self.init()
         code = FileFacts.ask(descriptor, "", &self)
@@ -38,10 +40,10 @@ package struct FileFacts: Equatable, Sendable {
         size = 0
     }
 
-    /// 0, or the system's error.
+    /// Returns 0, or the system's error.
     private static func ask(_ descriptor: Int32, _ path: String, _ facts: inout FileFacts) -> Int32 {
         #if canImport(Glibc)
-        // AT_EMPTY_PATH; of an open file, or from the working folder. Inode and size are asked for.
+        // Flag 0x1000 is AT_EMPTY_PATH. The mask requests inode and size.
         let mask: UInt32 = 0x100 | 0x200
         let isTold = withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { room in
             room.initializeMemory(as: UInt8.self, repeating: 0)
@@ -54,12 +56,12 @@ package struct FileFacts: Equatable, Sendable {
             return true
         }
         if isTold { return 0 }
-        // Not there, or the system does not know the call, or does not allow it.
+        // The file does not exist, or the system does not know or allow the call.
         #endif
         var status = stat()
         if (descriptor < 0 ? stat(path, &status) : fstat(descriptor, &status)) != 0 { return errno }
         #if canImport(Glibc)
-        // As the newer call gives it.
+        // The same encoding as that of statx.
         let device = UInt64(status.st_dev)
         facts.identity.device = (device >> 8 & 0xFFF | device >> 32 & 0xFFFF_F000) << 32 | (device & 0xFF | device >> 12 & 0xFFFF_FF00)
         #else
@@ -72,16 +74,18 @@ package struct FileFacts: Equatable, Sendable {
 }
 
 extension File {
+    /// Returns the identity and the length of the file.
     package func facts() throws(FirnError) -> FileFacts {
-        try consult(.status, "cannot look at")
+        try consult(.status, "cannot read the status")
         var code: Int32 = 0
         let facts = FileFacts(descriptor: descriptor, code: &code)
-        if code != 0 { throw systemError(code, "cannot look at", path) }
+        if code != 0 { throw systemError(code, "cannot read the status", path) }
         return facts
     }
 
+    /// Returns the length in bytes.
     package func size() throws(FirnError) -> UInt64 { try facts().size }
 
-    /// Which file this is, whatever its names.
+    /// Returns the identity of the file, whatever its names.
     package func identity() throws(FirnError) -> FileFacts.Identity { try facts().identity }
 }

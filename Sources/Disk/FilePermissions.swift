@@ -5,23 +5,24 @@ import Glibc
 import Darwin
 #endif
 
-/// Whose a file is, and who may do what with it.
+/// The owner, the group and the mode of a file.
 package struct FilePermissions: Sendable {
     private let mode: mode_t
     private let owner: uid_t
     private let group: gid_t
 
-    /// Of a regular file; nil if there is none at the path.
+    /// Reads the permissions of a regular file. Returns nil if there is none at the path.
     package init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         (mode, owner, group) = (status.st_mode & 0o777, status.st_uid, status.st_gid)
     }
 
-    /// The group or all users may read it.
+    /// Whether the group or all users may read the file.
     package var othersCanRead: Bool { mode & 0o044 != 0 }
 
-    /// Makes a file that only its owner can open one like it, as far as this process may. It is never open to more than the other was: a group that cannot be given has no rights.
+    /// Gives these permissions to a file that only its owner can open, as far as this process may. The file is never accessible to more users than the
+    /// original: if the group cannot be set, the group gets no rights.
     func give(_ file: File) {
         var mode = mode
         var now = stat()
@@ -30,6 +31,6 @@ package struct FilePermissions: Sendable {
         _ = fchmod(file.descriptor, mode)
     }
 
-    /// The same for a file that is there by name.
+    /// Like `give(_ file:)`, for a file that is identified by its path.
     package func give(path: String) throws(FirnError) { give(try File(path: path, .read)) }
 }

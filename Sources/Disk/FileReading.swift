@@ -1,15 +1,15 @@
 import Synchronization
 
-/// How the bytes of a file come to those who read them.
+/// How the bytes of a file are read.
 package enum FileReading: Sendable {
-    /// In place, where the system keeps what it has of the file.
+    /// Through a memory mapping of the file.
     case mapped
-    /// Into memory of the reader's own, extent by extent, as long as it reads the version.
+    /// Into memory of the reader, extent by extent, as long as it reads the version.
     case copied
-    /// As mapped, and what hashes would say is not asked: for measuring what they cost, and nothing else. No command and no program can choose it.
+    /// Like `mapped`, but without checking hashes. It is for measuring their cost only; no command and no program can choose it.
     case mappedUnchecked
 
-    /// What files are opened with where nothing else is said.
+    /// The way in which files are read unless their opener chooses another one.
     package static var standard: FileReading {
         get { copies.load(ordering: .relaxed) ? .copied : .mapped }
         set { copies.store(newValue == .copied, ordering: .relaxed) }

@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// The limit of the process on the length of files (`ulimit -f`). A call that passes it makes the system send SIGXFSZ, which ends a program that does not expect it.
+/// The process's limit on the length of files (`ulimit -f`). A call that exceeds it causes SIGXFSZ, which ends a program that does not handle it.
 enum FileSizeLimit {
     private static var isSet: Bool {
         var limit = rlimit()
@@ -15,8 +15,8 @@ enum FileSizeLimit {
         #endif
     }
 
-    /// Makes a call that may lengthen a file, and reports the limit as EFBIG. The signal is held back on this thread during the call and removed if the call caused it: the
-    /// disposition of the signal is the program's, and stays as it is. Without a limit the cost is one call that asks for it.
+    /// Makes a call that may lengthen a file, and reports the limit as EFBIG. The signal is blocked on this thread during the call, and removed if the call
+    /// caused it; the program's disposition of the signal does not change. Without a limit this costs one additional call.
     @inline(__always)
     static func report(_ call: () -> Int) -> Int { isSet ? shielded(call) : call() }
 
@@ -38,6 +38,6 @@ enum FileSizeLimit {
         return result
     }
 
-    /// For a program of its own: writes by other libraries report EFBIG too.
+    /// Ignores the signal in the command, so that writes by other libraries report EFBIG too.
     static func ignoreSignal() { signal(SIGXFSZ, SIG_IGN) }
 }

@@ -7,14 +7,14 @@ import Musl
 import Darwin
 #endif
 
-/// Tells when anybody, in whatever process, has written to a file. On a thread of its own while it lives.
+/// Calls a closure after any process has written to a file, on a thread of its own, while the watch lives.
 ///
-/// Several writes may be one call. Where the system has no watch to give, it calls ten times a second, written or not.
+/// Several writes may cause one call. If the system has no watch available, the closure is called ten times a second, whether or not the file was written.
 package final class FileWatch: Sendable {
     private let ending: Ending
     private let isRunning: Bool
 
-    /// `onWrite` may be under way on the watch's thread when the watch is let go of; it is not called after that.
+    /// Starts a watch. A call of `onWrite` may be under way when the watch is released; no call begins after that.
     package init(path: String, onWrite: @escaping @Sendable () -> Void) {
         let ending = Ending()
         self.ending = ending
@@ -26,7 +26,7 @@ package final class FileWatch: Sendable {
             watch.close()
             ending.close()
         }
-        // It ends by itself: `onWrite` may be what lets go of the watch.
+        // The thread ends by itself: `onWrite` may release the watch.
         thread.detach()
         isRunning = thread.isRunning
         if !isRunning { watch.close() }
@@ -37,7 +37,7 @@ package final class FileWatch: Sendable {
         if !isRunning { ending.close() }
     }
 
-    /// Says that it is over, and wakes the thread that waits.
+    /// Records that the watch has ended, and wakes the waiting thread.
     private final class Ending: Sendable {
         private let over = Atomic<Bool>(false)
         let reader: Int32
@@ -61,9 +61,9 @@ package final class FileWatch: Sendable {
             }
         }
 
-        /// Once it is over.
+        /// Closes the pipe after the watch has ended.
         func close() {
-            // Whoever ends it has not written to a pipe that is closed, or another's by then.
+            // Wait for the byte of `end`, so that it is not written to a closed or reused descriptor.
             var byte: UInt8 = 0
             if reader >= 0 { _ = retrying { read(reader, &byte, 1) } }
             for end in [reader, writer] where end >= 0 { sysClose(end) }
@@ -73,7 +73,7 @@ package final class FileWatch: Sendable {
 
 private func sysClose(_ descriptor: Int32) { _ = close(descriptor) }
 
-/// How long it waits where it cannot be told, in milliseconds.
+/// The interval of the calls without a watch, in milliseconds.
 private let pause: Int32 = 100
 
 #if os(Linux) || os(Android)
@@ -90,14 +90,14 @@ private struct Watch {
         self.descriptor = descriptor
     }
 
-    /// True: somebody may have written.
+    /// Returns true if the file may have been written.
     func wait(_ ending: Int32) -> Bool {
         var polled = [pollfd(fd: ending, events: Int16(POLLIN), revents: 0), pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
         let ready = poll(&polled, 2, descriptor < 0 || ending < 0 ? pause : -1)
         if ready < 0 { return false }
         if ready == 0 { return true }
         guard polled[1].revents != 0 else { return false }
-        // All that is there: many writes are one commit.
+        // All events are read: many writes are one commit.
         var events = [UInt8](repeating: 0, count: 4096)
         while read(descriptor, &events, events.count) > 0 {}
         return true
@@ -106,7 +106,7 @@ private struct Watch {
     func close() { if descriptor >= 0 { sysClose(descriptor) } }
 }
 #else
-/// A kqueue with the file and the end of the watch.
+/// A kqueue that observes the file and the end of the watch.
 private struct Watch {
     private let queue: Int32
     private let file: Int32

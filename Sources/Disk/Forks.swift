@@ -4,10 +4,10 @@ import Glibc
 import Darwin
 #endif
 
-/// Tells a process that came out of `fork` from the one that called it. A child shares what the parent had open, locks included: what the child
-/// unlocks, truncates or removes is the parent's.
+/// Distinguishes a forked child from the process that called `fork`. A child shares the open files of its parent, including locks: whatever it unlocks,
+/// truncates or removes belongs to the parent.
 package enum Forks {
-    /// How often this process, and those it descends from, came out of a fork since the first file was opened. One word, for whoever compares often.
+    /// How often this process or its ancestors were forked since the first file was opened. Reading it is cheap.
     package static var count: Int { counter.pointee }
 
     nonisolated(unsafe) private static let counter: UnsafeMutablePointer<Int> = {

@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// Calls `body` once, on a thread of its own, after so many seconds; never, if the system has no thread to give.
+/// Calls `body` once after so many seconds, on a thread of its own. If the system cannot create a thread, `body` is never called.
 package func later(seconds: Double, _ body: @escaping @Sendable () -> Void) {
     Thread {
         var nap = timespec(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))

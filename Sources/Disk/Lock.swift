@@ -4,7 +4,7 @@ import Glibc
 import Darwin
 #endif
 
-/// A mutual exclusion lock that threads may also wait on. Not recursive.
+/// A mutual exclusion lock with a condition that threads can wait for. It is not recursive.
 package final class Lock: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -14,7 +14,7 @@ package final class Lock: @unchecked Sendable {
         #if os(macOS)
         pthread_cond_init(condition, nil)
         #else
-        // So that a clock that is set back makes nobody wait longer.
+        // With the monotonic clock, setting the system's clock does not make waits longer.
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
         pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
@@ -30,16 +30,17 @@ package final class Lock: @unchecked Sendable {
         condition.deallocate()
     }
 
+    /// Runs `body` while it holds the lock.
     package func withLock<R, E: Error>(_ body: () throws(E) -> R) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body()
     }
 
-    /// Lets go of the lock, which the caller holds, until `wakeAll`; may also return without cause.
+    /// Releases the lock, which the caller holds, until `wakeAll`, and takes it again. It can also return without cause.
     package func wait() { pthread_cond_wait(condition, mutex) }
 
-    /// The same, for some seconds at most.
+    /// Like `wait`, for at most so many seconds.
     package func wait(seconds: Double) {
         #if os(macOS)
         var time = timespec(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
@@ -51,5 +52,6 @@ package final class Lock: @unchecked Sendable {
         #endif
     }
 
+    /// Wakes all waiting threads.
     package func wakeAll() { pthread_cond_broadcast(condition) }
 }

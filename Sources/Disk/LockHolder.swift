@@ -7,18 +7,19 @@ import Darwin
 
 /// A process that holds a lock of a file.
 package struct LockHolder: Hashable, Sendable, CustomStringConvertible {
-    /// The byte that is locked.
+    /// The locked byte.
     package let offset: UInt64
+    /// The id of the process.
     package let process: Int32
-    /// What the system calls the program; empty if it does not say.
+    /// The name of the program, as the system reports it; empty if it is not known.
     package let program: String
 
     package var description: String { "process \(process)" + (program.isEmpty ? "" : " (\(program))") }
 }
 
 extension File {
-    /// Who has locked bytes of `range`, through whatever open file but this one, as far as the system tells: on Linux that is what /proc shows of the
-    /// processes that this one may look at; elsewhere nothing. Locks name no process, so all of them are looked through: for messages, not for decisions.
+    /// Returns the processes that have locked bytes of `range` through other open files than this one. On Linux the information is from /proc, for processes
+    /// that this one may inspect; elsewhere the result is empty. All of them are searched, because locks do not name theirs. Use it for messages only.
     package func lockHolders(in range: Range<UInt64>) -> [LockHolder] {
         #if os(Linux) || os(Android)
         guard let own = try? status() else { return [] }
@@ -40,7 +41,7 @@ extension File {
         #endif
     }
 
-    /// `lock: 1: OFDLCK ADVISORY READ -1 fe:00:16237327 <first> <last>`, a line for each lock of the open file.
+    /// Reads lines such as `lock: 1: OFDLCK ADVISORY READ -1 fe:00:16237327 <first> <last>`, one for each lock of the open file.
     private static func locks(of path: String, in range: Range<UInt64>) -> [UInt64] {
         text(path).split(separator: "\n").compactMap { line in
             let words = line.split { $0 == " " || $0 == "\t" }
@@ -51,7 +52,7 @@ extension File {
 
     private static func line(_ path: String) -> String { text(path).split(separator: "\n").first.map(String.init) ?? "" }
 
-    /// Files that have no length.
+    /// Reads a file of /proc, which has no length.
     private static func text(_ path: String) -> String {
         guard let file = try? File(path: path, .read), let bytes = try? file.read(count: 64 << 10, at: 0) else { return "" }
         return String(decoding: bytes, as: UTF8.self)

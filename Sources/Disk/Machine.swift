@@ -4,39 +4,41 @@ import Glibc
 import Darwin
 #endif
 
-/// What the machine says of itself and of the time.
+/// Facts about the machine and the process, and the time.
 package enum Machine {
-    /// Seconds from an arbitrary start, never running backwards.
+    /// The seconds since an arbitrary start; never runs backwards.
     package static var seconds: Double {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
+    /// Blocks the calling thread for this time. A signal can end the call early.
     package static func sleep(seconds: Double) {
         var nap = timespec(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
         nanosleep(&nap, nil)
     }
 
-    /// Nanoseconds since 1970-01-01 00:00 UTC.
+    /// The nanoseconds since 1970-01-01 00:00 UTC.
     package static var wallNanoseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// Seconds since 1970-01-01 00:00 UTC and nanoseconds within the second.
+    /// The seconds since 1970-01-01 00:00 UTC, and the nanoseconds within the second.
     package static var wallClock: (seconds: Int64, nanoseconds: Int32) {
         let now = wallNanoseconds
         return (now / 1_000_000_000, Int32(now % 1_000_000_000))
     }
 
+    /// The number of processors that are online, at least 1.
     package static let cores = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-    /// Bytes of memory that the machine has.
+    /// The memory of the machine in bytes.
     package static let memory = max(1 << 28, Int(sysconf(Int32(_SC_PHYS_PAGES))) * Int(sysconf(Int32(_SC_PAGESIZE))))
 
-    /// The most memory this process has held so far, in bytes.
+    /// The maximum resident memory of this process so far, in bytes.
     package static var peakMemory: Int {
         var usage = rusage()
         #if canImport(Glibc)
@@ -48,10 +50,12 @@ package enum Machine {
         #endif
     }
 
+    /// Returns whether the descriptor is a terminal.
     package static func isTerminal(_ descriptor: Int32) -> Bool { isatty(descriptor) == 1 }
 
+    /// The id of this process.
     package static var processID: Int32 { getpid() }
 
-    /// A random number, from the system.
+    /// A random number from the system.
     package static var random: UInt64 { UInt64.random(in: 0 ... .max) }
 }

@@ -5,34 +5,34 @@ import Glibc
 import Darwin
 #endif
 
-/// A file's bytes in memory, read-only. Reaches beyond the file's end so that a file that grows stays visible without a new
-/// mapping; bytes past the end must not be touched (the process would die), which is the caller's to see to.
+/// A read-only memory mapping of a file. It extends beyond the end of the file, so that a file that grows stays visible without a new mapping. Callers must
+/// not touch bytes after the end of the file, because the process would be killed.
 package final class Mapping: @unchecked Sendable {
+    /// The first byte of the mapping.
     package let base: UnsafeRawPointer
-    /// Bytes of address space.
+    /// The length of the mapping in bytes of address space.
     package let reach: Int
     private let watch: Int?
 
-    /// True once bytes were touched that the file no longer has: another program cut it short. They read as zero, so
-    /// whoever relied on what was read must look here before passing it on.
+    /// Whether bytes were read that the file no longer has, because another program truncated it. They read as zeros, so callers must check this before
+    /// they use what was read.
     package var isBroken: Bool { watch.map(MappingFaults.isBroken) ?? false }
 
-    /// A file that is cut short is an error to whoever reads it. False: all places of those that are watched were taken, and it would end the process.
+    /// Whether truncation of the file is reported as an error. False if all slots for watched mappings were in use: truncation would then end the process.
     package var isWatched: Bool { watch != nil }
 
-    /// How often pages were touched that files no longer had, in all mappings, and the process came out of a fork: whoever reads through many
-    /// looks whether it has grown.
+    /// The number of faults in all mappings, and of forks of the process. Code that reads through many mappings checks whether it has grown.
     package static var faults: UnsafePointer<Int> { UnsafePointer(MappingFaults.count) }
 
-    /// A mapping that is watched; nil where there is none to be had: reading works all the same.
+    /// Returns a watched mapping, or nil if none can be made; the file can then be read by copying.
     package static func watched(_ file: File, minimum: Int = 0) -> Mapping? {
         guard let mapping = try? Mapping(file, minimum: minimum), mapping.isWatched else { return nil }
         return mapping
     }
 
-    /// Reserves at least `minimum` bytes: never less than 64 MiB, nor than twice the file.
+    /// Maps at least `minimum` bytes, at least 64 MiB, and at least twice the length of the file.
     package init(_ file: File, minimum: Int = 0) throws(FirnError) {
-        // A file with holes may say any length: what does not fit in half the address space is not mapped.
+        // A file with holes may have any length. One that exceeds half of the address space is not mapped.
         let size = try file.size(), most = UInt64(Int.max >> 2)
         guard size <= most, minimum <= most else { throw systemError(ENOMEM, "cannot map", file.path) }
         let length = (max(64 << 20, 2 * Int(size), minimum) + 0xFFFF) & ~0xFFFF
@@ -50,7 +50,7 @@ package final class Mapping: @unchecked Sendable {
         munmap(UnsafeMutableRawPointer(mutating: base), reach)
     }
 
-    /// Bytes `offset ..< offset + count`, which the caller knows to be in the file.
+    /// Returns the bytes `offset ..< offset + count`, which must be in the file.
     package func bytes(at offset: Int, count: Int) -> UnsafeRawBufferPointer {
         precondition(offset >= 0 && count >= 0 && offset <= reach - count, "ask for bytes inside the mapping")
         return UnsafeRawBufferPointer(start: base + offset, count: count)

@@ -5,18 +5,18 @@ import Darwin
 #endif
 import Synchronization
 
-/// Keeps the process alive when a mapped file is cut short by another program: the kernel's SIGBUS becomes a page of zeros and a mark, which
-/// hashes and `Mapping.isBroken` turn into an error. The handler makes one system call and reads a fixed table of atomic words: several threads may be in it.
-/// Faults elsewhere go to whoever handled them before. A handler that is installed later takes all of them, and has to hand on what is not its own.
+/// Keeps the process alive when another program truncates a mapped file: the handler of SIGBUS maps a page of zeros and sets a mark, which hashes and
+/// `Mapping.isBroken` turn into an error. It makes one system call and reads a fixed table of atomic words, so several threads can run it. Other faults are
+/// passed to the previous handler. A handler that is installed later receives all faults and should pass on those that are not its own.
 enum MappingFaults {
     static let slots = 1024
-    /// Per slot: first address, address past the last, broken. A slot is taken if its second word is not zero.
+    /// For each slot: first address, end address, broken. A slot is in use if its second word is not zero.
     nonisolated(unsafe) private static let table: UnsafeMutablePointer<Atomic<UInt>> = {
         let table = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: slots * 3)
         for word in 0..<slots * 3 { (table + word).initialize(to: Atomic(0)) }
         return table
     }()
-    /// How many faults there were, and forks.
+    /// The number of faults and forks so far.
     nonisolated(unsafe) static let count: UnsafeMutablePointer<Int> = {
         let count = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         count.initialize(to: 0)
@@ -27,7 +27,7 @@ enum MappingFaults {
     private static let pageBytes = UInt(sysconf(Int32(_SC_PAGESIZE)))
     private static let lock = Lock()
 
-    /// nil when all slots are taken: faults of the mapping would end the process.
+    /// Registers a mapping. Returns nil if all slots are in use: a fault in the mapping would then end the process.
     static func add(_ base: UInt, _ count: Int) -> Int? {
         lock.withLock {
             if !isInstalled {
@@ -51,7 +51,7 @@ enum MappingFaults {
     @inline(__always)
     static func isBroken(_ slot: Int) -> Bool { table[slot * 3 + 2].load(ordering: .relaxed) != 0 }
 
-    /// Counts one more. Two that were counted as one could take back what a third has seen, whose fault nobody would notice then.
+    /// Increments the count atomically. If two increments were lost or merged, a thread that compares counts could miss a fault.
     static func increment() {
         UnsafeMutableRawPointer(count).assumingMemoryBound(to: Atomic<Int>.self).pointee.add(1, ordering: .sequentiallyConsistent)
     }
@@ -71,7 +71,7 @@ enum MappingFaults {
         sigaction(SIGBUS, &action, &previous)
     }
 
-    /// True: the address was one of ours, and is a page of zeros now.
+    /// Returns true if the address is in a registered mapping; its page is then replaced by zeros.
     private static func handle(_ address: UInt) -> Bool {
         for slot in 0..<slots where address < table[slot * 3 + 1].load(ordering: .acquiring) && table[slot * 3].load(ordering: .relaxed) <= address {
             table[slot * 3 + 2].store(1, ordering: .relaxed)
@@ -88,7 +88,7 @@ enum MappingFaults {
         #else
         let before = (action: previous.__sigaction_u.__sa_sigaction, plain: previous.__sigaction_u.__sa_handler)
         #endif
-        // No handler, or none that wants to know: the same instruction faults again, and the process ends as it would have.
+        // Without a previous handler, the same instruction faults again, and the process ends as it would have without this handler.
         guard UInt(bitPattern: unsafeBitCast(before.plain, to: Int.self)) > 1 else {
             signal(SIGBUS, SIG_DFL)
             return

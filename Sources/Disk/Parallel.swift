@@ -5,7 +5,7 @@ import Glibc
 import Darwin
 #endif
 
-/// One system thread with an 8 MiB stack, joined by `join` or on release.
+/// One system thread with a stack of 8 MiB, joined by `join` or on release.
 final class Thread: @unchecked Sendable {
     #if canImport(Glibc)
     private var handle = pthread_t()
@@ -14,9 +14,10 @@ final class Thread: @unchecked Sendable {
     #endif
     private var joined: Bool
 
-    /// Runs `body` on a new thread; false `isRunning` means the system had none to give.
+    /// Whether the thread was created.
     let isRunning: Bool
 
+    /// Runs `body` on a new thread. `isRunning` is false if the system could not create it.
     init(_ body: @escaping @Sendable () -> Void) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
@@ -46,7 +47,7 @@ final class Thread: @unchecked Sendable {
         #endif
     }
 
-    /// Lets it end by itself.
+    /// Detaches the thread: it ends by itself.
     func detach() {
         guard !joined else { return }
         joined = true
@@ -65,8 +66,8 @@ final class Thread: @unchecked Sendable {
     }
 }
 
-/// Runs `body` for 0 ..< `count` on up to `threads` threads, the calling one among them; returns when all have ended.
-/// Numbers are taken in ascending order. After an error no new ones start, and the error of the lowest number is thrown.
+/// Runs `body` for 0 ..< `count` on up to `threads` threads, including the calling one, and returns when all have ended. Numbers are taken in ascending
+/// order. After an error no new ones are started, and the error of the lowest number is thrown.
 package func parallel<E: Error>(count: Int, threads: Int = Machine.cores, _ body: @Sendable (Int) throws(E) -> Void) throws(E) {
     if count <= 1 || threads <= 1 {
         for index in 0..<max(count, 0) { try body(index) }
@@ -94,7 +95,7 @@ package func parallel<E: Error>(count: Int, threads: Int = Machine.cores, _ body
     if let failed = state.failure.withLock({ $0 }) { throw failed.error }
 }
 
-/// `body` of 0 ..< `count`, in that order, computed as `parallel` does.
+/// Returns the results of `body` for 0 ..< `count`, in this order, computed as by `parallel`.
 package func parallelMap<R: Sendable, E: Error>(
     count: Int, threads: Int = Machine.cores, _ body: @Sendable (Int) throws(E) -> R
 ) throws(E) -> [R] {

@@ -5,11 +5,12 @@ import Glibc
 import Darwin
 #endif
 
-/// Files by name.
+/// Operations on files by name.
 package enum Paths {
+    /// The kind of a file.
     package enum Kind: Sendable { case file, directory, other }
 
-    /// What is at `path` (links followed), nil if nothing.
+    /// Returns the kind of the file at `path`, after following links; nil if there is none.
     package static func kind(_ path: String) -> Kind? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -20,14 +21,14 @@ package enum Paths {
         }
     }
 
-    /// Whether two paths name one file, through links too; of files that are not there yet, whether the paths are equal.
+    /// Returns whether two paths name one file, through links too. If one does not exist, returns whether the paths are equal.
     package static func isSame(_ a: String, _ b: String) -> Bool {
         var one = stat(), other = stat()
         guard stat(a, &one) == 0, stat(b, &other) == 0 else { return a == b }
         return one.st_dev == other.st_dev && one.st_ino == other.st_ino
     }
 
-    /// What a path names once symbolic links at its end are followed, whether or not something is there yet. A circle of links is left as it is.
+    /// Returns the path after following symbolic links at its end, whether or not a file exists there. A cycle of links is returned unchanged.
     package static func linkEnd(_ path: String) -> String {
         var at = path
         var bytes = [CChar](repeating: 0, count: 4096)
@@ -40,32 +41,35 @@ package enum Paths {
         return path
     }
 
-    /// The path from the root, links as they are: what it names stays the same when the process goes elsewhere.
+    /// Returns the absolute path, with links as they are. It names the same file after the process changes its working directory.
     package static func absolute(_ path: String) -> String {
         var bytes = [CChar](repeating: 0, count: 4096)
         guard path.utf8.first != UInt8(ascii: "/"), getcwd(&bytes, bytes.count) != nil else { return path }
         return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self) + "/" + path
     }
 
+    /// Returns whether a file exists at `path`, after following links.
     package static func exists(_ path: String) -> Bool { kind(path) != nil }
 
+    /// Removes a name.
     package static func remove(_ path: String) throws(FirnError) {
         try consult(.remove(path: path), at: path, "cannot remove")
         if unlink(path) != 0 { throw systemError(errno, "cannot remove", path) }
     }
 
+    /// Creates a directory.
     package static func makeDirectory(_ path: String) throws(FirnError) {
-        if mkdir(path, 0o777) != 0 { throw systemError(errno, "cannot make the directory", path) }
+        if mkdir(path, 0o777) != 0 { throw systemError(errno, "cannot create the directory", path) }
     }
 
-    /// The same with those above it that are missing.
+    /// Creates a directory and its missing parents.
     package static func makeDirectories(_ path: String) throws(FirnError) {
         if path.isEmpty || exists(path) { return }
         if let slash = path.lastIndex(of: "/") { try makeDirectories(String(path[..<slash])) }
         if !exists(path) { try makeDirectory(path) }
     }
 
-    /// Names in a directory, sorted by bytes, without "." and "..".
+    /// Returns the names in a directory, sorted by bytes, without "." and "..".
     package static func list(_ path: String) throws(FirnError) -> [String] {
         guard let directory = opendir(path) else { throw systemError(errno, "cannot list", path) }
         defer { closedir(directory) }
@@ -79,33 +83,36 @@ package enum Paths {
         return names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) }
     }
 
+    /// Returns the length of a file in bytes.
     package static func size(_ path: String) throws(FirnError) -> UInt64 {
         var status = stat()
-        if stat(path, &status) != 0 { throw systemError(errno, "cannot look at", path) }
+        if stat(path, &status) != 0 { throw systemError(errno, "cannot read the status", path) }
         return UInt64(status.st_size)
     }
 
-    /// How many names (hard links) a file has.
+    /// Returns the number of names (hard links) of a file.
     package static func names(_ path: String) throws(FirnError) -> Int {
         var status = stat()
-        if stat(path, &status) != 0 { throw systemError(errno, "cannot look at", path) }
+        if stat(path, &status) != 0 { throw systemError(errno, "cannot read the status", path) }
         return Int(status.st_nlink)
     }
 
+    /// Renames a file. An existing file at `to` is replaced atomically.
     package static func rename(_ from: String, to: String) throws(FirnError) {
-        try consult(.rename(from: from, to: to), at: from, "cannot rename to \(to)")
-        if renameCall(from, to) != 0 { throw systemError(errno, "cannot rename to \(to)", from) }
+        try consult(.rename(from: from, to: to), at: from, "cannot rename it to \"\(to)\"")
+        if renameCall(from, to) != 0 { throw systemError(errno, "cannot rename it to \"\(to)\"", from) }
     }
 
-    /// Gives a file a second name; `.exists` if there is something of that name. False where the medium has no second names.
+    /// Creates a hard link. Returns false if the medium does not support hard links.
+    /// - Throws: `.exists` if a file of that name exists.
     static func link(_ from: String, to: String) throws(FirnError) -> Bool {
-        try consult(.link(from: from, to: to), at: from, "cannot give it the name \(to)")
+        try consult(.link(from: from, to: to), at: from, "cannot give it the name \"\(to)\"")
         if linkCall(from, to) == 0 { return true }
-        if errno == EEXIST { throw systemError(EEXIST, "the file is there already", to) }
+        if errno == EEXIST { throw systemError(EEXIST, "cannot create the file", to) }
         return false
     }
 
-    /// Lets a script see a call; an error if it refuses. True if the call counts as made.
+    /// Passes a call to the script. Throws if the script refuses it. Returns true if the call counts as made.
     @discardableResult
     private static func consult(_ call: DiskCall, at path: String, _ doing: @autoclosure () -> String) throws(FirnError) -> Bool {
         guard let calls = ScriptedDisk.calls(at: path), let code = calls.before(call, of: 0) else { return false }
@@ -113,13 +120,13 @@ package enum Paths {
         throw systemError(code, doing(), path)
     }
 
-    /// The directory a path names something in.
+    /// Returns the directory that contains the name.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Makes a rename, creation or removal in the directory durable. `ifAllowed`: a directory that cannot be opened by this process is left alone.
+    /// Makes a rename, creation or removal in the directory durable. With `ifAllowed`, a directory that this process cannot open is skipped.
     package static func syncDirectory(of path: String, ifAllowed: Bool = false) throws(FirnError) {
         let name = directory(of: path)
         if try consult(.syncDirectory(path: name), at: path, "cannot sync") { return }
@@ -129,7 +136,7 @@ package enum Paths {
             throw systemError(errno, "cannot open", name)
         }
         defer { close(descriptor) }
-        // Some media cannot sync a directory and say EINVAL: nothing more can be done there.
+        // Some media cannot sync a directory and report EINVAL; the result is then ignored.
         if fsync(descriptor) != 0, errno != EINVAL { throw systemError(errno, "cannot sync", name) }
     }
 }

@@ -7,43 +7,43 @@ import Darwin
 #endif
 
 extension MemoryBudget {
-    /// What all files share that this process opens without a budget of their own. Half of the machine's memory, or of what the process's group
-    /// may use; a third of its address space where `ulimit -v` limits that. `--memory` sets another limit.
+    /// The budget of all files that this process opens without a budget of their own: half of the machine's memory or of what the control group of the process
+    /// allows; at most a third of the address space if `ulimit -v` limits it. `--memory` sets another limit.
     ///
-    /// Beside the bytes that are charged it looks at what the process really holds: bytes that nothing charged, and those that the allocator keeps, count too
+    /// In addition to the charged bytes it checks what the process really holds: memory that nothing charged, and memory that the allocator keeps, count too
     /// (see `ProcessMemory.isOwned`).
     package static let process = MemoryBudget(limit: ProcessMemory.standardLimit) { more, limit in ProcessMemory.hasRoom(more, ProcessMemory.bound(limit)) }
 }
 
 #if canImport(Glibc)
-/// glibc's, which Swift's module leaves out.
+/// A function of glibc that Swift's module does not declare.
 @_silgen_name("malloc_trim") private func malloc_trim(_ pad: Int) -> Int32
 #endif
 
-/// The memory of this process, as the system counts it.
+/// The memory of this process, as the system reports it.
 package enum ProcessMemory {
     private static let owned = Atomic<Bool>(false)
 
-    /// The process does nothing but read files: all of its memory counts. In other programs, which need memory for themselves, only three quarters of the
-    /// machine's count, beside what is charged.
+    /// Whether the process only reads files, so that all of its memory counts. In other programs, which need memory for themselves, the limit for all memory is
+    /// three quarters of the machine's.
     package static var isOwned: Bool {
         get { owned.load(ordering: .relaxed) }
         set { owned.store(newValue, ordering: .relaxed) }
     }
 
-    /// What `hasRoom` compares the memory of the process with, where `limit` bytes may be charged.
+    /// Returns the limit for the memory of the process if `limit` bytes may be charged.
     package static func bound(_ limit: Int) -> Int { isOwned ? limit : max(limit, available / 4 * 3) }
 
     private static let available = min(Machine.memory, groupLimit ?? .max)
 
-    /// Bytes that this process may hold of what files contain, unless it is said otherwise.
+    /// The default limit in bytes for the contents of files.
     package static let standardLimit: Int = {
         var limit = available / 2
         if let space = addressSpace { limit = min(limit, space / 3) }
         return max(1 << 20, limit)
     }()
 
-    /// Bytes of address space that the process may have (`ulimit -v`), where that is limited.
+    /// The limit of the address space in bytes (`ulimit -v`); nil if there is none.
     package static let addressSpace: Int? = {
         var limit = rlimit()
         #if canImport(Glibc)
@@ -54,7 +54,7 @@ package enum ProcessMemory {
         return Int(clamping: limit.rlim_cur)
     }()
 
-    /// Bytes that the process's control group may hold, where that is limited.
+    /// The limit of the process's control group in bytes; nil if there is none.
     private static let groupLimit: Int? = {
         #if canImport(Glibc)
         var paths = ["/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"]
@@ -79,7 +79,7 @@ package enum ProcessMemory {
     #if canImport(Glibc)
     private static let status = open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
 
-    /// Bytes of address space, and of memory that is no file's; nil where the system does not say. A forked child asks for its own.
+    /// Returns the address space and the anonymous memory of the process in bytes, or nil if they are not known. A forked child opens its own file.
     private static func held() -> (space: Int, memory: Int)? {
         let own = Machine.processID == statusOwner, descriptor = own ? status : open("/proc/self/statm", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -105,17 +105,17 @@ package enum ProcessMemory {
 
     private static let statusOwner = Machine.processID
 
-    /// Whether the process can take `more` bytes: they fit into its address space with an eighth of it to spare, and what it holds is not far beyond `limit`.
+    /// Returns whether the process can allocate `more` bytes: an eighth of its address space stays free, and its memory is not far above `limit`.
     package static func hasRoom(_ more: Int, _ limit: Int) -> Bool {
         guard var now = held() else { return true }
-        // What C and Swift hold beyond what is charged: growth, fragments, the program itself.
+        // A margin for memory that is never charged: growth, fragmentation, the program itself.
         let most = limit.addingReportingOverflow(limit / 4 + (48 << 20)), bound = most.overflow ? .max : most.partialValue
         func fits() -> Bool {
             if let addressSpace, more > addressSpace - addressSpace / 8 - now.space { return false }
             return more <= bound - min(bound, now.memory)
         }
         if fits() { return true }
-        // The allocator keeps what was freed: it gives that back before anything is refused.
+        // The allocator keeps freed memory: it is returned to the system before a request is refused.
         _ = malloc_trim(0)
         now = held() ?? now
         return fits()

@@ -6,16 +6,17 @@ import Glibc
 import Darwin
 #endif
 
-/// Identifies the process that made a file, as a part of the file's name, so that another process can know that the owner is gone: the system since its start with its numbering of
-/// processes, the number of the process, and when the process began. A file of another machine, of another container or from before a restart is never called abandoned.
+/// Identifies the process that made a file. It is part of the file's name, so that another process can determine whether the owner has ended. It consists of
+/// a mark of the system since its start, the process id, and the start time of the process. Files of other machines or containers, or from before a restart,
+/// never count as abandoned.
 package struct ProcessStamp: Equatable, Sendable, CustomStringConvertible {
-    /// A hash of the system's start and of the namespace of process numbers; 0 if the system does not say.
+    /// A hash of the system's boot id and of the namespace of process ids; 0 if it is not known.
     let system: UInt32
     let process: Int32
-    /// In ticks since the system's start; 0 if the system does not say.
+    /// The start of the process in ticks since the system's start; 0 if it is not known.
     let start: UInt64
 
-    /// Of this process, in a child of `fork` the child's.
+    /// The stamp of this process; in a forked child, that of the child.
     package static var own: ProcessStamp {
         let process = getpid()
         return known.withLock { known in
@@ -27,7 +28,7 @@ package struct ProcessStamp: Equatable, Sendable, CustomStringConvertible {
     }
     private static let known: Mutex<ProcessStamp?> = Mutex(nil)
 
-    /// `1a2b3c4d-8x2-k3f9a`
+    /// The stamp as text, for example `1a2b3c4d-8x2-k3f9a`.
     package var description: String {
         let mark = String(system, radix: 16)
         return String(repeating: "0", count: 8 - mark.count) + "\(mark)-\(String(process, radix: 36))-\(String(start, radix: 36))"
@@ -39,7 +40,7 @@ package struct ProcessStamp: Equatable, Sendable, CustomStringConvertible {
         self.start = start
     }
 
-    /// What `description` gives; nil for any other text.
+    /// Parses the text of `description`. Returns nil for any other text.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0].utf8.count == 8, let system = UInt32(parts[0], radix: 16), let process = Int32(parts[1], radix: 36), process > 0,
@@ -48,22 +49,22 @@ package struct ProcessStamp: Equatable, Sendable, CustomStringConvertible {
         guard description == text else { return nil }
     }
 
-    /// The process has certainly ended. False where this process cannot know.
+    /// Whether the process has certainly ended. False if this process cannot determine it.
     package var isGone: Bool {
         guard system != 0, start != 0, system == ProcessStamp.own.system else { return false }
         if kill(process, 0) != 0, errno == ESRCH { return true }
         guard let now = ProcessStamp.status(of: process) else { return false }
-        // The number may be another's by now. A process that has ended keeps its number until its parent asks for it.
+        // The id may have been reused. A process that has ended keeps its id until its parent waits for it.
         return now.start != start || now.isEnded
     }
 
     private static func systemMark() -> UInt32 {
-        // Where /proc is of another namespace, its numbers are not those of `getpid`.
+        // If /proc belongs to another namespace, its ids are not those of `getpid`.
         guard link("/proc/self") == "\(getpid())", let namespace = link("/proc/self/ns/pid"), let boot = text("/proc/sys/kernel/random/boot_id") else { return 0 }
         return UInt32(truncatingIfNeeded: Hash128(of: Array((boot + namespace).utf8)).low)
     }
 
-    /// From `/proc/N/stat`: "N (name) S …", the state third, the number of threads twentieth, the start twenty-second. The name may hold anything.
+    /// Reads `/proc/N/stat`: "N (name) S …". Field 3 is the state, 20 the number of threads, 22 the start. The name may contain any bytes.
     private static func status(of process: Int32) -> (start: UInt64, isEnded: Bool)? {
         guard let line = text("/proc/\(process)/stat"), let end = line.utf8.lastIndex(of: UInt8(ascii: ")")) else { return nil }
         let fields = line[line.utf8.index(after: end)...].split(separator: " ")
@@ -77,7 +78,7 @@ package struct ProcessStamp: Equatable, Sendable, CustomStringConvertible {
         return count > 0 ? String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
     }
 
-    /// Of a file that has no length.
+    /// Reads a file of /proc, which has no length.
     private static func text(_ path: String) -> String? {
         guard let file = try? File(path: path, .read), let bytes = try? file.read(count: 4096, at: 0), !bytes.isEmpty else { return nil }
         return String(decoding: bytes, as: UTF8.self)

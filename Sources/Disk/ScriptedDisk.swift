@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Folders whose calls follow a script: all files that are opened there, and all names that are given there, by whomever.
+/// Folders in which a script controls all system calls: for files that are opened there, and names that are changed there, by any part of the process.
 package enum ScriptedDisk {
     private static let count = Atomic<Int>(0)
     private static let numbers = Atomic<UInt64>(0)
     private static let scripts: Mutex<[String: any DiskCalls]> = Mutex([:])
 
-    /// From here on, until `end`, `calls` sees what is done in the folder (not in those within).
+    /// Passes calls in the folder (not in its subfolders) to `calls` until `end`.
     package static func begin(in folder: String, _ calls: any DiskCalls) {
         scripts.withLock {
             $0[folder] = calls
@@ -14,7 +14,7 @@ package enum ScriptedDisk {
         }
     }
 
-    /// Files that are open keep their script.
+    /// Ends the script of a folder. Files that are open keep their script.
     package static func end(in folder: String) {
         scripts.withLock {
             $0[folder] = nil
@@ -28,6 +28,6 @@ package enum ScriptedDisk {
         return scripts.withLock { $0[folder] }
     }
 
-    /// A number for an open file.
+    /// Returns a new number for an open file.
     static func nextNumber() -> UInt64 { numbers.add(1, ordering: .relaxed).newValue }
 }

@@ -4,21 +4,21 @@ import Glibc
 import Darwin
 #endif
 
-/// The permissions of the files that an output is made from: the output has no more than they have in common. Its owner may always read and write it.
+/// The permissions of the files that an output is made from: the output has only those that all of them have. Its owner may always read and write it.
 package struct SourceModes: Sendable {
     private var sources: [(mode: mode_t, group: gid_t)] = []
 
-    /// Of an output that is made from no file: the process's umask decides alone.
+    /// For an output that is made from no file: only the process's umask applies.
     package static let none = SourceModes([])
 
-    /// Of an output that is for its owner alone.
+    /// For an output that only its owner may read.
     package static let ownerOnly: SourceModes = {
         var modes = SourceModes.none
         modes.sources = [(0o600, getegid())]
         return modes
     }()
 
-    /// Those of the paths that are regular files count; `-` is standard input.
+    /// Reads the permissions of the paths that are regular files; `-` is standard input.
     package init(_ paths: [String]) {
         for path in paths {
             var status = stat()
@@ -30,7 +30,7 @@ package struct SourceModes: Sendable {
     /// The mode to create an output with.
     package var mode: UInt32 { UInt32(mode(for: getegid())) }
 
-    /// Of a file with this group. Of another group than a source's, its members are any users to that source.
+    /// Returns the mode for an output with this group. If a source has another group, members of this group count as other users of the source.
     private func mode(for group: gid_t) -> mode_t {
         var mode: mode_t = 0o666
         for source in sources {
@@ -40,7 +40,7 @@ package struct SourceModes: Sendable {
         return mode
     }
 
-    /// A folder may give its own group to what is made in it.
+    /// Restricts the mode of a new file whose folder has given it another group than that of the process.
     func narrow(_ file: File) {
         var status = stat()
         guard !sources.isEmpty, fstat(file.descriptor, &status) == 0, status.st_gid != getegid() else { return }

@@ -5,12 +5,13 @@ import Glibc
 import Darwin
 #endif
 
-/// Reads a file or pipe from front to back in large pieces. One thread at a time.
+/// Reads a file or pipe from beginning to end in large pieces. Used by one thread at a time.
 package final class StreamIn {
+    /// The path, or the name in errors.
     package let path: String
-    /// How many bytes the source has in all, if it is a regular file.
+    /// The length of the source in bytes, if it is a regular file.
     package let totalSize: UInt64?
-    /// Bytes handed out so far.
+    /// The number of bytes that were returned so far.
     package private(set) var position: UInt64 = 0
     private let descriptor: Int32
     private let closes: Bool
@@ -42,7 +43,7 @@ package final class StreamIn {
         #endif
     }
 
-    /// Reads from a descriptor, which stays the caller's to close.
+    /// Reads from a descriptor, which the caller closes.
     package init(descriptor: Int32, name: String, capacity: Int = 1 << 20) {
         self.descriptor = descriptor
         closes = false
@@ -57,7 +58,7 @@ package final class StreamIn {
         if closes { close(descriptor) }
     }
 
-    /// The next bytes, as many as one read gives; empty at the end. Valid until the next call.
+    /// Returns the next bytes, as many as one read delivers; empty at the end. They are valid until the next call.
     package func next() throws(FirnError) -> UnsafeRawBufferPointer {
         if start == end { try fill() }
         let piece = UnsafeRawBufferPointer(start: buffer + start, count: end - start)
@@ -66,7 +67,7 @@ package final class StreamIn {
         return piece
     }
 
-    /// Up to `count` bytes without taking them (fewer at the end of the input, or past the buffer's capacity).
+    /// Returns up to `count` bytes without advancing (fewer at the end of the input, or if `count` is larger than the buffer).
     package func peek(_ count: Int) throws(FirnError) -> UnsafeRawBufferPointer {
         let wanted = min(count, capacity)
         if start + wanted > capacity {
@@ -81,7 +82,7 @@ package final class StreamIn {
         return UnsafeRawBufferPointer(start: buffer + start, count: min(wanted, end - start))
     }
 
-    /// Fills `into` as far as the input goes; returns the count of bytes (fewer only at the end).
+    /// Fills `into`. Returns the number of bytes, which is smaller only at the end of the input.
     package func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
         var done = min(into.count, end - start)
         if done > 0 {
@@ -98,7 +99,7 @@ package final class StreamIn {
         return done
     }
 
-    /// All that is left.
+    /// Returns all remaining bytes.
     package func readToEnd() throws(FirnError) -> [UInt8] {
         var bytes: [UInt8] = []
         if let totalSize, totalSize > position { bytes.reserveCapacity(Int(totalSize - position)) }

@@ -5,10 +5,11 @@ import Glibc
 import Darwin
 #endif
 
-/// Writes a file or pipe from front to back through a large buffer. One thread at a time. What is not flushed is lost.
+/// Writes a file or pipe from beginning to end through a large buffer. Used by one thread at a time. Bytes that are not flushed are lost.
 package final class StreamOut {
+    /// The path, or the name in errors.
     package let path: String
-    /// Bytes taken so far, written or still in the buffer.
+    /// The number of bytes that were accepted so far, written or buffered.
     package private(set) var position: UInt64 = 0
     private let descriptor: Int32
     private let owner: File?
@@ -16,7 +17,7 @@ package final class StreamOut {
     private let buffer: UnsafeMutableRawPointer
     private var used = 0
 
-    /// Writes to a descriptor, which stays the caller's to close.
+    /// Writes to a descriptor, which the caller closes.
     package init(descriptor: Int32, name: String, capacity: Int = 1 << 20) {
         self.descriptor = descriptor
         path = name
@@ -25,7 +26,7 @@ package final class StreamOut {
         buffer = .allocate(byteCount: self.capacity, alignment: 4096)
     }
 
-    /// Writes to a file from its current position (the front, if it was just opened).
+    /// Writes to a file from its current position (the beginning, if it was just opened).
     package init(_ file: File, capacity: Int = 1 << 20) {
         descriptor = file.descriptor
         path = file.path
@@ -34,11 +35,14 @@ package final class StreamOut {
         buffer = .allocate(byteCount: self.capacity, alignment: 4096)
     }
 
+    /// Returns a stream to standard output.
     package static func standardOutput() -> StreamOut { StreamOut(descriptor: 1, name: "standard output", capacity: 1 << 18) }
+    /// Returns a stream to standard error.
     package static func standardError() -> StreamOut { StreamOut(descriptor: 2, name: "standard error", capacity: 1 << 12) }
 
     deinit { buffer.deallocate() }
 
+    /// Appends bytes; they are written when the buffer is full, or by `flush`.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(FirnError) {
         guard bytes.count > 0 else { return }
         position += UInt64(bytes.count)
@@ -50,24 +54,28 @@ package final class StreamOut {
         used += bytes.count
     }
 
+    /// Appends bytes.
     package func write(_ bytes: [UInt8]) throws(FirnError) {
         var failure: FirnError?
         bytes.withUnsafeBytes { do throws(FirnError) { try write($0) } catch { failure = error } }
         if let failure { throw failure }
     }
 
+    /// Appends bytes.
     package func write(_ bytes: ArraySlice<UInt8>) throws(FirnError) {
         var failure: FirnError?
         bytes.withUnsafeBytes { do throws(FirnError) { try write($0) } catch { failure = error } }
         if let failure { throw failure }
     }
 
+    /// Appends the UTF-8 bytes of a text.
     package func write(_ text: String) throws(FirnError) {
         var copy = text, failure: FirnError?
         copy.withUTF8 { do throws(FirnError) { try write(UnsafeRawBufferPointer($0)) } catch { failure = error } }
         if let failure { throw failure }
     }
 
+    /// Writes the buffered bytes.
     package func flush() throws(FirnError) {
         let pending = UnsafeRawBufferPointer(start: buffer, count: used)
         used = 0

@@ -5,26 +5,26 @@ import Glibc
 import Darwin
 #endif
 
-/// What is said where a lock is refused: media without locks are explained.
+/// The text for a lock that the system refuses. For media without locks, an explanation is added.
 let cannotLock = "cannot lock"
 
-/// What the system said when it refused a call, as an error for users: errno's words, the path as place.
+/// Returns the error of a system call as an error for users: the text of errno, and the path as the place.
 package func systemError(_ code: Int32, _ doing: String, _ path: String) -> FirnError {
     let words = String(cString: strerror(code)), doing = Replacement.shown(doing)
     let place = FirnError.Place(file: Replacement.shown(path))
     switch code {
     case ENOENT: return FirnError(.notFound, "\(doing): \(words)", at: place)
     case EEXIST: return FirnError(.exists, "\(doing): \(words)", at: place)
-    case ENOSPC, EDQUOT: return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "free some space and try again; the file is as it was")
+    case ENOSPC, EDQUOT: return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "free some space and try again; the file is unchanged")
     case EFBIG: return FirnError(.noSpace, "\(doing): \(words)", at: place, advice: "raise the limit on the length of files (ulimit -f), or write to a medium that allows longer ones")
     case ENOLCK where doing == cannotLock, EOPNOTSUPP where doing == cannotLock, ENOSYS where doing == cannotLock:
         return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "the medium has no locks: copy the file to a local disk, or open it for reading only")
-    case EACCES, EPERM, EROFS: return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "check who may read and write it")
+    case EACCES, EPERM, EROFS: return FirnError(.inputOutput, "\(doing): \(words)", at: place, advice: "check its permissions")
     default: return FirnError(.inputOutput, "\(doing): \(words)", at: place)
     }
 }
 
-/// Repeats a call that a signal cut short. Returns the result, or minus errno.
+/// Repeats a call that a signal interrupted. Returns the result, or minus errno.
 @inline(__always)
 func retrying(_ call: () -> Int) -> Int {
     while true {

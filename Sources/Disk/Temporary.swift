@@ -6,9 +6,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Paths to remove if the process is told to stop. The handler may only make async-signal-safe calls, so the registry is a
-/// fixed array of C strings: a slot is a word, written whole. A path that is forgotten may be in the hands of a handler on another thread: memory is given back with the
-/// next that takes the slot, at the earliest.
+/// Paths to remove if a signal stops the process. The handler may make only async-signal-safe calls, so the registry is a fixed array of C strings: a slot is
+/// one word, written atomically. A handler on another thread may still use a path that was removed from the registry, so its memory is freed only when the
+/// slot is used again.
 enum TemporaryPaths {
     private static let slots = 64
     nonisolated(unsafe) private static let table: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> = {
@@ -21,16 +21,16 @@ enum TemporaryPaths {
         var forgotten = [UnsafeMutablePointer<CChar>?](repeating: nil, count: slots)
     }
     private static let lock = Mutex<Guarded>(Guarded())
-    /// Set once, by programs that end with a code of their own.
+    /// Set once, by programs that exit with code 130 when they are stopped.
     nonisolated(unsafe) private static let endsWithCode: UnsafeMutablePointer<Bool> = {
         let flag = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
         flag.initialize(to: false)
         return flag
     }()
-    /// Paths are those of the process that wrote them down.
+    /// The paths belong to the process that registered them.
     private static let forks = Forks.count
 
-    /// Remembers `path`; returns its slot, nil when all are taken (the path then stays behind if the process is stopped).
+    /// Registers `path`. Returns its slot, or nil if all are in use (the file then remains if the process is stopped).
     static func add(_ path: String) -> Int? {
         lock.withLock { guarded in
             let table = table
@@ -43,7 +43,7 @@ enum TemporaryPaths {
         }
     }
 
-    /// From here on a request to stop ends the process with code 130, temporary files removed.
+    /// From now on, SIGINT, SIGTERM and SIGHUP end the process with code 130, and temporary files are removed.
     static func handleStops() {
         endsWithCode.pointee = true
         lock.withLock { installHandlers(&$0) }
@@ -66,7 +66,7 @@ enum TemporaryPaths {
         }
     }
 
-    /// Whoever asked for a signal to be ignored (nohup), or handles it, keeps that: a temporary file may stay behind then, if the process ends by it.
+    /// Installs the handler, unless the program ignores (nohup) or handles the signal: a temporary file can then remain if the signal ends the process.
     static func install(_ code: Int32) {
         var before = sigaction()
         guard sigaction(code, nil, &before) == 0 else { return }
@@ -82,60 +82,62 @@ enum TemporaryPaths {
             }
             TerminalLine.removeInHandler()
             if TemporaryPaths.endsWithCode.pointee, code == SIGINT || code == SIGTERM || code == SIGHUP { _exit(130) }
-            // As if nobody had handled it.
+            // End as if there were no handler.
             signal(code, SIG_DFL)
             raise(code)
         }
     }
 }
 
-/// What a command does when it is told to stop (SIGINT, SIGTERM, SIGHUP): the first `Replacement` sees to it; a command that reads for long before it
-/// writes asks at its start.
+/// What a command does when SIGINT, SIGTERM or SIGHUP stops it. The first `Replacement` installs the handlers; a command that reads for a long time before
+/// it writes calls `endWithCode` at its start.
 package enum Interruption {
-    /// From here on the process then ends with code 130 and leaves no temporary file. It leaves none either where the reader of what it prints has gone (SIGPIPE), where its
-    /// time is up (SIGXCPU) and on SIGQUIT. Writing beyond the limit on the length of files (SIGXFSZ) is an error.
+    /// From now on, these signals end the process with code 130 and leave no temporary file. The same files are removed on SIGPIPE, SIGXCPU and SIGQUIT.
+    /// Writing beyond the limit on the length of files (SIGXFSZ) is an error.
     package static func endWithCode() { TemporaryPaths.handleStops() }
 }
 
-/// Writes a file beside its target and puts it in place as the last step: the target is either the old file or the whole new
-/// one, at any moment. Released without `finish`, it leaves the target untouched and removes what it wrote. A symbolic link stays
-/// what it is: the file that it leads to is replaced.
+/// Writes a file next to its target and renames it as the last step: at any moment the target is the old file or the complete new one. If it is released
+/// without `finish`, the target is unchanged and the temporary file is removed. A symbolic link stays a link: the file that it leads to is replaced.
 package final class Replacement {
+    /// The path that the caller gave.
     package let target: String
+    /// The path of the temporary file.
     package let temporaryPath: String
-    /// The file being written.
+    /// The temporary file, open for writing.
     package let file: File
     private let overwrite: Bool
-    /// What users call files that are being written: they know the target, not the name beside it.
+    /// The path in errors for each temporary file: users know the target, not the temporary name.
     private static let names: Mutex<[String: String]> = Mutex([:])
-    /// The target with links followed.
+    /// The target after following links.
     private let place: String
     private var slot: Int?
     private var done = false
 
-    /// Throws `.exists` if the target is there and `overwrite` is false. A file that is replaced gives its mode to the new one; any other target is readable by those who may
-    /// read all of `sources`.
+    /// Creates the temporary file. If a file is replaced, the new one gets its permissions; a new target is readable only by users that may read all of
+    /// `sources`.
+    /// - Throws: `.exists` if the target exists and `overwrite` is false, or if it is not a regular file.
     package init(of target: String, overwrite: Bool, sources: SourceModes = .none, calls: (any DiskCalls)? = nil) throws(FirnError) {
         try Replacement.check(target, overwrite: overwrite)
         let place = Paths.linkEnd(target)
         if Replacement.names.withLock({ $0[target] == nil }) { AbandonedFiles.remove(beside: place) }
         let temporaryPath = AbandonedFiles.newName(beside: place)
         let slot = TemporaryPaths.add(temporaryPath)
-        // The target may itself be one that is being written.
+        // The target may itself be a temporary file.
         let shown = Replacement.names.withLock { names in
             let shown = names[target] ?? target
             names[temporaryPath] = shown
             return shown
         }
         do throws(FirnError) {
-            // What replaces a file is for those whom that was for, from the first byte on.
+            // A replacing file is accessible only to users of the old one, from its first byte on.
             let known = overwrite ? FilePermissions(path: place) : nil
             file = try File(path: temporaryPath, .createNew, mode: known == nil ? sources.mode : 0o600, shownAs: shown, calls: calls)
             if let known { known.give(file) } else { sources.narrow(file) }
         } catch {
             TemporaryPaths.forget(slot)
-            // The user knows the target, not the name beside it.
-            var named = error.code == .notFound ? FirnError(.notFound, "there is no folder to write it in") : error
+            // The error names the target, not the temporary file.
+            var named = error.code == .notFound ? FirnError(.notFound, "the folder to write it in does not exist") : error
             named.place = .init(file: shown)
             _ = Replacement.names.withLock { $0.removeValue(forKey: temporaryPath) }
             throw named
@@ -147,25 +149,25 @@ package final class Replacement {
         self.slot = slot
     }
 
-    /// What users know as the target, in a text that names a file being written.
+    /// Returns the text with the names of temporary files replaced by those of their targets.
     package static func shown(_ text: String) -> String {
         let known = names.withLock { $0[text] }
         return known ?? AbandonedFiles.withoutOwnEndings(text)
     }
 
-    /// The rule for outputs: never over a file without leave, never over a directory.
+    /// Checks the rule for outputs: a file is replaced only with `overwrite`, a directory never.
     package static func check(_ target: String, overwrite: Bool) throws(FirnError) {
         switch Paths.kind(target) {
         case .directory?: throw FirnError(.exists, "it is a directory", at: .init(file: target))
-        // A device or a pipe would be gone, and a file in its place.
-        case .other?: throw FirnError(.exists, "it is no regular file, and cannot be replaced by one", at: .init(file: target))
+        // A device or a pipe would be removed, with a file in its place.
+        case .other?: throw FirnError(.exists, "it is not a regular file, and cannot be replaced by one", at: .init(file: target))
         case .some where !overwrite:
-            throw FirnError(.exists, "the file is there already", at: .init(file: target), advice: "say --force to replace it")
+            throw FirnError(.exists, "the file already exists", at: .init(file: target), advice: "use --force to overwrite it")
         default: break
         }
     }
 
-    /// Syncs, renames over the target, syncs the directory.
+    /// Syncs the file, renames it to the target, and syncs the directory.
     package func finish() throws(FirnError) {
         precondition(!done, "finish a replacement once")
         guard !file.isInherited else { throw file.inherited }
@@ -173,9 +175,9 @@ package final class Replacement {
         if overwrite {
             try Paths.rename(temporaryPath, to: place)
         } else {
-            // link refuses to replace, so a file that appeared meanwhile is safe; media without links fall back.
+            // A hard link never replaces a file that appeared meanwhile. Media without hard links rename instead.
             if try Paths.link(temporaryPath, to: place) {
-                // The file has its name: one that stays beside it is no failure.
+                // The file has its name. If the temporary name cannot be removed, that is no failure.
                 try? Paths.remove(temporaryPath)
             } else {
                 try Paths.rename(temporaryPath, to: place)
@@ -186,7 +188,7 @@ package final class Replacement {
         try Paths.syncDirectory(of: place)
     }
 
-    /// Removes what was written.
+    /// Removes the temporary file.
     package func cancel() {
         guard !done, !file.isInherited else { return }
         done = true
@@ -200,7 +202,7 @@ package final class Replacement {
     }
 }
 
-/// Writes `target` through a stream, whole or not at all.
+/// Writes `target` through a stream, completely or not at all.
 package func replaceFile(_ target: String, overwrite: Bool, _ body: (StreamOut) throws(FirnError) -> Void) throws(FirnError) {
     let replacement = try Replacement(of: target, overwrite: overwrite)
     do throws(FirnError) {
@@ -215,12 +217,12 @@ package func replaceFile(_ target: String, overwrite: Bool, _ body: (StreamOut) 
 }
 
 extension File {
-    /// A file without a name, for spooling: gone when released. In `directory`, or $TMPDIR, or /tmp.
+    /// Creates a temporary file without a name, which disappears on release, in `directory`, or $TMPDIR, or /tmp.
     package static func spool(directory: String? = nil) throws(FirnError) -> File {
         let place = directory ?? getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         var template = Array((place + "/firn-spool-XXXXXX").utf8CString)
         let descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw systemError(errno, "cannot make a temporary file", place) }
+        guard descriptor >= 0 else { throw systemError(errno, "cannot create a temporary file", place) }
         unlink(template)
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         return File(adopting: descriptor, path: place + "/(temporary)", isWritable: true)

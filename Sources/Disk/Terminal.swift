@@ -4,15 +4,15 @@ import Glibc
 import Darwin
 #endif
 
-/// What a command needs of the process it runs in.
+/// What a command needs from its process.
 extension Machine {
-    /// A variable of the environment; nil if it is not set.
+    /// Returns the value of an environment variable, or nil if it is not set.
     package static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
-    /// Ends the process. What is not flushed is lost; temporary files of replacements still held stay behind.
+    /// Ends the process. Bytes that are not flushed are lost; temporary files of live replacements remain.
     package static func exit(_ code: Int32) -> Never { exitCall(code) }
 
-    /// How many cells a line of the terminal has; nil if the descriptor is no terminal.
+    /// Returns the number of columns of the terminal, or nil if the descriptor is not a terminal.
     package static func terminalWidth(_ descriptor: Int32) -> Int? {
         guard isTerminal(descriptor) else { return nil }
         var size = winsize()

@@ -4,10 +4,10 @@ import Glibc
 import Darwin
 #endif
 
-/// The line on standard error that shows how far a command is. A request to stop (SIGINT, SIGTERM, SIGHUP) removes it before the process ends, so that the shell's
-/// prompt does not follow it.
+/// The line on standard error that shows the progress of a command. A signal to stop (SIGINT, SIGTERM, SIGHUP) removes it before the process ends, so that
+/// the shell's prompt does not follow it.
 package enum TerminalLine {
-    /// In memory of its own: it is read in a signal's handler.
+    /// Allocated separately, because signal handlers read it.
     nonisolated(unsafe) static let isShown: UnsafeMutablePointer<Bool> = {
         let shown = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
         shown.initialize(to: false)
@@ -17,11 +17,12 @@ package enum TerminalLine {
     /// The text that removes the line.
     package static let removal = "\r\u{1B}[K"
 
-    /// A line is about to be shown, which has to be removed.
+    /// Records that a line is about to be shown, which a signal must remove.
     package static func willShow() { isShown.pointee = true }
+    /// Records that the line was removed.
     package static func didRemove() { isShown.pointee = false }
 
-    /// For handlers of signals.
+    /// Removes the line; called by signal handlers.
     static func removeInHandler() {
         guard isShown.pointee else { return }
         isShown.pointee = false

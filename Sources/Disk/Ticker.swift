@@ -5,16 +5,16 @@ import Glibc
 import Darwin
 #endif
 
-/// Calls a body again and again on a thread of its own, until stopped; then once more, to clean up.
+/// Calls a closure repeatedly on a thread of its own until it is stopped, and then once more, to clean up.
 package final class Ticker {
     private let isStopped = Flag()
     private let thread: Thread
 
-    /// `body` is told whether this is its last call. It is never called on two threads at once.
+    /// Calls `body` every `seconds`. Its argument is true in the last call. It is never called on two threads at the same time.
     package init(every seconds: Double, _ body: sending @escaping (_ isLast: Bool) -> Void) {
         let flag = isStopped, work = Work(body)
         thread = Thread {
-            // Short naps, so that whoever stops the ticker does not wait for it.
+            // Short pauses, so that `stop` returns soon.
             var waited = 0.0
             while !flag.value.load(ordering: .acquiring) {
                 var nap = timespec(tv_sec: 0, tv_nsec: 5_000_000)
@@ -29,7 +29,7 @@ package final class Ticker {
         }
     }
 
-    /// Returns when the last call has been made. Further calls do nothing.
+    /// Stops the ticker and returns after the last call. Further calls do nothing.
     package func stop() {
         isStopped.value.store(true, ordering: .releasing)
         thread.join()

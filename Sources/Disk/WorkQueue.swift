@@ -4,8 +4,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Threads that do jobs while others prepare and consume: jobs go in with `submit`, results come out of `next` in the order the
-/// jobs went in. One thread submits and consumes; it bounds memory by consuming while `pending` is above its limit:
+/// Threads that run jobs while another thread prepares jobs and consumes results. `submit` adds a job; `next` returns the results in the order of the jobs.
+/// One thread submits and consumes; it bounds memory by consuming while `pending` is above its limit:
 ///
 ///     while let job = prepare() {
 ///         while queue.pending >= 4 { consume(try queue.next()!) }
@@ -16,7 +16,7 @@ package final class WorkQueue<Job: Sendable, Output: Sendable, Failure: Error> {
     private let state: State
     private let threads: [Thread]
 
-    /// At least one thread. Released with jobs outstanding, it finishes those begun and drops the others.
+    /// Starts at least one thread. On release, jobs that were begun are finished and the others are dropped.
     package init(threads count: Int = Machine.cores, work: @escaping @Sendable (Job) throws(Failure) -> Output) {
         let state = State()
         self.state = state
@@ -29,23 +29,24 @@ package final class WorkQueue<Job: Sendable, Output: Sendable, Failure: Error> {
         for thread in threads { thread.join() }
     }
 
-    /// Jobs handed in whose results were not yet taken.
+    /// The number of submitted jobs whose results were not consumed yet.
     package private(set) var pending = 0
 
+    /// Adds a job.
     package func submit(_ job: Job) {
         pending += 1
         state.add(job)
     }
 
-    /// The result of the oldest job not yet taken, waiting for it if need be; nil when none is outstanding.
-    /// A job that failed throws here, once, in its turn.
+    /// Returns the result of the oldest job that was not consumed yet, after waiting for it if necessary; nil if there is none. The error of a failed job is
+    /// thrown here, once, in its turn.
     package func next() throws(Failure) -> Output? {
         guard pending > 0 else { return nil }
         pending -= 1
         return try state.take().get()
     }
 
-    /// Guarded by one lock; jobs are whole pieces of work (a chunk, a segment), so it is never contended for long.
+    /// The shared state, guarded by one lock. Jobs are large (a chunk, a segment), so the lock is rarely contended.
     private final class State: @unchecked Sendable {
         private var waiting: [(number: Int, job: Job)] = []
         private var results: [Int: Result<Output, Failure>] = [:]
@@ -72,7 +73,7 @@ package final class WorkQueue<Job: Sendable, Output: Sendable, Failure: Error> {
         }
 
         func add(_ job: Job) {
-            if let inline {   // no thread could be had: do it here
+            if let inline {   // no thread could be created: run the job here
                 results[submitted] = attempt(inline, job)
                 submitted += 1
                 return

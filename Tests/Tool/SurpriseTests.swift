@@ -105,7 +105,7 @@ import Testing
         try file(scratch)
         for target in ["none/b.firn", "none/b.csv"] {
             let run = try scratch.firn("convert", "a.firn", target)
-            #expect(run.code == 5 && run.errors.contains("\(target): there is no folder to write it in"), "\(run.errors)")
+            #expect(run.code == 5 && run.errors.contains("\(target): the folder to write it in does not exist"), "\(run.errors)")
         }
     }
 
