@@ -2,32 +2,33 @@ import CCrypto
 import FirnBytes
 import Synchronization
 
-/// Seals byte strings, and opens them again, under a key derived from a secret and a salt: AES-256-GCM with random nonces of 192 bits
-/// (XAES-256-GCM). Usable from any thread.
+/// Encrypts and authenticates byte strings under a key derived from a secret and a salt, with AES-256-GCM and random nonces of 192 bits (XAES-256-GCM).
+/// Can be used from any thread.
 package final class Cipher: Sendable {
-    /// Bytes of a nonce, which stands before what is sealed with it, of a tag, and of a salt.
+    /// The lengths in bytes of a nonce, which precedes the encrypted bytes, of a tag, and of a salt.
     package static let nonceCount = 24, tagCount = 16, saltCount = 32
-    /// The most that can be sealed at a time.
+    /// The maximum number of bytes that can be sealed in one call.
     package static let mostBytes: UInt64 = (1 << 36) - 32
 
     private let key: [UInt8]
-    /// OpenSSL's states, of which one thread uses one at a time.
+    /// Idle states of OpenSSL. Each is used by one thread at a time.
     private let idle: Mutex<[State]> = Mutex([])
 
     private struct State: @unchecked Sendable { let pointer: OpaquePointer }
 
-    /// Whether OpenSSL is there.
+    /// Whether OpenSSL is installed.
     package static var isAvailable: Bool { firn_crypto_is_there() == 1 }
 
-    /// Under a key derived by HKDF-SHA-256; `purpose` keeps keys of one secret and salt apart.
+    /// Derives the key by HKDF-SHA-256. `purpose` separates keys with the same secret and salt.
+    /// - Throws: `.unsupported` if OpenSSL is not installed.
     package convenience init(_ secret: EncryptionKey, salt: [UInt8], purpose: String) throws(FirnError) {
         let extracted = try Cipher.hmac(key: salt, secret.bytes)
         try self.init(key: try Cipher.hmac(key: extracted, Array(purpose.utf8) + [1]))
     }
 
-    /// Under these 32 bytes.
+    /// Uses these 32 bytes as the key.
     init(key: [UInt8]) throws(FirnError) {
-        precondition(key.count == 32, "AES-256 takes a key of 32 bytes")
+        precondition(key.count == 32, "an AES-256 key must have 32 bytes")
         guard Cipher.isAvailable else { throw Cipher.missing }
         self.key = key
     }
@@ -43,23 +44,23 @@ package final class Cipher: Sendable {
         return out
     }
 
-    /// What users are told where `seal` gives nil.
-    package static let noMemory = FirnError(.inputOutput, "OpenSSL could not encrypt: there is no memory for it")
+    /// The error for users if `seal` returns nil.
+    package static let noMemory = FirnError(.inputOutput, "OpenSSL could not encrypt: there is not enough memory")
 
     #if DEBUG
-    /// For the test that repeated nonces are found.
+    /// Nonces for the test that repeated nonces are detected.
     let nonces: Mutex<(@Sendable () -> [UInt8])?> = Mutex(nil)
     #endif
 
-    /// Random bytes from the system: a multiple of 8.
+    /// Returns random bytes from the system. `count` must be a multiple of 8.
     package static func random(_ count: Int) -> [UInt8] {
         var writer = ByteWriter(reserving: count)
         for _ in 0..<count / 8 { writer.append(UInt64.random(in: 0 ... .max)) }
         return writer.bytes
     }
 
-    /// Fills `out`, which is as much longer as a nonce, with a new nonce and the sealed bytes. The tag stands for these bytes and for `bound`, which is
-    /// not stored: only who knows both, and the key, can open it. nil: there is no memory for it.
+    /// Fills `out`, which must be longer than `bytes` by a nonce, with a new nonce and the encrypted bytes. The returned tag covers these bytes and `bound`,
+    /// which is not stored: both, and the key, are necessary to open them. Returns nil if there is not enough memory.
     package func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128? {
         #if DEBUG
         if let nonce = nonces.withLock({ $0 })?() { return seal(bytes, bound: bound, nonce: nonce, into: out) }
@@ -69,7 +70,7 @@ package final class Cipher: Sendable {
 
     func seal(_ bytes: UnsafeRawBufferPointer, bound: [UInt8], nonce: [UInt8], into out: UnsafeMutableRawBufferPointer) -> Hash128? {
         precondition(nonce.count == Cipher.nonceCount && out.count == bytes.count + Cipher.nonceCount && UInt64(bytes.count) <= Cipher.mostBytes,
-                     "sealing takes a place that is as much longer as a nonce")
+                     "the output of sealing must be longer than the input by the length of a nonce")
         out.copyBytes(from: nonce)
         var tag: (UInt64, UInt64) = (0, 0)
         let done = withState(.seal) { state in
@@ -77,15 +78,15 @@ package final class Cipher: Sendable {
                 firn_cipher_seal(state, nonce, bound, bound.count, start(bytes), bytes.count, start(out) + Cipher.nonceCount, tag.baseAddress!.assumingMemoryBound(to: UInt8.self))
             }
         }
-        // It refuses nothing; it may run out of memory.
+        // Encryption can fail only for lack of memory.
         guard done == 1 else { return nil }
         return Hash128(low: UInt64(littleEndian: tag.0), high: UInt64(littleEndian: tag.1))
     }
 
-    /// What came of opening: `differs` if anything does, the bytes, `bound`, the tag or the key; `noMemory` if that was not found out.
+    /// The result of `open`. `differs`: the bytes, `bound`, the tag or the key do not match. `noMemory`: this could not be determined for lack of memory.
     package enum Opening { case opened, differs, noMemory }
 
-    /// Opens what `seal` wrote, into a place as much shorter as a nonce. What stands in `out` means nothing unless it is `opened`.
+    /// Decrypts what `seal` wrote into `out`, which must be shorter by a nonce. The contents of `out` are meaningless unless the result is `opened`.
     package func open(_ sealed: UnsafeRawBufferPointer, bound: [UInt8], tag: Hash128, into out: UnsafeMutableRawBufferPointer) -> Opening {
         guard sealed.count >= Cipher.nonceCount, out.count == sealed.count - Cipher.nonceCount else { return .differs }
         var words = (tag.low.littleEndian, tag.high.littleEndian)
@@ -95,7 +96,7 @@ package final class Cipher: Sendable {
             }
         }
         #if DEBUG || FIRN_FUZZ
-        // For attacks by those who have the key: what was deciphered is taken for genuine, as hashes are.
+        // For attacks with the key: decrypted bytes count as authentic, as hashes do.
         if Hash128.believesAnything { return .opened }
         #endif
         return code == 1 ? .opened : code == 0 ? .differs : .noMemory
@@ -109,10 +110,10 @@ package final class Cipher: Sendable {
         bytes.baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafeMutablePointer(mutating: Cipher.nothing)
     }
 
-    /// Where no bytes are.
+    /// A valid pointer for empty strings.
     nonisolated(unsafe) private static let nothing = UnsafePointer(UnsafeMutablePointer<UInt8>.allocate(capacity: 1))
 
-    /// -1 if there is no memory for a state.
+    /// Runs `body` with a state of OpenSSL. Returns -1 if there is no memory for one.
     private func withState(_ call: LibraryCall, _ body: (OpaquePointer) -> Int32) -> Int32 {
         if LibraryFaults.refuses(call) { return -1 }
         let state: State

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The functions of libcrypto that are called, with the types that its headers give them.
+// The functions of libcrypto that are called, with the types from its headers.
 #define FUNCTIONS(take) \
     take(OPENSSL_init_crypto) take(OPENSSL_cleanse) take(EVP_CIPHER_CTX_new) take(EVP_CIPHER_CTX_free) take(EVP_CIPHER_CTX_ctrl) \
     take(EVP_CIPHER_CTX_set_padding) take(EVP_EncryptInit_ex) take(EVP_EncryptUpdate) take(EVP_EncryptFinal_ex) \
@@ -18,7 +18,7 @@ static struct {
 #define field(name) __typeof__(&name) name;
     FUNCTIONS(field)
 #undef field
-    /// OpenSSL 3 finds an algorithm by name, once, instead of at each use; older ones do without.
+    /// OpenSSL 3 looks up an algorithm by name once, instead of at each use. Older versions do not have this function.
     EVP_CIPHER *(*EVP_CIPHER_fetch)(void *, const char *, const char *);
     const EVP_CIPHER *gcm, *ecb;
     int is_there;
@@ -38,7 +38,7 @@ static void load(void) {
 #define find(name) if (!(lib.name = (__typeof__(lib.name))dlsym(handle, #name))) return;
     FUNCTIONS(find)
 #undef find
-    // Its configuration file is for programs that choose their algorithms by it.
+    // OpenSSL's configuration file is for programs that let it choose their algorithms.
     if (lib.OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1) return;
     lib.EVP_CIPHER_fetch = (EVP_CIPHER *(*)(void *, const char *, const char *))dlsym(handle, "EVP_CIPHER_fetch");
     if (lib.EVP_CIPHER_fetch) {
@@ -57,7 +57,7 @@ int firn_crypto_is_there(void) {
 
 struct firn_cipher {
     EVP_CIPHER_CTX *gcm, *block;
-    /// What CMAC adds to a whole last block.
+    /// The CMAC subkey for a complete last block.
     uint8_t subkey[16];
 };
 
@@ -78,7 +78,7 @@ firn_cipher *firn_cipher_new(const uint8_t *key) {
         firn_cipher_free(cipher);
         return NULL;
     }
-    // Doubled in GF(2^128).
+    // Double it in GF(2^128).
     uint8_t carry = cipher->subkey[0] >> 7;
     for (int i = 0; i < 16; i++) cipher->subkey[i] = (uint8_t)(cipher->subkey[i] << 1 | (i < 15 ? cipher->subkey[i + 1] >> 7 : 0));
     cipher->subkey[15] ^= carry * 0x87;
@@ -93,7 +93,7 @@ void firn_cipher_free(firn_cipher *cipher) {
     free(cipher);
 }
 
-/// The key that belongs to the first half of the nonce.
+/// Derives the key for the first half of the nonce.
 static int derive(firn_cipher *cipher, const uint8_t *nonce, uint8_t *key) {
     for (int half = 0; half < 2; half++) {
         uint8_t block[16] = {0, (uint8_t)(half + 1), 'X', 0};
@@ -104,7 +104,7 @@ static int derive(firn_cipher *cipher, const uint8_t *nonce, uint8_t *key) {
     return 1;
 }
 
-// OpenSSL counts in int.
+// OpenSSL's lengths are int.
 static const size_t piece = (size_t)1 << 30, most = ((size_t)1 << 36) - 32;
 
 typedef int (*update_function)(EVP_CIPHER_CTX *, unsigned char *, int *, const unsigned char *, int);
@@ -141,7 +141,7 @@ int firn_cipher_open(firn_cipher *cipher, const uint8_t *nonce, const uint8_t *b
         && update(lib.EVP_DecryptUpdate, cipher->gcm, bound, bound_count, NULL)
         && update(lib.EVP_DecryptUpdate, cipher->gcm, bytes, count, out)
         && lib.EVP_CIPHER_CTX_ctrl(cipher->gcm, EVP_CTRL_AEAD_SET_TAG, 16, (void *)tag) == 1;
-    // Only here is the tag looked at.
+    // The tag is checked only here.
     int done = ready ? lib.EVP_DecryptFinal_ex(cipher->gcm, rest, &last) == 1 : -1;
     lib.OPENSSL_cleanse(key, sizeof key);
     return done;

@@ -32,7 +32,7 @@ firn_decimal firn_decimal_from_text(const char *text, int *inexact) {
 }
 
 int firn_decimal_to_text(firn_decimal value, char *text) {
-    /* The library writes +123E-2 always; the sign of a plus is dropped and the point put in place. */
+    /* The library always writes the form +123E-2: a plus sign is removed and the decimal point is inserted. */
     char raw[FIRN_DECIMAL_TEXT_MAX];
     unsigned int flags = 0;
     __bid128_to_string(raw, in(value), &flags);

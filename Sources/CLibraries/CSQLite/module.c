@@ -1,19 +1,19 @@
-// The module `firn`: virtual tables over .firn files. What is asked for every row and value is answered here from the arrays that Swift
-// filled; everything else is Swift's (Tools/SQL).
+// The module `firn`: virtual tables of .firn files. Calls for each row and value are answered here from arrays that Swift filled; everything else
+// is implemented in Swift (Tools/SQL).
 #include <sqlite3ext.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 #include "CSQLite.h"
 
-// What SQLITE_EXTENSION_INIT1 declares, but for this file alone.
+// The declaration of SQLITE_EXTENSION_INIT1, but static.
 static const sqlite3_api_routines *sqlite3_api;
 
 _Static_assert(FIRN_SQL_EQ == SQLITE_INDEX_CONSTRAINT_EQ && FIRN_SQL_GE == SQLITE_INDEX_CONSTRAINT_GE && FIRN_SQL_LIKE == SQLITE_INDEX_CONSTRAINT_LIKE
                && FIRN_SQL_GLOB == SQLITE_INDEX_CONSTRAINT_GLOB && FIRN_SQL_NE == SQLITE_INDEX_CONSTRAINT_NE && FIRN_SQL_IS == SQLITE_INDEX_CONSTRAINT_IS
                && FIRN_SQL_IS_NULL == SQLITE_INDEX_CONSTRAINT_ISNULL && FIRN_SQL_LIMIT == SQLITE_INDEX_CONSTRAINT_LIMIT
-               && FIRN_SQL_OFFSET == SQLITE_INDEX_CONSTRAINT_OFFSET, "the numbers of the header are SQLite's");
-_Static_assert(FIRN_SQL_INT == SQLITE_INTEGER && FIRN_SQL_NULL == SQLITE_NULL && FIRN_SQL_BLOB == SQLITE_BLOB, "the numbers of the header are SQLite's");
+               && FIRN_SQL_OFFSET == SQLITE_INDEX_CONSTRAINT_OFFSET, "the constants of the header must equal SQLite's");
+_Static_assert(FIRN_SQL_INT == SQLITE_INTEGER && FIRN_SQL_NULL == SQLITE_NULL && FIRN_SQL_BLOB == SQLITE_BLOB, "the constants of the header must equal SQLite's");
 
 typedef struct {
     sqlite3_vtab base;
@@ -30,7 +30,7 @@ void firn_sql_use(const void *api) {
     if (!sqlite3_api) sqlite3_api = api;
 }
 
-/// sqlite3_vtab_in, _rhs_value, _distinct and error_offset came with 3.38; an older SQLite has a shorter table of functions.
+/// Returns whether sqlite3_vtab_in, _rhs_value, _distinct and error_offset exist: 3.38 added them, and the function table of older versions is shorter.
 static int is_recent(void) { return sqlite3_libversion_number() >= 3038000; }
 
 char *firn_sql_text(const char *bytes, int64_t count) {
@@ -67,8 +67,8 @@ static int connect_table(sqlite3 *db, void *context, int count, const char *cons
     return SQLITE_OK;
 }
 
-/// Opens a file by a path. The schema of a database file may name any: its views and triggers are not to read such tables, as a file that
-/// a stranger sent would do (SQLite before 3.31 does not know this and goes on).
+/// Opens a file by a path. The schema of a database file can contain any path, so its views and triggers must not read such tables: the database may come
+/// from an untrusted source. SQLite before 3.31 does not support this restriction.
 static int connect_file(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out, char **error) {
     int code = connect_table(db, context, count, arguments, out, error);
     if (code == SQLITE_OK && sqlite3_libversion_number() >= 3031000) sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY);
@@ -79,7 +79,7 @@ static int create_file(sqlite3 *db, void *context, int count, const char *const 
     return connect_file(db, context, count, arguments, out, error);
 }
 
-/// Another function than `connect_table`: where both are the same, the module's name would be a table by itself.
+/// Must be a different function from `connect_table`: if both were the same, the module's name would itself be a table.
 static int create_table(sqlite3 *db, void *context, int count, const char *const *arguments, sqlite3_vtab **out, char **error) {
     return connect_table(db, context, count, arguments, out, error);
 }
@@ -170,8 +170,8 @@ static int value(sqlite3_vtab_cursor *base, sqlite3_context *call, int index) {
     switch (form) {
     case FIRN_SQL_INT: sqlite3_result_int64(call, column->words[row]); break;
     case FIRN_SQL_REAL: sqlite3_result_double(call, column->reals[row]); break;
-    // The arrays hold other rows soon, while SQLite may hold a value for as long as the statement lives: it takes a copy, into memory
-    // that its register keeps from row to row.
+    // The arrays are reused for other rows, while SQLite may keep a value as long as the statement lives. So SQLite copies it, into memory that its register
+    // keeps from row to row.
     case FIRN_SQL_TEXT:
         sqlite3_result_text64(call, (const char *)column->bytes + column->offsets[row], (sqlite3_uint64)(column->offsets[row + 1] - column->offsets[row]), SQLITE_TRANSIENT, SQLITE_UTF8);
         break;
@@ -223,7 +223,7 @@ int firn_sql_forbid_function(sqlite3 *db, const char *name, int arguments) {
     return copy ? sqlite3_create_function_v2(db, name, arguments, SQLITE_UTF8, copy, forbidden, NULL, NULL, free_name) : SQLITE_NOMEM;
 }
 
-/// Where `.load` begins: the name follows from the file's, libfirn_sqlite.so.
+/// The entry point of `.load`. Its name follows from the name of the file, libfirn_sqlite.so.
 __attribute__((visibility("default"))) int sqlite3_firnsqlite_init(sqlite3 *db, char **error, const sqlite3_api_routines *api) {
     firn_sql_use(api);
     return firn_sql_extend(db, error);
@@ -316,8 +316,8 @@ static int64_t memory_limit(void) {
 int firn_sql_open(const char *name, sqlite3 **db) {
     int code = sqlite3_open_v2(name, db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code != SQLITE_OK) return code;
-    // A misspelt name in double quotes is an error, not a text; what SQLite keeps of its own is not written by statements; no statement names
-    // addresses in memory or libraries. Options that a SQLite does not know are errors, and need no thought.
+    // A misspelt name in double quotes is an error, not a text; statements cannot write SQLite's internal tables, and cannot name addresses in memory or
+    // libraries. A version of SQLite that does not know an option reports an error, which can be ignored.
     const int off[] = {SQLITE_DBCONFIG_DQS_DML, SQLITE_DBCONFIG_DQS_DDL, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION,
                        SQLITE_DBCONFIG_WRITABLE_SCHEMA, SQLITE_DBCONFIG_TRUSTED_SCHEMA};
     for (size_t i = 0; i < sizeof off / sizeof *off; i++) sqlite3_db_config(*db, off[i], 0, NULL);

@@ -4,7 +4,7 @@
 
 static const void *functions;
 
-/// SQLite hands its functions to extensions only: this is one that only takes them.
+/// An extension that only stores the table of functions, because SQLite passes it only to extensions.
 static int take(sqlite3 *db, char **error, const void *api) {
     (void)db, (void)error;
     functions = api;

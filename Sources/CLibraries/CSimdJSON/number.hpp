@@ -1,4 +1,4 @@
-// How a number was written: what simdjson does not tell, and losslessness needs.
+// The notation of a number, which a lossless import needs and simdjson does not report.
 #ifndef FIRN_JSON_NUMBER_HPP
 #define FIRN_JSON_NUMBER_HPP
 #include <cstddef>
@@ -9,14 +9,14 @@ namespace {
 
 struct Number {
     bool valid = false, whole = true, exponent = false, negative = false, zero = true, point_zero = false;
-    int digits = 0;    // significant ones
+    int digits = 0;    // significant digits
     int fraction = 0;  // digits after the point
     size_t length = 0;
 };
 
 inline bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
-/// The shape of a number by JSON's grammar. The text ends in a byte that is not part of a number.
+/// Returns the shape of a number according to JSON's grammar. The text must end in a byte that is not part of a number.
 Number shape_of(const char *text) {
     Number n;
     const char *p = text;
@@ -50,7 +50,7 @@ Number shape_of(const char *text) {
     return n;
 }
 
-/// Significant digits and the power of ten of the first of them.
+/// Returns the significant digits, and the power of ten of the first one.
 void normalise(const char *p, const char *end, std::string &digits, long &power) {
     digits.clear();
     long point = 0, exponent = 0, leading = 0;

@@ -1,5 +1,5 @@
-// Long because all of it works on one tape: to split it would make the tape's layout public.
-// Without it simdjson checks its own invariants at every step, which costs a fifth.
+// Long because all of it works on one tape: splitting the file would make the tape's layout public.
+// Without NDEBUG, simdjson checks its own invariants at every step, which costs a fifth.
 #ifndef NDEBUG
 #define NDEBUG
 #endif
@@ -15,11 +15,11 @@
 #include <unordered_map>
 #include <vector>
 
-// How it works: the text of a block stands in the parser's buffer after one spare byte. `[` goes before it, `]` behind it, and the newline
-// before each line that holds something becomes a comma; so a block is one array and simdjson's on-demand parser walks it once. That each line
-// held exactly one value is checked by where the elements begin: element i in line i, and as many elements as lines.
-// Only when a block is refused are its lines parsed one by one, to name the line and byte; or, where refused lines are set aside, to copy
-// and blank them, so that the rest can be walked.
+// How it works: the text of a block is in the parser's buffer after one spare byte. A `[` is written before it, a `]` after it, and the newline before each
+// line with a value becomes a comma. So a block is one array, which simdjson's on-demand parser visits once. The positions of the elements show whether each
+// line has exactly one value: element i must be in line i, and there must be as many elements as lines.
+// Only if a block is rejected are its lines parsed one by one, to determine the line and the byte; or, if rejected lines are set aside, to copy them and
+// replace them by blanks, so that the rest can be parsed.
 
 #define TEXT_OF(x) #x
 #define TEXT_OF_VALUE(x) TEXT_OF(x)
@@ -36,7 +36,7 @@ const char *const too_deep = "values nest deeper than 512 levels";
 
 struct Line { size_t start, number; };
 
-/// A line that was set aside: its text without the newline, and what is wrong at which byte.
+/// A line that was set aside: its text without the newline, and the fault with its byte offset.
 struct Refused { size_t number, offset; const char *message; std::string text; };
 
 const char *words_of(error_code error) {
@@ -44,8 +44,8 @@ const char *words_of(error_code error) {
     case UTF8_ERROR: return "not valid UTF-8";
     case UNCLOSED_STRING: return "a string is not closed, or holds a control character";
     case UNESCAPED_CHARS: return "a control character inside a string must be escaped";
-    case STRING_ERROR: return "a string holds an escape that JSON does not know";
-    case NUMBER_ERROR: return "not a number as JSON writes it";
+    case STRING_ERROR: return "a string contains an invalid escape";
+    case NUMBER_ERROR: return "not a valid JSON number";
     case INCOMPLETE_ARRAY_OR_OBJECT: return "an array or object is not closed, or closed by the wrong bracket";
     case DEPTH_ERROR: return too_deep;
     case EMPTY: return "no value here";
@@ -54,7 +54,7 @@ const char *words_of(error_code error) {
     }
 }
 
-/// Byte of the first malformed UTF-8 sequence.
+/// Returns the byte offset of the first malformed UTF-8 sequence.
 size_t utf8_fault(const char *text, size_t count) {
     size_t low = 0, step = 4096;
     while (low < count) {
@@ -73,7 +73,7 @@ size_t utf8_fault(const char *text, size_t count) {
     return low;
 }
 
-/// Byte of the first control character between quotes, or of the quote that nothing closes; `otherwise` if there is neither.
+/// Returns the byte offset of the first control character in a string, or of a quote that is not closed; `otherwise` if there is neither.
 size_t string_fault(const char *text, size_t count, size_t otherwise) {
     size_t open = count;
     for (size_t i = 0; i < count; i++) {
@@ -91,7 +91,7 @@ size_t string_fault(const char *text, size_t count, size_t otherwise) {
     return open == count ? otherwise : open;
 }
 
-/// Where the parser's first stage fails it tells no place: it is looked for here.
+/// Returns the byte offset of an error. The first stage of the parser reports no position, so it is determined here.
 size_t place_of(error_code error, size_t known, const char *text, size_t count) {
     switch (error) {
     case UTF8_ERROR: return utf8_fault(text, count);
@@ -111,10 +111,10 @@ struct firn_json_parser {
     std::vector<Refused> refused;
     size_t text_count = 0;
     size_t item_limit = SIZE_MAX;
-    const char *text_end = nullptr;  // of what is being walked
+    const char *text_end = nullptr;  // the end of the text that is being parsed
     std::deque<std::string> keys;
-    std::vector<uint8_t> plain;      // per key: equal raw text means equal key
-    std::vector<uint32_t> following;  // per key: the key seen after it last
+    std::vector<uint8_t> plain;      // for each key: whether equal raw text means an equal key
+    std::vector<uint32_t> following;  // for each key: the key that followed it last
     std::unordered_map<std::string_view, uint32_t> numbers;
     uint32_t previous = 0;
     const char *last = nullptr;
@@ -131,7 +131,7 @@ struct firn_json_parser {
         plain.clear();
         following.clear();
         previous = 0;
-        number_of("");  // so that `previous` always names a key
+        number_of("");  // so that `previous` is always the number of a key
     }
 
     uint32_t number_of(std::string_view key) {
@@ -193,7 +193,7 @@ struct firn_json_parser {
                 return SUCCESS;
             }
         }
-        // What follows the number must end it; simdjson has not looked when it could not hold the value.
+        // The next byte must end the number. simdjson has not checked this if it could not store the value.
         char next = text[n.length];
         if (!(next == ',' || next == ']' || next == '}' || next == ' ' || next == '\t' || next == '\r' || next == '\n')) return NUMBER_ERROR;
         items.push_back({head(FIRN_JSON_NUMBER_TEXT, key), uint32_t(n.length), uint64_t(uintptr_t(text))});
@@ -206,7 +206,7 @@ struct firn_json_parser {
         items.push_back({head(FIRN_JSON_DOUBLE, key), size, bits});
     }
 
-    /// Whether the shortest text of `real` is the same number as the text.
+    /// Returns whether the shortest text of `real` is the same number as `text`.
     bool is_exact(double real, const char *text, const Number &n) {
         double size = real < 0 ? -real : real;
         if (n.digits <= 15 && size >= 1e-290 && size <= 1e300) return true;
@@ -296,7 +296,7 @@ struct firn_json_parser {
         }
     }
 
-    /// Walks `[` text `]` that stands at `start`, `count` bytes with the brackets. With `rows`, element i must begin in line i.
+    /// Parses `[` text `]` at `start`, `count` bytes including the brackets. With `by_line`, element i must begin in line i.
     error_code walk_array(char *start, size_t count, size_t &rows, bool by_line) {
         items.clear();
         last = start + 1;
@@ -364,7 +364,7 @@ struct firn_json_parser {
     }
     size_t line_count = 0;
 
-    /// Where the line of a row ends: before its newline, or before what follows it.
+    /// Returns the end of the line of a row: the position of its newline, or of the comma that replaced it.
     size_t line_end(size_t row) const {
         const char *text = buffer + 1;
         size_t start = lines[row].start, stop = row + 1 < lines.size() ? lines[row + 1].start - 1 : text_count;
@@ -372,7 +372,7 @@ struct firn_json_parser {
         return end ? size_t(static_cast<const char *>(end) - text) : stop;
     }
 
-    /// Parses one line by itself, in a copy. `offset`: of the fault, in the line.
+    /// Parses a copy of one line separately. `offset` is the offset of the fault in the line.
     error_code check_line(size_t row, std::string &copy, size_t &offset) {
         size_t start = lines[row].start, length = line_end(row) - start;
         copy.assign(length + 2 + SIMDJSON_PADDING, ' ');
@@ -389,7 +389,7 @@ struct firn_json_parser {
         return error;
     }
 
-    /// Copies the lines that are refused, and leaves blanks in their place.
+    /// Copies the rejected lines and replaces them by blanks.
     error_code set_aside(size_t count) {
         char *text = buffer + 1;
         std::string copy;
@@ -480,7 +480,7 @@ void firn_json_parse_lines(firn_json_parser *p, size_t count, int sets_aside, fi
             if (!again) break;
             if ((error = p->set_aside(count))) return p->fail(result, error, 0, text, count);
         }
-        // Refused: parse line by line to say where. A copy, as the text's commas stand where newlines were.
+        // The block is rejected: parse line by line to find the line, in copies, because newlines were replaced by commas in the text.
         std::string copy;
         for (size_t i = 0; i < p->lines.size(); i++) {
             size_t offset = 0;
@@ -547,7 +547,7 @@ size_t firn_json_offset(const firn_json_parser *p, uint64_t address) { return si
 
 void firn_json_place(const firn_json_parser *p, size_t offset, size_t *line, size_t *column) {
     const char *text = p->buffer + 1;
-    if (!p->lines.empty()) {  // newlines stand no more in the text: by the table
+    if (!p->lines.empty()) {  // the newlines were replaced in the text, so the table of lines is used
         size_t low = 0, high = p->lines.size();
         while (high - low > 1) { size_t middle = (low + high) / 2; if (p->lines[middle].start <= offset) low = middle; else high = middle; }
         *line = p->lines[low].number;

@@ -1,5 +1,5 @@
-// What Firn needs of OpenSSL's libcrypto: AES-256-GCM with nonces of 192 bits, and HMAC-SHA-256. The library is loaded when the first of these is
-// called: linked, it would cost every start of every program a millisecond, whether or not it ever meets an encrypted file.
+// The part of OpenSSL's libcrypto that Firn uses: AES-256-GCM with nonces of 192 bits, and HMAC-SHA-256. The library is loaded by the first call: linking
+// it would cost every start of every program a millisecond, even without any encrypted file.
 #ifndef FIRN_CCRYPTO_H
 #define FIRN_CCRYPTO_H
 
@@ -8,20 +8,20 @@
 
 typedef struct firn_cipher firn_cipher;
 
-/// 1 if the library is there and has what is needed. Everything below fails if it is not.
+/// Returns 1 if the library is installed and has what is needed. Otherwise all functions below fail.
 int firn_crypto_is_there(void);
 
-/// XAES-256-GCM (C2SP) under one key of 32 bytes; NULL if there is no memory or no library. Used by one thread at a time.
+/// Creates a state of XAES-256-GCM (C2SP) under one key of 32 bytes; NULL without memory or without the library. Used by one thread at a time.
 firn_cipher *firn_cipher_new(const uint8_t *key);
 void firn_cipher_free(firn_cipher *cipher);
 
-/// 1 if done. `out` has `count` bytes, `tag` 16, `nonce` 24. At most 2^36 - 32 bytes.
+/// Returns 1 on success. `out` has `count` bytes (at most 2^36 - 32), `tag` 16, `nonce` 24.
 int firn_cipher_seal(firn_cipher *cipher, const uint8_t *nonce, const uint8_t *bound, size_t bound_count, const uint8_t *bytes, size_t count, uint8_t *out, uint8_t *tag);
 
-/// 1 if the tag is right, 0 if it is not, -1 if OpenSSL failed before; what stands in `out` unless it is 1 means nothing.
+/// Returns 1 if the tag is correct, 0 if it is not, -1 if OpenSSL failed before checking it. Unless it is 1, the contents of `out` are meaningless.
 int firn_cipher_open(firn_cipher *cipher, const uint8_t *nonce, const uint8_t *bound, size_t bound_count, const uint8_t *bytes, size_t count, uint8_t *out, const uint8_t *tag);
 
-/// 1 if done: 32 bytes.
+/// Writes 32 bytes. Returns 1 on success.
 int firn_hmac_sha256(const uint8_t *key, size_t key_count, const uint8_t *bytes, size_t count, uint8_t *out);
 
 #endif

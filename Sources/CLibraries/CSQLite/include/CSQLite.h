@@ -3,9 +3,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// SQLite as the room SQL sees it. Every call goes through the table of functions that SQLite hands to its extensions, so that the same objects
-// serve the command, which brings its own SQLite, and the loadable extension, which must use the one that loads it. `sqlite3_` functions
-// are therefore not declared here.
+// The interface of SQLite for the module SQL. Every call goes through the table of functions that SQLite passes to extensions, so that the same objects
+// serve the command, which contains its own SQLite, and the loadable extension, which must use the one that loads it. Therefore no `sqlite3_` functions are
+// declared here.
 
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
@@ -14,79 +14,79 @@ typedef struct sqlite3_context sqlite3_context;
 typedef struct sqlite3_index_info sqlite3_index_info;
 
 enum { FIRN_SQL_OK = 0, FIRN_SQL_ERROR = 1, FIRN_SQL_CONSTRAINT = 19, FIRN_SQL_ROW = 100, FIRN_SQL_DONE = 101 };
-/// What a value is.
+/// The type of a value.
 enum { FIRN_SQL_INT = 1, FIRN_SQL_REAL = 2, FIRN_SQL_TEXT = 3, FIRN_SQL_BLOB = 4, FIRN_SQL_NULL = 5, FIRN_SQL_MIXED = 6 };
-/// Comparisons of a constraint.
+/// The operators of constraints.
 enum {
     FIRN_SQL_EQ = 2, FIRN_SQL_GT = 4, FIRN_SQL_LE = 8, FIRN_SQL_LT = 16, FIRN_SQL_GE = 32, FIRN_SQL_LIKE = 65, FIRN_SQL_GLOB = 66, FIRN_SQL_NE = 68,
     FIRN_SQL_IS_NOT_NULL = 70, FIRN_SQL_IS_NULL = 71, FIRN_SQL_IS = 72, FIRN_SQL_LIMIT = 73, FIRN_SQL_OFFSET = 74,
 };
 
-// MARK: Rows, as the module hands them to SQLite
+// MARK: Rows, as the module passes them to SQLite
 
-/// One column of the rows at hand: arrays that stay where they are until the rows change. Text i is bytes offsets[i] ..< offsets[i + 1].
+/// One column of the current rows: arrays that stay in place until the rows change. Text i is bytes offsets[i] ..< offsets[i + 1].
 typedef struct {
-    /// FIRN_SQL_INT … FIRN_SQL_MIXED; of mixed ones `forms` tells for each row.
+    /// FIRN_SQL_INT … FIRN_SQL_MIXED; for FIRN_SQL_MIXED, `forms` has the type of each row.
     int32_t form;
     const uint8_t *forms;
-    /// A bit a row; null: every row has a value.
+    /// One bit for each row; null if every row has a value.
     const uint64_t *present;
     const int64_t *words;
     const double *reals;
     const int64_t *offsets;
     const uint8_t *bytes;
-    /// Of the rows that were read into it.
+    /// The stamp of the rows that were read into this column.
     uint64_t stamp;
 } firn_sql_column;
 
-/// Where a cursor stands. SQLite's calls for rows and values are answered from here; Swift is called once for a run of rows, and once for
-/// a column of it that is looked at.
+/// The position of a cursor. SQLite's calls for rows and values are answered from here. Swift is called once for each run of rows, and once for each column
+/// of a run that is read.
 typedef struct {
-    /// Rows of the columns' arrays, in order; null: 0, 1, 2, …
+    /// The rows in the columns' arrays, in order; null for 0, 1, 2, …
     const int32_t *rows;
     int32_t at, count;
-    /// Columns with another stamp hold other rows.
+    /// Columns with another stamp contain other rows.
     uint64_t stamp;
-    /// One for each column of the type, and the row ids.
+    /// One for each column of the type, and one for the row ids.
     firn_sql_column *columns;
     int32_t column_count;
     bool ended;
-    /// No rows follow on those at hand.
+    /// Whether no rows follow the current ones.
     bool is_last;
-    /// For each column null, or all vectors of the table, as far as they are known (another form than 0): those at hand are the `place`th.
-    /// Null: there are none, the rows are in `columns`.
+    /// For each column null, or all vectors of the table that are already decoded (their form is not 0); the current ones are at index `place`.
+    /// Null if there are none, so that the rows are in `columns`.
     firn_sql_column *const *kept;
     int64_t place;
 } firn_sql_rows;
 
-// MARK: What Swift defines (Tools/SQL/SQLModule.swift)
+// MARK: Functions that Swift defines (Tools/SQL/SQLModule.swift)
 
-/// Opens a table of at most `maximum_columns`; `declaration` and `error` are made by firn_sql_text. Null: an error.
+/// Opens a table of at most `maximum_columns`; `declaration` and `error` are allocated by firn_sql_text. Returns null after an error.
 void *firn_sql_table_open(void *context, int maximum_columns, int count, const char *const *arguments, char **declaration, char **error);
 void firn_sql_table_close(void *table);
 int firn_sql_plan(void *table, sqlite3_index_info *info, char **error);
 void *firn_sql_cursor_open(void *table, firn_sql_rows *rows, char **error);
 void firn_sql_cursor_close(void *cursor);
 int firn_sql_filter(void *cursor, int plan, int count, sqlite3_value **values, char **error);
-/// Goes on to the next run of rows.
+/// Advances to the next run of rows.
 int firn_sql_advance(void *cursor, char **error);
-/// Fills a column for the rows at hand.
+/// Fills a column for the current rows.
 int firn_sql_load(void *cursor, int column, char **error);
 void firn_sql_context_release(void *context);
-/// `SELECT firn_open('people.firn')`.
+/// Implements `SELECT firn_open('people.firn')`.
 void firn_sql_open_function(void *context, sqlite3_context *call, int count, sqlite3_value **values);
-/// What a statement may do: 0 yes, 1 no.
+/// Returns 0 if a statement may do this, 1 if not.
 int firn_sql_authorize(void *guard, int action, const char *first, const char *second, const char *database);
-/// Adds module and functions to a connection that loads the extension.
+/// Adds the module and the functions to a connection that loads the extension.
 int firn_sql_extend(sqlite3 *db, char **error);
 
 // MARK: The module
 
-/// The table of functions: the first one given stays.
+/// Sets the table of functions. Only the first call has an effect.
 void firn_sql_use(const void *api);
-/// A copy that SQLite frees.
+/// Returns a copy that SQLite frees.
 char *firn_sql_text(const char *bytes, int64_t count);
-/// Registers the module `name`; `context` is released with it. `opens_files`: its arguments are paths, not for views and triggers of a schema.
+/// Registers the module `name`; `context` is released with it. With `opens_files`, its arguments are paths, and views and triggers of a schema cannot use it.
 int firn_sql_add_module(sqlite3 *db, const char *name, bool opens_files, void *context);
 int firn_sql_add_function(sqlite3 *db, const char *name, int arguments, void *context);
 /// Replaces a function of SQLite by one that fails, in this connection.
@@ -94,11 +94,11 @@ int firn_sql_forbid_function(sqlite3 *db, const char *name, int arguments);
 
 int firn_sql_constraint_count(const sqlite3_index_info *info);
 bool firn_sql_constraint(const sqlite3_index_info *info, int index, int *column, int *comparison);
-/// Whether text is compared by its bytes there.
+/// Returns whether the constraint compares text bytewise.
 bool firn_sql_is_binary(sqlite3_index_info *info, int index);
-/// The constant on the right, if it is known.
+/// Returns the constant on the right side, or null if it is not known.
 sqlite3_value *firn_sql_right_side(sqlite3_index_info *info, int index);
-/// Whether the constraint is an IN whose values can be had at once; then they are asked for so.
+/// Returns whether the constraint is an IN whose values can be passed together; if so, requests that.
 bool firn_sql_take_in(sqlite3_index_info *info, int index);
 void firn_sql_take(sqlite3_index_info *info, int index, int argument, bool omit);
 int firn_sql_order_count(const sqlite3_index_info *info);
@@ -107,12 +107,12 @@ uint64_t firn_sql_columns_used(const sqlite3_index_info *info);
 void firn_sql_finish_plan(sqlite3_index_info *info, int plan, const char *description, bool ordered, bool unique, double cost, int64_t rows);
 
 int firn_sql_value_type(sqlite3_value *value);
-/// After text that is a number was made one, as comparisons with numeric columns do.
+/// Returns the type after text that is a number was converted, as in comparisons with numeric columns.
 int firn_sql_numeric_type(sqlite3_value *value);
 int64_t firn_sql_value_int(sqlite3_value *value);
 double firn_sql_value_real(sqlite3_value *value);
 const uint8_t *firn_sql_value_bytes(sqlite3_value *value, int64_t *count);
-/// The values of an IN, one after the other; null: no more.
+/// Return the values of an IN, one after the other; null at the end.
 sqlite3_value *firn_sql_in_first(sqlite3_value *list);
 sqlite3_value *firn_sql_in_next(sqlite3_value *list);
 
@@ -122,12 +122,12 @@ void firn_sql_result_error(sqlite3_context *call, const char *message);
 
 // MARK: A connection
 
-/// A connection for statements that are not trusted. SQLite's memory in the whole process is then limited to half of what there is.
+/// Opens a connection for untrusted statements, and limits SQLite's memory in the whole process to half of the available memory.
 int firn_sql_open(const char *name, sqlite3 **db);
 /// Limits SQLite's memory further, to `bytes`.
 void firn_sql_limit_memory(int64_t bytes);
 int64_t firn_sql_memory_limit(void);
-/// The last error is that there was no memory.
+/// Returns whether the last error is a lack of memory.
 bool firn_sql_is_out_of_memory(sqlite3 *db);
 bool firn_sql_is_full(sqlite3 *db);
 void firn_sql_close(sqlite3 *db);
@@ -135,7 +135,7 @@ int firn_sql_execute(sqlite3 *db, const char *sql, char **error);
 void firn_sql_free(void *memory);
 void firn_sql_guard(sqlite3 *db, void *guard);
 const char *firn_sql_message(sqlite3 *db);
-/// Bytes before what the last error is about; -1: not known.
+/// Returns the byte offset in the statement that the last error refers to, or -1 if it is not known.
 int firn_sql_error_offset(sqlite3 *db);
 int firn_sql_prepare(sqlite3 *db, const char *sql, int count, sqlite3_stmt **statement, const char **rest);
 int firn_sql_step(sqlite3_stmt *statement);
