@@ -176,7 +176,7 @@ package final class Store: @unchecked Sendable {
 
     // MARK: Roots
 
-    /// Returns the newest root that is whole now. It costs one or two small reads.
+    /// Returns the newest root that is whole now. It usually costs one or two small reads.
     func newestRoot() throws(FirnError) -> Root {
         if !isInherited, let visible = lock.withLock({ pending?.visible }) { return visible }
         for _ in 0..<100 {
