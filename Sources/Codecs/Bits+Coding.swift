@@ -2,17 +2,17 @@ import FirnBytes
 
 // zeros, ones     id 0, 1
 // raw             id 2 · bit i in byte i / 8 at position i mod 8 (the last byte padded with zeros)
-// sparse ones     id 3 · how many positions (varint) · positions, ascending, bitWidth(count − 1) bits each, one bit string
+// sparse ones     id 3 · number of positions (varint) · positions, ascending, bitWidth(count − 1) bits each, one bit string
 // sparse zeros    id 4 · the same for clear bits
 // runs            id 5 · first bit (u8) · then as sparse: positions whose bit differs from the one before
-// bytes           id 6 · words to the end: the bytes of raw, one word each
+// bytes           id 6 · integer stream to the end: the bytes of raw, one integer for each byte
 
-/// Turns bits into the smallest stream.
+/// Encodes booleans as the smallest stream that the profile allows. Deterministic: the same bits give the same bytes.
 package enum BitsEncoder {
     package static func encode(_ bits: Bits, profile: Profile) -> [UInt8] { encodeBits(bits, profile: profile, depth: 0) }
 }
 
-/// Reads a stream of bits. The bytes must outlive it; they may be hostile: `Damage`, never a trap.
+/// Reads a stream of booleans. The bytes must outlive the reader. Untrusted bytes lead to `Damage`, never to a trap.
 package final class BitsReader: Sendable {
     package let count: Int
     let body: BitsBody
@@ -22,18 +22,18 @@ package final class BitsReader: Sendable {
         body = try openBits(bytes, count: count, depth: 0)
     }
 
-    /// Nested bits: set only where those of `outer` are, which must outlive this too.
+    /// Opens nested booleans, which are set only where those of `outer` are set. The bytes of `outer` must also outlive the reader.
     package init(_ bytes: UnsafeRawBufferPointer, within outer: BitsReader) throws(Damage) {
         count = outer.count
         var reader = ByteReader(bytes)
         body = try BitsNested(&reader, outer: outer.body)
     }
 
-    /// The value all bits have, if that is known without looking at them.
+    /// The value of all bits if the encoding determines it (zeros, ones); nil otherwise.
     package var isConstant: Bool? { body.constant }
     package var encodingName: String { body.name }
 
-    /// Writes 16 words; bits past the end are zero.
+    /// Writes the bits of one vector as 16 words; bits past the end of the stream are zero.
     package func decode(vector: Int, into: UnsafeMutablePointer<UInt64>) throws(Damage) {
         precondition(vector >= 0 && vector &* vectorLength < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         try body.decode(vector: vector, into: into)
@@ -44,7 +44,7 @@ package final class BitsReader: Sendable {
         return try body.value(at: index)
     }
 
-    /// How many bits of a vector are set; nil where the stream is damaged.
+    /// Returns the number of set bits of a vector, or nil if the stream is damaged or has no such vector.
     package func ones(ofVector vector: Int) -> Int? {
         guard vector >= 0, vector &* vectorLength < count else { return nil }
         if let constant = body.constant { return constant ? min(vectorLength, count &- vector &* vectorLength) : 0 }
@@ -55,7 +55,7 @@ package final class BitsReader: Sendable {
     }
 }
 
-/// One encoding of bits; this one: all alike.
+/// One encoding of booleans. Subclasses implement the encodings.
 class BitsBody: @unchecked Sendable {
     let count: Int
     var constant: Bool? { nil }
@@ -101,7 +101,7 @@ final class BitsRaw: BitsBody, @unchecked Sendable {
     }
 }
 
-/// Ascending positions: of the odd ones out, or of changes.
+/// Ascending positions: of the bits that differ from the majority, or of the bits that differ from the previous one (runs).
 final class BitsPositions: BitsBody, @unchecked Sendable {
     private let encoding: BitsEncoding, first: Bool, total: Int, width: Int, positions: UnsafeRawBufferPointer
 
@@ -121,7 +121,7 @@ final class BitsPositions: BitsBody, @unchecked Sendable {
         return Int(truncatingIfNeeded: readBits(base, limit: positions.count, position: i &* width, width: width))
     }
 
-    /// How many positions lie below `index`.
+    /// Returns the number of positions below `index`.
     private func rank(_ index: Int) -> Int {
         var low = 0, high = total
         while low < high {
@@ -161,7 +161,7 @@ final class BitsPositions: BitsBody, @unchecked Sendable {
     }
 }
 
-/// The bytes of a raw stream as words, which entropy coding makes smaller.
+/// The bytes of a raw stream as integers, so that entropy coding can make them smaller.
 final class BitsBytes: BitsBody, @unchecked Sendable {
     private let bytes: WordsBody
     init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
@@ -239,7 +239,7 @@ func encodeBits(_ bits: Bits, profile: Profile, depth: Int) -> [UInt8] {
         bits.words.withUnsafeBytes { best.append(contentsOf: $0.prefix(raw)) }
     }
     if profile != .fast, best.count > 128 {
-        // The bytes of the bitmap, entropy-coded.
+        // The bytes of the bitmap as an integer stream, which may use entropy coding.
         let bytes = bits.words.withUnsafeBytes { $0.prefix(raw).map { Int64($0) } }
         let words = bytes.withUnsafeBufferPointer { encodeWords($0, profile: profile, depth: max(depth, 2) &+ 1) }
         if (words.count &+ 1) &* 100 < best.count &* (profile == .small ? 97 : 85) { return [BitsEncoding.bytes.rawValue] + words }

@@ -1,17 +1,18 @@
 import FirnBytes
 
-// nested bits · how many outer bits are set (varint) · if count > 1,024: ranks: length (varint), words, one a vector: set outer bits before it
-//             · bits to the end: one for each set outer bit
+// nested bits · number of set outer bits (varint)
+// · if count > 1,024: ranks: length (varint), integer stream, one a vector: set outer bits before it
+// · booleans to the end: one for each set outer bit
 
 extension BitsEncoder {
-    /// Bits that are set only where those of `outer` are, by those alone.
+    /// Encodes bits that are set only where those of `outer` are set: stores one bit for each set bit of `outer`.
     package static func encode(_ bits: Bits, within outer: Bits, profile: Profile) -> [UInt8] {
-        precondition(bits.count == outer.count, "nested bits are as many as the outer ones")
+        precondition(bits.count == outer.count, "nested bits must have the same count as the outer bits")
         var inner = Bits(repeating: false, count: outer.ones)
         var ranks: [Int64] = [], at = 0
         for (w, mask) in outer.words.enumerated() {
             if w & 15 == 0 { ranks.append(Int64(at)) }
-            precondition(bits.words[w] & ~mask == 0, "nested bits are set only where the outer ones are")
+            precondition(bits.words[w] & ~mask == 0, "nested bits must be clear wherever the outer bits are clear")
             let taken = mask.nonzeroBitCount
             if taken == 0 { continue }
             let field = gathered(bits.words[w], mask), shift = UInt64(at & 63)
@@ -27,7 +28,7 @@ extension BitsEncoder {
     }
 }
 
-/// The bits of a word that stand where those of a mask are set, moved together: run by run, for presence comes in runs.
+/// Returns the bits of a word at the set positions of a mask, packed to the low end. Works run by run, because set validity bits come in runs.
 private func gathered(_ word: UInt64, _ mask: UInt64) -> UInt64 {
     var out: UInt64 = 0, left = mask, at: UInt64 = 0
     while left != 0 {
@@ -39,20 +40,20 @@ private func gathered(_ word: UInt64, _ mask: UInt64) -> UInt64 {
     return out
 }
 
-/// The other way round: the lowest bits of a word, moved to where those of a mask are set.
+/// The inverse of `gathered`: moves the lowest bits of a word to the set positions of a mask.
 private func scattered(_ word: UInt64, _ mask: UInt64) -> UInt64 {
     var out: UInt64 = 0, left = mask, rest = word
     while left != 0 {
         let start = UInt64(left.trailingZeroBitCount), length = (~(left &>> start)).trailingZeroBitCount, run = lowMask(length)
         out |= (rest & run) &<< start
-        // A run of all 64 bits is the last.
+        // A run of all 64 bits shifts by 64 (a masking shift), which is harmless because no run follows it.
         rest &>>= UInt64(length)
         left &= ~(run &<< start)
     }
     return out
 }
 
-/// Bits that are set only where those of another stream are.
+/// Booleans that are set only where those of another stream are set.
 final class BitsNested: BitsBody, @unchecked Sendable {
     private let outer: BitsBody, inner: BitsBody, ranks: WordsBody?
 
@@ -67,7 +68,7 @@ final class BitsNested: BitsBody, @unchecked Sendable {
 
     override var name: String { "nested(\(inner.name))" }
 
-    /// Set outer bits before a vector; behind the last one: all of them.
+    /// Returns the number of set outer bits before a vector; for the index after the last vector, the number of all set outer bits.
     private func rank(_ vector: Int) throws(Damage) -> Int {
         guard vector > 0 else { return 0 }
         guard let ranks, vector &* vectorLength < count else { return inner.count }
@@ -88,7 +89,7 @@ final class BitsNested: BitsBody, @unchecked Sendable {
         }
         if let fault { throw fault }
         guard isSet else { return false }
-        guard before < inner.count else { throw Damage("fewer nested bits than outer ones") }
+        guard before < inner.count else { throw Damage("fewer nested bits than set outer bits") }
         return try inner.value(at: before)
     }
 
@@ -97,10 +98,10 @@ final class BitsNested: BitsBody, @unchecked Sendable {
         let start = try rank(vector)
         var taken = 0
         for w in 0..<16 { taken &+= words[w].nonzeroBitCount }
-        guard start &+ taken == (try rank(vector &+ 1)) else { throw Damage("not as many nested bits as outer ones") }
+        guard start &+ taken == (try rank(vector &+ 1)) else { throw Damage("the number of nested bits does not match the set outer bits") }
         guard taken > 0 else { return }
         var fault: Damage?
-        // The bits lie in two vectors at most; a field that begins in the last word reaches into one more.
+        // The bits are in two vectors at most; a field that begins in the last word extends into one more word.
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 33) { source in
             source.update(repeating: 0)
             let first = start / vectorLength, last = (start &+ taken &- 1) / vectorLength

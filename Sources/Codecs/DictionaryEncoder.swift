@@ -1,11 +1,11 @@
 import FirnBytes
 
-/// Encodes segments as codes into the sorted values of a table (`DictionaryReader` has the layout).
+/// Encodes segments as codes into the sorted values of a table. `DictionaryReader` describes the layout.
 struct DictionaryEncoder {
     let blob: [UInt8]
     private let profile: Profile
     private let valueCount: Int
-    /// From the table's numbers to positions in byte order.
+    /// Maps the table's value numbers to positions in byte order.
     private let rank: [UInt32]
 
     init(table: ValueTable, profile: Profile) {
@@ -44,12 +44,12 @@ struct DictionaryEncoder {
         return out.bytes
     }
 
-    /// The codes that occur, ascending, and the position of each among them; nil where a remap cannot pay.
+    /// Returns the codes that occur, ascending, and the position of each code among them; nil if remapping cannot make the stream smaller.
     private func remap(_ codes: [Int64], _ segment: CodedSegment) -> (codes: [Int64], position: [Int64])? {
         var position = [Int64](repeating: -1, count: valueCount)
         if let present = segment.present {
             for (row, code) in codes.enumerated() where present[row] { position[Int(code)] = 0 }
-            // Slots that are not present hold codes too, and those must be mapped to something.
+            // Slots of absent rows also hold codes, and those must be mapped as well.
             for (row, code) in codes.enumerated() where !present[row] && position[Int(code)] < 0 { position[Int(code)] = 0 }
         } else {
             for code in codes { position[Int(code)] = 0 }
@@ -59,7 +59,7 @@ struct DictionaryEncoder {
             position[code] = Int64(used.count)
             used.append(Int64(code))
         }
-        // Without at least a quarter fewer values a code loses less than half a bit.
+        // If the segment uses more than 3/4 of the values, remapping saves less than half a bit per code.
         return used.count * 4 <= valueCount * 3 ? (used, position) : nil
     }
 }

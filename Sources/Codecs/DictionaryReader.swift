@@ -6,24 +6,24 @@ import Synchronization
 ///     0x61 · flags u8 (1 shared values, 2 remapped) · shared: index u8, inline: size varint + `DictionaryValues`
 ///     · [remapped: local count varint, size varint + words stream of ascending codes into the shared values] · words stream of codes
 ///
-/// Remapped codes count the values that occur in this segment only.
+/// Remapped codes index only the values that occur in this segment.
 final class DictionaryReader: Sendable {
     let codes: WordsReader
-    /// Bytes of the stream and of what it shares.
+    /// The size in bytes of the stream and of its shared blob.
     private let stored: Int
     private let source: SharedText
     private let memory: MemoryScope
     private let remap: WordsReader?
     private let localCache = Mutex<DictionaryText?>(nil)
 
-    /// `reader` stands behind the encoding's id.
+    /// `reader` is positioned after the id of the encoding.
     init(_ reader: inout ByteReader, count: Int, shared: [SharedText], memory: MemoryScope) throws(Damage) {
         self.memory = memory
         let flags = try reader.read(UInt8.self)
         guard flags < 4 else { throw Damage("unknown flags of a dictionary", at: reader.position) }
         if flags & 1 != 0 {
             let index = Int(try reader.read(UInt8.self))
-            guard index < shared.count else { throw Damage("text refers to a shared blob that is not there", at: reader.position) }
+            guard index < shared.count else { throw Damage("text refers to a shared blob that does not exist", at: reader.position) }
             source = shared[index]
         } else {
             source = try SharedText(kind: .values, bytes: try reader.readLengthPrefixed())
@@ -38,7 +38,7 @@ final class DictionaryReader: Sendable {
         stored = reader.bytes.count + source.storedBytes
     }
 
-    /// The values that codes count.
+    /// Returns the values that the codes index.
     func values() throws(Damage) -> DictionaryText {
         let all = try source.values(memory)
         guard let remap else { return all }
@@ -62,7 +62,7 @@ final class DictionaryReader: Sendable {
             var total = local.bytes.count
             for i in 0..<n {
                 let code = codes[i]
-                guard code > before, code < all.count else { throw Damage("a segment refers to values that its dictionary does not have") }
+                guard code > before, code < all.count else { throw Damage("a segment refers to values that are not in its dictionary") }
                 before = code
                 total &+= all.length(Int(code))
             }
@@ -79,7 +79,7 @@ final class DictionaryReader: Sendable {
         let n = min(1024, self.codes.count &- vector << 10)
         var outside: UInt64 = 0
         let limit = Int64(valueCount)
-        // Negative when a code is negative or not below the limit.
+        // The sign bit is set if a code is negative or not below the limit.
         for i in 0..<n { outside |= UInt64(bitPattern: codes[i]) | UInt64(bitPattern: limit &- 1 &- codes[i]) }
         guard outside >> 63 == 0 else { throw Damage("a code has no value in the dictionary") }
     }
@@ -119,13 +119,14 @@ final class DictionaryReader: Sendable {
 }
 
 extension Text {
-    /// Bytes that a vector may come to where little stored becomes much: repeated values.
+    /// The maximum number of bytes of one decoded vector, because repeated values can expand a few stored bytes without bound.
     static let largestVector = 1 << 32
 
-    /// Whether so much may come of so little: a few kilobytes can claim a dictionary of one long value, and a thousand rows that have it.
+    /// Returns whether `stored` bytes can plausibly decode to `total` bytes. A few untrusted kilobytes can claim a dictionary with one long value
+    /// and a thousand rows that have it.
     static func isBelievable(_ total: Int, stored: Int) -> Bool { total <= 1 << 28 || total >> 16 <= stored }
 
-    /// Replaces the contents by `n` slices of `source`, given by their bounds.
+    /// Replaces the contents with `n` slices of `source`. `slice` returns the bounds of slice i.
     @inline(__always)
     mutating func fill(_ n: Int, slice: (Int) -> (Int, Int), from source: () -> UnsafeRawBufferPointer) {
         offsets.removeAll(keepingCapacity: true)
@@ -137,7 +138,7 @@ extension Text {
             total &+= end &- start
             offsets.append(total)
         }
-        // Sixteen bytes more, so that short strings are copied with one store that may run over their end.
+        // Sixteen extra bytes allow short strings to be copied with one store that may run past their end.
         if bytes.count < total &+ 16 { bytes.append(contentsOf: repeatElement(0, count: total &+ 16 &- bytes.count)) }
         let source = source()
         bytes.withUnsafeMutableBytes { out in

@@ -1,13 +1,13 @@
 import FirnBytes
 
-/// The values of a dictionary, sorted by bytes and distinct.
+/// The sorted, distinct values of a dictionary.
 ///
 ///     form u8 (0 plain, 1 front-coded) · count varint · total bytes varint · [shared lengths block] · lengths block · bytes block
 ///
 /// Lengths are varints. Front-coded: value i is the first `shared[i]` bytes of value i - 1, then its own `lengths[i]` bytes.
-/// A block is a `PageBlock`. The whole is unpacked once by whoever opens it.
+/// A block is a `PageBlock`. The reader decompresses all values when it opens the dictionary.
 enum DictionaryValues {
-    /// What the encoder puts into one dictionary at most; a reader takes up to four times as much.
+    /// The maximum bytes that the encoder puts into one dictionary. Readers accept up to four times as much.
     static let largestBytes = 64 << 20
 
     static func encode(count: Int, level: Int, value: (Int) -> UnsafeRawBufferPointer) -> [UInt8] {
@@ -30,7 +30,7 @@ enum DictionaryValues {
             for block in blocks { PageBlock.append(block, level: level, to: &out) }
             return out.bytes
         }
-        // The fastest level shows which form is smaller.
+        // The fastest level is enough to find out which form is smaller.
         let one = assemble(form: 0, [plainLengths.bytes, plain.bytes], level: 1)
         let two = assemble(form: 1, [shared.bytes, suffixLengths.bytes, suffixes.bytes], level: 1)
         return two.count < one.count ? assemble(form: 1, [shared.bytes, suffixLengths.bytes, suffixes.bytes], level: level)
@@ -44,7 +44,7 @@ enum DictionaryValues {
         return i
     }
 
-    /// `memory` is charged with each part before it is unpacked, and with the values as long as they live.
+    /// Decodes a values blob. Charges `memory` with each part before it is decompressed, and with the values as long as they exist.
     static func decode(_ blob: UnsafeRawBufferPointer, _ memory: MemoryScope = .unlimited) throws(Damage) -> Text {
         let charge = try memory.holding(0)
         var reader = ByteReader(blob)
@@ -61,10 +61,10 @@ enum DictionaryValues {
         let offsets = try offsets(count: count, lengths: lengths, shared: shared)
         guard offsets[count] == total else { throw Damage("dictionary lengths do not add up") }
         if form == 0 {
-            guard bytes.count == total else { throw Damage("dictionary has another size") }
+            guard bytes.count == total else { throw Damage("dictionary size does not match its lengths") }
             return try values(offsets, bytes, charge, memory)
         }
-        // The values, and how long the prefixes are while they are put together.
+        // The values, and the lengths of their prefixes while they are assembled.
         try charge.add(total + count * 8, for: memory.name)
         return try values(offsets, try unfold(offsets: offsets, shared: shared, suffixes: bytes), charge, memory)
     }
@@ -88,7 +88,7 @@ enum DictionaryValues {
         var offsets = [Int](repeating: 0, count: count + 1)
         try varints(lengths, count: count) { offsets[$0 &+ 1] = $1 }
         if !shared.isEmpty { try varints(shared, count: count) { offsets[$0 &+ 1] &+= $1 } }
-        // 2^28 values of at most 2^29 bytes stay far below overflow.
+        // At most 2^28 values of at most 2^29 bytes: no overflow.
         for i in 0..<count { offsets[i &+ 1] &+= offsets[i] }
         return offsets
     }
@@ -105,7 +105,7 @@ enum DictionaryValues {
                 let start = offsets[i], own = offsets[i &+ 1] &- start &- commons[i]
                 let before = i == 0 ? 0 : start &- offsets[i &- 1]
                 guard commons[i] <= before, taken &+ own <= suffixes.count else {
-                    failure = Damage("dictionary value \(i) refers outside")
+                    failure = Damage("dictionary value \(i) refers to bytes outside the dictionary")
                     return
                 }
                 for k in 0..<commons[i] { room[start &+ k] = room[start &- before &+ k] }
@@ -113,7 +113,7 @@ enum DictionaryValues {
                 taken &+= own
             }
             filled = offsets[count]
-            if taken != suffixes.count { failure = Damage("dictionary has bytes left over") }
+            if taken != suffixes.count { failure = Damage("dictionary has unused bytes") }
         }
         if let failure { throw failure }
         return out

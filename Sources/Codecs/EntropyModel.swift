@@ -1,13 +1,13 @@
 import FirnBytes
 
-/// A symbol: the numbers from `lower` on that differ in their low `extra` bits only.
+/// A symbol: the numbers from `lower` to `lower` + 2^`extra` − 1.
 struct EntropyBin: Equatable {
     var lower: UInt64, extra: Int
-    /// Share of the table's 2^log slots.
+    /// The number of the table's 2^log slots that the symbol occupies.
     var frequency: Int
 }
 
-/// log2 in units of 2^-16, within 2^-14 of the truth; integers only, so that every machine chooses alike.
+/// log2 in units of 2^-16, with an error below 2^-14. Uses integers only, so that every machine makes the same choice.
 enum Logarithm {
     /// log2(1 + i/256) · 65,536
     private static let table: [Int] = (0...256).map { i in
@@ -21,7 +21,7 @@ enum Logarithm {
         return result
     }
 
-    /// For n ≥ 1.
+    /// Calls `body` with the table that `of` needs. `of` requires n ≥ 1.
     static func withTable<R>(_ body: (UnsafePointer<Int>) -> R) -> R { table.withUnsafeBufferPointer { body($0.baseAddress!) } }
 
     @inline(__always)
@@ -33,7 +33,7 @@ enum Logarithm {
     }
 }
 
-/// Counts of numbers by leaf: each number below 2^direct on its own, above that 128 leaves for every power of two.
+/// Counts of numbers by leaf: one leaf for each number below 2^direct, and 128 leaves for every power of two above.
 struct EntropyHistogram {
     let direct: Int
     var counts: [UInt32]
@@ -47,7 +47,7 @@ struct EntropyHistogram {
         return 1 &<< direct &+ (exponent &- direct) &<< 7 &+ Int(truncatingIfNeeded: (u &>> UInt64(exponent &- 7)) & 127)
     }
 
-    /// `largest`: no number is greater.
+    /// `largest`: the maximum of the transformed values.
     init(_ values: UnsafeBufferPointer<Int64>, transform: EntropyTransform, largest: UInt64) {
         let bits = bitWidth(largest), room = max(8, bitWidth(UInt64(values.count)) &+ 1)
         direct = bits <= min(16, room) ? max(7, bits) : min(12, room)
@@ -62,7 +62,7 @@ struct EntropyHistogram {
     }
 }
 
-/// How a word becomes a number that is small where words are frequent.
+/// Maps an integer to a number that is small where integers are frequent.
 enum EntropyTransform {
     case offset(Int64), zigzag
 
@@ -75,17 +75,17 @@ enum EntropyTransform {
     }
 }
 
-/// The symbols that cost least, table included.
+/// The cheapest set of symbols, including the cost of their table.
 struct EntropyModel {
     var bins: [EntropyBin] = []
-    /// Symbol of every leaf that occurs.
+    /// The symbol of every leaf that occurs.
     var symbols: [UInt16] = []
     var tableLog = 12
-    /// What values and table come to, without pages' overhead.
+    /// The estimated bits of values and table, without the overhead of pages.
     var bits = 0
     static let mostBins = 2048
 
-    /// `fewer`: a table and symbols that stay in the first-level cache.
+    /// `fewer` limits the table and the symbols to what fits into the L1 cache.
     init(_ histogram: EntropyHistogram, fewer: Bool) {
         symbols = [UInt16](repeating: 0, count: histogram.counts.count)
         var overhead = 11 << 16
@@ -107,7 +107,7 @@ struct EntropyModel {
         }
     }
 
-    /// Splits every perfect binary tree of leaves where that pays, from the leaves up.
+    /// Chooses the symbols: in every perfect binary tree of leaves, from the leaves up, a node is split where its halves cost less.
     private mutating func choose(_ histogram: EntropyHistogram, overhead: Int, counts: inout [Int]) {
         let direct = histogram.direct, leaves = histogram.counts.count
         tree(histogram, first: 0, height: direct, level: 0, lower: 0, overhead: overhead, counts: &counts)
@@ -119,7 +119,7 @@ struct EntropyModel {
         }
     }
 
-    /// One tree: 2^height leaves of 2^level numbers each, the first of which begins at `lower`.
+    /// Handles one tree of 2^height leaves with 2^level numbers each; the first leaf begins at `lower`.
     private mutating func tree(_ histogram: EntropyHistogram, first: Int, height: Int, level: Int, lower: UInt64, overhead: Int, counts: inout [Int]) {
         let leaves = 1 << height
         withUnsafeTemporaryAllocation(of: Int.self, capacity: leaves &* 2) { cost in
@@ -131,7 +131,7 @@ struct EntropyModel {
         }
     }
 
-    /// Costs and counts of all nodes, heap order; the lowest bit of a cost says whether the node is one symbol.
+    /// Computes costs and counts of all nodes in heap order. The lowest bit of a cost is set if the node is one symbol.
     private func weigh(_ histogram: EntropyHistogram, first: Int, height: Int, level: Int, overhead: Int,
                        cost: UnsafeMutablePointer<Int>, count: UnsafeMutablePointer<UInt32>) {
         let leaves = 1 << height
@@ -172,7 +172,7 @@ struct EntropyModel {
         counts.append(Int(count[node]))
     }
 
-    /// Shares out the table's slots: at least one a symbol, the rest by count, what rounding leaves to the most frequent.
+    /// Distributes the table's slots: at least one for each symbol, the others by count; the most frequent symbols absorb the rounding error.
     private mutating func normalize(_ counts: [Int], total: Int) {
         let slots = 1 << tableLog
         var rare = 0, rareCount = 0

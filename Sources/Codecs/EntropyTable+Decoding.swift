@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// A page on its way: its bits, and the states of the next value and the one after.
+/// The position in a page that is being decoded: its bits, and the states of the next two values.
 private struct EntropyLane {
     let source: UnsafeRawPointer
     var position: UInt64, word: UInt64 = 0
@@ -14,19 +14,19 @@ private struct EntropyLane {
         position = 2 &* log
     }
 
-    /// The next 57 bits at least.
+    /// Loads the next bits: at least 57.
     @inline(__always)
     mutating func load() {
         word = UInt64(littleEndian: source.loadUnaligned(fromByteOffset: Int(truncatingIfNeeded: position &>> 3), as: UInt64.self)) &>> (position & 7)
     }
 }
 
-/// What decoding looks up: memory that the table holds.
+/// The arrays that decoding uses. Their memory belongs to the table.
 private struct EntropyLookup {
     let slots: UnsafePointer<EntropySlot>, ranges: UnsafePointer<EntropyRange>
     let add: UInt64
 
-    /// One value of a table whose slots hold numbers. Gives the state of the value after the next.
+    /// Decodes one value of a table whose slots hold numbers. Returns the state of the value after the next.
     @inline(__always)
     func direct(_ state: UInt64, _ lane: inout EntropyLane, into out: UnsafeMutablePointer<Int64>) -> UInt64 {
         let slot = slots[Int(truncatingIfNeeded: state)], bits = slot.bits
@@ -37,7 +37,7 @@ private struct EntropyLookup {
         return next
     }
 
-    /// One value whose symbol has at most 15 extra bits.
+    /// Decodes one value whose symbol has at most 15 extra bits.
     @inline(__always)
     func ranged(_ state: UInt64, _ lane: inout EntropyLane, into out: UnsafeMutablePointer<Int64>) -> UInt64 {
         let slot = slots[Int(truncatingIfNeeded: state)], bits = slot.bits, extra = slot.extra
@@ -54,7 +54,7 @@ private struct EntropyLookup {
         isDirect ? direct(state, &lane, into: out) : ranged(state, &lane, into: out)
     }
 
-    /// `pairs` times two values a load.
+    /// Decodes `pairs` times two values with a single load.
     @inline(__always)
     func run(_ lane: inout EntropyLane, pairs: Int, _ isDirect: Bool, into out: UnsafeMutablePointer<Int64>) {
         lane.load()
@@ -64,7 +64,7 @@ private struct EntropyLookup {
         }
     }
 
-    /// The same of two pages, by turns.
+    /// The same for two pages, interleaved.
     @inline(__always)
     func run(_ x: inout EntropyLane, _ y: inout EntropyLane, pairs: Int, _ isDirect: Bool, into out: UnsafeMutablePointer<Int64>, _ other: UnsafeMutablePointer<Int64>) {
         x.load()
@@ -77,7 +77,7 @@ private struct EntropyLookup {
         }
     }
 
-    /// n, a multiple of 8, values of two pages.
+    /// Decodes n values of each of two pages; n is a multiple of 8.
     @inline(__always)
     func run(_ x: inout EntropyLane, _ y: inout EntropyLane, count n: Int, pairs: Int, _ isDirect: Bool, into out: UnsafeMutablePointer<Int64>, _ other: UnsafeMutablePointer<Int64>) {
         var i = 0
@@ -95,7 +95,8 @@ extension EntropyTable {
         }
     }
 
-    /// The first n values of a page, of which as many bytes can be read as n values take at most, and 16 more.
+    /// Decodes the first n values of a page. The caller guarantees that the maximum number of bytes that n values can take, and 16 more, are
+    /// readable.
     func decode(_ source: UnsafeRawPointer, count n: Int, tableLog: Int, into out: UnsafeMutablePointer<Int64>) {
         var lane = EntropyLane(source, tableLog: tableLog)
         guard mostExtra <= 15 else { return decodeWide(&lane, count: n, into: out) }
@@ -111,12 +112,12 @@ extension EntropyTable {
         }
     }
 
-    /// n values, a multiple of 8, of two pages, one behind the other.
+    /// Decodes n values (a multiple of 8) of each of two pages; the second page's values follow those of the first in `out`.
     func decode(_ source: UnsafeRawPointer, _ second: UnsafeRawPointer, count n: Int, tableLog: Int, into out: UnsafeMutablePointer<Int64>) {
         var x = EntropyLane(source, tableLog: tableLog), y = EntropyLane(second, tableLog: tableLog)
         let other = out + n
         withLookup { lookup in
-            // As many values a load as its 57 bits suffice for.
+            // As many values per load as its 57 bits are sufficient for.
             switch (isDirect, mostBits) {
             case (true, ...7): lookup.run(&x, &y, count: n, pairs: 4, true, into: out, other)
             case (true, _): lookup.run(&x, &y, count: n, pairs: 2, true, into: out, other)
@@ -126,7 +127,7 @@ extension EntropyTable {
         }
     }
 
-    /// Of symbols with up to 63 extra bits, which are read by themselves.
+    /// Decodes symbols with up to 63 extra bits; if a value can take more than 57 bits, its fields are loaded separately.
     private func decodeWide(_ lane: inout EntropyLane, count n: Int, into out: UnsafeMutablePointer<Int64>) {
         var lane = lane
         func read(_ width: UInt64) -> UInt64 {

@@ -1,8 +1,8 @@
 import FirnBytes
 
 // symbols   count (varint, 1…2,048) · one bit string of, for each symbol by ascending lower bound:
-//           level: 1 if as before (the first: 0), else 0 and 6 bits · gap: γ(g + 1) · frequency: γ(f)
-//           A symbol holds index·2^level … (index + 1)·2^level − 1, index = ⌈end of the symbol before / 2^level⌉ + g.
+//           level: 1 if equal to the previous one (the first: 0), else 0 and 6 bits · gap: γ(g + 1) · frequency: γ(f)
+//           A symbol represents index·2^level … (index + 1)·2^level − 1, index = ⌈end of the previous symbol / 2^level⌉ + g.
 //           γ(x): bitWidth(x) − 1 zeros, a one, the low bitWidth(x) − 1 bits of x. The frequencies sum to 2^R.
 
 func encodeBins(_ bins: [EntropyBin]) -> [UInt8] {
@@ -28,13 +28,13 @@ func encodeBins(_ bins: [EntropyBin]) -> [UInt8] {
     return out.bytes
 }
 
-/// ⌈value / 2^level⌉
+/// Returns ⌈value / 2^level⌉.
 @inline(__always)
 private func ceiling(_ value: UInt64, _ level: Int) -> UInt64 {
     value >> UInt64(level) &+ (value & lowMask(level) == 0 ? 0 : 1)
 }
 
-/// Reads a bit string, one field after the other; zeros past the end.
+/// Reads consecutive fields of a bit string; bits past the end are zeros.
 private struct BitCursor {
     let bytes: UnsafeRawBufferPointer
     var position = 0
@@ -47,7 +47,7 @@ private struct BitCursor {
 
     mutating func readGamma() throws(Damage) -> UInt64 {
         guard let base = bytes.baseAddress, position < bytes.count &* 8 else { throw Damage("symbols cut short") }
-        // Zeros, one and low bits in one load where they are at most 64; frequencies and gaps nearly always are.
+        // One load gets the zeros, the one and the low bits if they are at most 64 bits; frequencies and gaps nearly always are.
         let ahead = readBits(base, limit: bytes.count, position: position, width: 64), low = ahead.trailingZeroBitCount
         guard low < 64 else { throw Damage("symbols out of range") }
         position &+= low &+ 1
@@ -59,8 +59,8 @@ private struct BitCursor {
     }
 }
 
-/// What a slot of the table leads to, in 32 bits: base (13) · bits (4) · extra (4) · symbol (11). The next state is base + the next `bits` bits,
-/// after the symbol's extra ones; those of a symbol with more than 15 stand with the symbol only.
+/// One slot of the decoding table in 32 bits: base (13) · bits (4) · extra (4) · symbol (11). The next state is base + the next `bits` bits, which
+/// follow the symbol's extra bits. Extra bits above 15 do not fit here and are stored with the symbol only.
 struct EntropySlot {
     let packed: UInt32
 
@@ -77,21 +77,21 @@ struct EntropySlot {
     @inline(__always) var symbol: Int { Int(packed &>> 21) }
 }
 
-/// The numbers of a symbol: `lower`, and as many above it as the bits of `mask` tell apart.
+/// The numbers of a symbol: from `lower` to `lower` + `mask`.
 struct EntropyRange {
     let lower: UInt64, mask: UInt64
 }
 
-/// A decoding table; every slot leads to a slot, whatever the bits.
+/// A decoding table. Every slot leads to a valid slot, whatever bits are read.
 final class EntropyTable: Sendable {
     let slots: [EntropySlot], ranges: [EntropyRange], extras: [UInt8], mostExtra: Int
-    /// The most bits that one value takes.
+    /// The maximum number of bits of one value.
     let mostBits: Int
-    /// Every symbol is one number: a slot holds that number instead of its symbol, where `add` is still to be added.
+    /// Whether every symbol is a single number. Slots then hold that number instead of a symbol index; `add` must still be added.
     let isDirect: Bool
     let add: UInt64
 
-    /// `add`: what is added to every number.
+    /// `add` is added to every number.
     init(_ bytes: UnsafeRawBufferPointer, tableLog: Int, add: UInt64) throws(Damage) {
         var reader = ByteReader(bytes)
         let count = try reader.readCount(limit: EntropyModel.mostBins)
@@ -116,7 +116,7 @@ final class EntropyTable: Sendable {
         ranges = bins.map { EntropyRange(lower: $0.lower &+ add, mask: lowMask($0.extra)) }
         extras = bins.map { UInt8($0.extra) }
         mostExtra = most
-        // The rarer a symbol, the more bits complete its next state.
+        // The less frequent a symbol, the more bits its next state takes.
         mostBits = bins.reduce(0) { max($0, $1.extra &+ tableLog &- (bitWidth(UInt64($1.frequency)) &- 1)) }
         slots = Self.makeSlots(bins, tableLog: tableLog, direct: direct)
     }
@@ -125,7 +125,7 @@ final class EntropyTable: Sendable {
         let size = 1 << tableLog
         var next = bins.map { UInt32($0.frequency) }
         let order = spreadSymbols(bins, tableLog: tableLog)
-        // What is the same for all slots of a symbol.
+        // The part that all slots of a symbol share.
         let shared = bins.enumerated().map { EntropySlot(base: 0, bits: 0, extra: $1.extra, symbol: direct ? Int($1.lower) : $0).packed }
         return [EntropySlot](unsafeUninitializedCapacity: size) { slots, filled in
             next.withUnsafeMutableBufferPointer { next in
@@ -146,7 +146,7 @@ final class EntropyTable: Sendable {
     }
 }
 
-/// Which symbol every slot belongs to: symbols in order, each taking the next free place of a walk in steps of 5/8 of the table + 3.
+/// Returns the symbol of each slot: the symbols in order occupy slots, each 5/8 of the table + 3 after the previous one.
 func spreadSymbols(_ bins: [EntropyBin], tableLog: Int) -> [UInt16] {
     let size = 1 << tableLog, step = size >> 1 &+ size >> 3 &+ 3
     return [UInt16](unsafeUninitializedCapacity: size) { order, filled in

@@ -1,12 +1,12 @@
 import FirnBytes
 
-// empty    id 0                                              no lists, or all are empty at 0
-// starts   id 1 · total (varint) · words to the end: the start of every list (the last one ends at total)
+// empty    id 0                                              no lists, or all lists are empty
+// starts   id 1 · total (varint) · integer stream to the end: the start of every list (the last list ends at total)
 
-/// Turns the offsets of a list column (count + 1, ascending, the first 0) into a stream.
+/// Encodes the offsets of a list column: count + 1 ascending integers, the first of which is 0.
 package enum LengthsEncoder {
     package static func encode(_ offsets: UnsafeBufferPointer<Int>, profile: Profile) -> [UInt8] {
-        precondition(offsets.isEmpty || offsets[0] == 0, "offsets of lists begin with 0")
+        precondition(offsets.isEmpty || offsets[0] == 0, "offsets of lists must begin with 0")
         guard let total = offsets.last, total > 0 else { return [LengthsEncoding.empty.rawValue] }
         var out = ByteWriter()
         out.append(LengthsEncoding.starts.rawValue)
@@ -17,11 +17,11 @@ package enum LengthsEncoder {
     }
 }
 
-/// Reads the offsets of a list column. Whatever the bytes, offsets ascend and lie in 0 ... total.
+/// Reads the offsets of a list column. Whatever the bytes, returned offsets ascend and are in 0 ... total.
 package final class LengthsReader: Sendable {
-    /// How many lists.
+    /// The number of lists.
     package let count: Int
-    /// How many elements all lists have together.
+    /// The number of elements of all lists.
     package let total: Int
     private let starts: WordsBody
 
@@ -42,7 +42,7 @@ package final class LengthsReader: Sendable {
 
     package var encodingName: String { "starts(\(starts.name))" }
 
-    /// Writes n + 1 absolute offsets of a vector of n ≤ 1,024 lists: `into` has room for 1,025.
+    /// Writes the n + 1 absolute offsets of a vector of n ≤ 1,024 lists. `into` must have space for 1,025.
     package func decode(vector: Int, into: UnsafeMutablePointer<Int>) throws(Damage) {
         let first = vector &* vectorLength
         precondition(vector >= 0 && first < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
@@ -61,7 +61,7 @@ package final class LengthsReader: Sendable {
         if disorder { throw Damage("list offsets out of order") }
     }
 
-    /// Where the elements of one list lie.
+    /// Returns the range of one list's elements.
     package func range(at index: Int) throws(Damage) -> Range<Int> {
         precondition(index >= 0 && index < count, "index outside the stream")
         let (start, end) = index &+ 1 < count ? try starts.neighbours(at: index) : (try starts.value(at: index), Int64(total))

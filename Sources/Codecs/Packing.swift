@@ -6,22 +6,22 @@ import FirnBytes
 //   n = 1024, width > 32   u64 word k of lane l at 8·(16k + l);  value i: lane i mod 16, row i / 16
 //   n < 1024               value i at bits i·width … of one little-endian bit string
 //
-// The shift is the same for all lanes of a row, so the inner loops vectorise with the width known at run time only.
+// All lanes of a row have the same shift, so the inner loops vectorise even though the width is known only at run time.
 
-/// Bytes of a packed body.
+/// Returns the size of a packed body in bytes.
 @inline(__always)
 func packedSize(count: Int, width: Int) -> Int {
     count == vectorLength ? 128 &* width : (count &* width &+ 7) >> 3
 }
 
-/// Bits needed for a value.
+/// Returns the number of bits that a value needs, 0 for 0.
 @inline(__always)
 func bitWidth(_ value: UInt64) -> Int { 64 &- value.leadingZeroBitCount }
 
 @inline(__always)
 func lowMask(_ width: Int) -> UInt64 { width >= 64 ? .max : (1 &<< UInt64(truncatingIfNeeded: width)) &- 1 }
 
-/// Reads `width` (0…64) bits at bit `position`; what lies past `limit` bytes reads as zero.
+/// Reads `width` (0…64) bits at bit `position`; bits past `limit` bytes read as zero.
 @inline(__always)
 func readBits(_ base: UnsafeRawPointer, limit: Int, position: Int, width: Int) -> UInt64 {
     let byte = position >> 3, shift = UInt64(truncatingIfNeeded: position & 7)
@@ -46,7 +46,7 @@ func readBitsNearEnd(_ base: UnsafeRawPointer, limit: Int, position: Int, width:
     return word & lowMask(width)
 }
 
-/// Appends bits to bytes, lowest first.
+/// Appends bits to bytes, lowest bit first.
 struct BitWriter {
     var bytes: [UInt8] = []
     private var pending: UInt64 = 0
@@ -73,7 +73,7 @@ struct BitWriter {
         }
     }
 
-    /// Pads with zero bits to a whole byte.
+    /// Pads with zero bits to a full byte.
     mutating func align() {
         if used > 0 { bytes.append(UInt8(truncatingIfNeeded: pending)) }
         pending = 0
@@ -81,7 +81,7 @@ struct BitWriter {
     }
 }
 
-/// Packs `count` ≤ 1,024 values minus `base` (each below 2^width after `mask`) behind `out`.
+/// Packs `count` ≤ 1,024 values minus `base` (each below 2^width after `mask`) and appends them to `out`.
 func pack(_ values: UnsafePointer<Int64>, count: Int, base: Int64, width: Int, to out: inout [UInt8]) {
     if width == 0 { return }
     let reference = UInt64(bitPattern: base), mask = lowMask(width)
@@ -132,7 +132,7 @@ private func packWide(_ values: UnsafePointer<Int64>, base: UInt64, width: Int, 
     }
 }
 
-/// Unpacks a body of `count` values and adds `base`. The caller has checked that `packedSize` bytes lie at `body`, `limit` bytes being readable.
+/// Unpacks a body of `count` values and adds `base`. The caller has checked that `packedSize` bytes are in the body; `limit` bytes are readable.
 func unpack(_ body: UnsafeRawPointer, limit: Int, count: Int, base: Int64, width: Int, to out: UnsafeMutablePointer<Int64>) {
     if width == 0 {
         out.update(repeating: base, count: count)
@@ -145,7 +145,7 @@ func unpack(_ body: UnsafeRawPointer, limit: Int, count: Int, base: Int64, width
     }
 }
 
-/// One row of 32 values of a full narrow body.
+/// Unpacks one row of 32 values of a full body of at most 32 bits a value.
 @inline(__always)
 func unpackRow(_ body: UnsafeRawPointer, row: Int, base: Int64, width: Int, to out: UnsafeMutablePointer<Int64>) {
     let start = row &* width, shift = UInt32(truncatingIfNeeded: start & 31)
@@ -186,7 +186,7 @@ private func unpackWide(_ body: UnsafeRawPointer, base: Int64, width: Int, to ou
     }
 }
 
-/// One value of a packed body.
+/// Unpacks one value of a packed body.
 @inline(__always)
 func unpackOne(_ body: UnsafeRawPointer, limit: Int, count: Int, index: Int, base: Int64, width: Int) -> Int64 {
     if width == 0 { return base }

@@ -2,21 +2,21 @@ import CZstd
 import FirnBytes
 import Synchronization
 
-/// Where zstd could not compress, for want of memory. What it was given is there all the same, in frames that are not compressed; but whoever writes
-/// them down looks here, and does not.
+/// Counts failures of zstd to compress, for lack of memory. The data is then stored in uncompressed frames and nothing is lost, but code that writes
+/// frames to a file checks this count and fails instead.
 package enum CompressionFailures {
     private static let noted = Atomic<Int>(0)
 
-    /// How many there were in this process.
+    /// The number of failures in this process.
     package static var count: Int { noted.load(ordering: .relaxed) }
 
     static func note() { noted.add(1, ordering: .relaxed) }
 }
 
-/// Compresses pages with one context, one level and at most one dictionary: zstd frames without magic number, content size,
-/// dictionary id or checksum (two bytes of header instead of nine and more; sizes and hashes are kept outside).
+/// Compresses pages with one context, one level and at most one dictionary. Writes zstd frames without magic number, content size, dictionary id
+/// or checksum: the header takes two bytes instead of nine or more. Sizes and hashes are stored outside of the frames.
 final class PageCompressor {
-    /// nil: there was no memory for it.
+    /// nil if there was not enough memory.
     private let context: OpaquePointer?
 
     init(level: Int, dictionary: UnsafeRawBufferPointer? = nil) {
@@ -46,7 +46,7 @@ final class PageCompressor {
 
     deinit { ZSTD_freeCCtx(context) }
 
-    /// One frame, appended to `out`. Returns its size.
+    /// Appends one frame to `out` and returns its size.
     @discardableResult
     func compress(_ source: UnsafeRawBufferPointer, into out: inout [UInt8]) -> Int {
         let bound = ZSTD_compressBound(source.count), before = out.count
@@ -59,7 +59,7 @@ final class PageCompressor {
         return out.count - before
     }
 
-    /// A frame that any zstd unpacks, made without it (RFC 8878): no flags, a window of 128 KiB, blocks of bytes as they are.
+    /// Appends a frame that any zstd can decompress, built without zstd (RFC 8878): no flags, a window of 128 KiB, uncompressed blocks.
     private func appendUncompressed(_ source: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         CompressionFailures.note()
         out += [0, 7 << 3]
@@ -73,16 +73,16 @@ final class PageCompressor {
     }
 }
 
-/// A dictionary digested for decompression.
+/// A zstd dictionary, prepared for decompression.
 final class PageDictionary: @unchecked Sendable {
     fileprivate let digested: OpaquePointer
 
     init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
         if LibraryFaults.refuses(.decompressionDictionary) { throw PageDecompressor.noMemory }
         guard let digested = ZSTD_createDDict(bytes.baseAddress, bytes.count) else {
-            // Bytes that do not claim to be more than text are one always.
+            // zstd accepts any bytes that do not begin with its dictionary magic as raw content, so only those with the magic can be damaged.
             let claims = bytes.count >= 8 && UInt32(littleEndian: bytes.loadUnaligned(as: UInt32.self)) == UInt32(ZSTD_MAGIC_DICTIONARY)
-            throw claims ? Damage("text dictionary is not one") : PageDecompressor.noMemory
+            throw claims ? Damage("text dictionary is not a zstd dictionary") : PageDecompressor.noMemory
         }
         self.digested = digested
     }
@@ -90,19 +90,19 @@ final class PageDictionary: @unchecked Sendable {
     deinit { ZSTD_freeDDict(digested) }
 }
 
-/// Decompression contexts are expensive to make: threads borrow them from a small pool.
+/// Decompresses pages. Creating a context is expensive, so threads borrow contexts from a small pool.
 enum PageDecompressor {
     private struct Contexts: @unchecked Sendable { var idle: [OpaquePointer] = [] }
     private static let pool = Mutex(Contexts())
 
-    static let noMemory = Damage("there is no memory to unpack compressed text", isUnread: true)
+    static let noMemory = Damage("not enough memory to decompress text", isUnread: true)
 
     private static func borrow() throws(Damage) -> OpaquePointer {
         if LibraryFaults.refuses(.decompressionContext) { throw noMemory }
         if let context = pool.withLock({ $0.idle.popLast() }) { return context }
         guard let context = ZSTD_createDCtx() else { throw noMemory }
         let result = ZSTD_DCtx_setParameter(context, ZSTD_d_experimentalParam1, 1) // ZSTD_d_format = magicless
-        precondition(ZSTD_isError(result) == 0, "zstd does not know frames without magic numbers")
+        precondition(ZSTD_isError(result) == 0, "zstd does not support frames without magic numbers")
         return context
     }
 
@@ -115,7 +115,7 @@ enum PageDecompressor {
         if !kept { ZSTD_freeDCtx(context) }
     }
 
-    /// The bytes of one frame into `room`; how many they are.
+    /// Decompresses one frame into `room` and returns the number of bytes.
     static func inflate(_ frame: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, dictionary: PageDictionary?) throws(Damage) -> Int {
         let context = try borrow()
         defer { giveBack(context) }
@@ -126,17 +126,17 @@ enum PageDecompressor {
             ZSTD_decompressDCtx(context, room.baseAddress, room.count, frame.baseAddress, frame.count)
         }
         guard ZSTD_isError(result) == 0 else {
-            throw ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? noMemory : Damage("compressed text does not unpack")
+            throw ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation ? noMemory : Damage("compressed text cannot be decompressed")
         }
         return result
     }
 
-    /// The most bytes that a frame of `stored` bytes can hold: a block of 128 KiB takes at least four bytes.
+    /// Returns the maximum number of bytes that a frame of `stored` bytes can hold: a block of 128 KiB takes at least four bytes.
     static func bound(stored: Int) -> Int { (stored / 4 &+ 1) &* (128 << 10) }
 
-    /// The bytes of one frame that must come to exactly `size`. Memory is taken as the bytes come, not as the size promises.
+    /// Decompresses one frame that must have exactly `size` bytes. Allocates in proportion to the frame first, and up to `size` bytes only when needed.
     static func inflate(_ frame: UnsafeRawBufferPointer, size: Int, dictionary: PageDictionary? = nil) throws(Damage) -> [UInt8] {
-        guard size >= 0, size <= bound(stored: frame.count) else { throw Damage("compressed text promises too much") }
+        guard size >= 0, size <= bound(stored: frame.count) else { throw Damage("compressed text claims an impossible size") }
         var failure: Damage?
         var room = min(size, max(64 << 20, frame.count &* 16))
         while true {
@@ -155,16 +155,16 @@ enum PageDecompressor {
                 room = min(size, room &* 8)
                 continue
             }
-            guard out.count == size else { throw Damage("compressed text has another size") }
+            guard out.count == size else { throw Damage("decompressed text does not have the recorded size") }
             return out
         }
     }
 }
 
-/// A run of bytes stored as it is or as a zstd frame, whichever is smaller:
+/// Bytes stored as they are or as a zstd frame, whichever is smaller:
 /// `mode u8 (0 as it is, 1 zstd) · size varint · [stored size varint] · bytes`.
 enum PageBlock {
-    /// `level`: nil takes them as they are.
+    /// Appends a block. `level` nil stores the bytes uncompressed.
     static func append(_ bytes: [UInt8], level: Int?, to out: inout ByteWriter) {
         if let level, bytes.count >= 16 {
             var frame: [UInt8] = []
@@ -180,7 +180,8 @@ enum PageBlock {
         out.append(lengthPrefixed: bytes)
     }
 
-    /// At most `limit` bytes, or `Damage`; added to `charge` before they are unpacked.
+    /// Reads a block. A compressed block is added to `charge` before it is decompressed.
+    /// - Throws: `Damage` if the block is malformed or decompresses to more than `limit` bytes.
     static func read(_ reader: inout ByteReader, limit: Int = 1 << 28, _ charge: MemoryCharge, _ memory: MemoryScope) throws(Damage) -> [UInt8] {
         switch try reader.read(UInt8.self) {
         case 0:
@@ -189,7 +190,7 @@ enum PageBlock {
             return Array(bytes)
         case 1:
             let size = try reader.readCount(limit: limit), frame = try reader.readLengthPrefixed()
-            guard size <= PageDecompressor.bound(stored: frame.count) else { throw Damage("compressed text promises too much", at: reader.position) }
+            guard size <= PageDecompressor.bound(stored: frame.count) else { throw Damage("compressed text claims an impossible size", at: reader.position) }
             try charge.add(size, for: memory.name)
             return try PageDecompressor.inflate(frame, size: size)
         default: throw Damage("unknown block mode", at: reader.position)

@@ -1,15 +1,15 @@
 import FirnBytes
 
-/// How the pages of a text column are made: decided once from a sample, then the same for every segment of a group.
+/// How the pages of a text column are made. Decided once from a sample, then used for every segment of a group.
 struct PagePlan {
     var level: Int
-    /// Values end with a zero byte; otherwise their lengths stand before them.
+    /// Whether values end with a zero byte; otherwise their lengths are stored before them.
     var terminated: Bool
-    /// zstd dictionary; empty for none.
+    /// The zstd dictionary; empty if there is none.
     var dictionary: [UInt8] = []
-    /// A page holds about this many bytes at most …
+    /// The approximate maximum number of bytes in a page.
     var pageBytes: Int
-    /// … and this many values (a power of two).
+    /// The maximum number of values in a page (a power of two).
     var pageValues: Int
 }
 
@@ -20,9 +20,9 @@ struct PagePlan {
 ///     · [outliers: count varint, then for each row delta varint, size varint, stored size varint]
 ///     · page offsets · pages · outlier frames
 ///
-/// Flags: 1 terminated, 2 trained inline, 4 trained shared, 8 outliers. A page is a zstd frame without magic number of
-/// terminated: value, 0, value, 0, …; otherwise: length varint of each value, then the bytes of all. Values of more than 64 KiB are
-/// empty in their page and have a frame of their own.
+/// Flags: 1 terminated, 2 trained inline, 4 trained shared, 8 outliers. A page is a zstd frame without magic number. Its content is, if
+/// terminated: value, 0, value, 0, …; otherwise: the length varint of each value, then the bytes of all. Values of more than 64 KiB are empty in
+/// their page and have a frame of their own.
 final class PageEncoder {
     static let outlierBytes = 64 << 10
     static let largestPage = 16 << 20
@@ -87,7 +87,7 @@ final class PageEncoder {
         }
     }
 
-    /// The raw bytes of one page.
+    /// Fills `raw` with the uncompressed bytes of one page.
     static func fillPage(_ raw: inout [UInt8], _ text: Text, rows: Range<Int>, terminated: Bool) {
         raw.removeAll(keepingCapacity: true)
         text.bytes.withUnsafeBytes { bytes in
@@ -117,11 +117,11 @@ final class PageEncoder {
         }
     }
 
-    /// The largest power of two of values whose pages hold about `pageBytes` on average and never more than `largestPage`.
+    /// Returns log2 of the largest number of values whose pages have about `pageBytes` on average and never more than `largestPage`.
     static func pageLog2(_ text: Text, plan: PagePlan) -> Int {
         let total = text.bytes.count + text.count
         if total <= 32 << 10 {
-            // A small column is one page: nothing is won by cutting it.
+            // A small column is one page: dividing it saves nothing.
             return Int.bitWidth - max(text.count - 1, 0).leadingZeroBitCount
         }
         var log2 = plan.pageValues.trailingZeroBitCount

@@ -1,9 +1,9 @@
 import FirnBytes
 
-/// Where page k begins, in a few bits a page and without a search: the offset is the one that pages of equal size would have,
+/// Finds the beginning of page k without a search, at a cost of a few bits per page: the offset is the one that pages of equal size would have,
 /// plus a bit-packed correction.
 ///
-///     total varint · [base zigzag varint · width u8 · (pages - 1) × width bits]     the bracket only for more than one page
+///     total varint · [base zigzag varint · width u8 · (pages - 1) × width bits]     the part in brackets only for more than one page
 ///
 /// start(k) = k · total / pages + base + correction(k - 1), start(0) = 0, start(pages) = total.
 struct PageOffsets {
@@ -57,10 +57,11 @@ struct PageOffsets {
         guard !(pages.multipliedReportingOverflow(by: total).overflow) else { throw Damage("page offsets out of range") }
     }
 
-    /// The bytes of page k within the payload, in bounds.
+    /// Returns the range of page k within the payload.
+    /// - Throws: `Damage` if the range is not within `0 ..< total`.
     func range(_ k: Int) throws(Damage) -> Range<Int> {
         let low = start(k), high = start(k &+ 1)
-        guard low >= 0, low <= high, high <= total else { throw Damage("a page of text that lies outside of what is stored") }
+        guard low >= 0, low <= high, high <= total else { throw Damage("a page of text is outside the stored bytes") }
         return low..<high
     }
 

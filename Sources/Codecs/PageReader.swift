@@ -1,7 +1,7 @@
 import FirnBytes
 import Synchronization
 
-/// Reads a stream of zstd pages (`PageEncoder` has the layout).
+/// Reads a stream of zstd pages. `PageEncoder` describes the layout.
 final class PageReader: Sendable {
     let count: Int
     let isTrained: Bool
@@ -13,7 +13,7 @@ final class PageReader: Sendable {
     private let offsets: Offsets
     private let payload: FixedBytes
     private let outliers: [Outlier]
-    /// The page unpacked last, for pages of more than a vector.
+    /// The page that was decompressed last; kept only if pages hold more than one vector.
     private let last = Mutex<UnpackedPage?>(nil)
 
     private struct Outlier: Sendable {
@@ -29,7 +29,7 @@ final class PageReader: Sendable {
         }
     }
 
-    /// `reader` stands behind the encoding's id.
+    /// `reader` is positioned after the id of the encoding.
     init(_ reader: inout ByteReader, count: Int, shared: [SharedText], memory: MemoryScope) throws(Damage) {
         self.count = count
         self.memory = memory
@@ -37,13 +37,13 @@ final class PageReader: Sendable {
         guard flags < 16, flags & 6 != 6 else { throw Damage("unknown flags of text pages", at: reader.position) }
         terminated = flags & 1 != 0
         log2 = Int(try reader.read(UInt8.self))
-        guard log2 <= 40 else { throw Damage("pages of too many values", at: reader.position) }
+        guard log2 <= 40 else { throw Damage("pages have too many values", at: reader.position) }
         largest = try reader.readCount(limit: 64 << 20)
         if flags & 2 != 0 {
             training = try SharedText(kind: .trained, bytes: try reader.readLengthPrefixed())
         } else if flags & 4 != 0 {
             let index = Int(try reader.read(UInt8.self))
-            guard index < shared.count else { throw Damage("text refers to a shared blob that is not there", at: reader.position) }
+            guard index < shared.count else { throw Damage("text refers to a shared blob that does not exist", at: reader.position) }
             training = shared[index]
         } else {
             training = nil
@@ -77,7 +77,7 @@ final class PageReader: Sendable {
 
     private func dictionary() throws(Damage) -> PageDictionary? {
         guard let training else { return nil }
-        guard case .dictionary(let dictionary) = try training.trained(memory).form else { throw Damage("text pages refer to tokens") }
+        guard case .dictionary(let dictionary) = try training.trained(memory).form else { throw Damage("text pages refer to a symbol table") }
         return dictionary
     }
 
@@ -87,13 +87,13 @@ final class PageReader: Sendable {
 
     private func rows(_ page: Int) -> Range<Int> { page << log2 ..< min(count, (page &+ 1) << log2) }
 
-    /// A page in memory until `free`.
+    /// A decompressed page. `free` releases its memory.
     private struct Unpacked {
         let room: UnsafeMutableRawBufferPointer, size: Int, charged: Int
         var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: room[..<size]) }
     }
 
-    /// Pages of ordinary sizes are not charged.
+    /// Pages up to this size are not charged to the memory budget.
     private static let smallPage = 64 << 10
 
     private func unpack(_ page: Int, dictionary: PageDictionary?) throws(Damage) -> Unpacked {
@@ -116,7 +116,7 @@ final class PageReader: Sendable {
         memory.release(page.charged)
     }
 
-    /// The position of the first zero byte at or after `start`, or nil.
+    /// Returns the position of the first zero byte at or after `start`, or nil.
     @inline(__always)
     private static func zero(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
         var i = start
@@ -159,7 +159,7 @@ final class PageReader: Sendable {
         }
     }
 
-    /// Appends the values of an unpacked page to `text`, whose bytes are good up to `used` and may be longer.
+    /// Appends the values of a decompressed page to `text`, whose bytes are valid up to `used` and may be longer.
     private func append(_ raw: UnsafeRawBufferPointer, values: Int, to text: inout Text, used: inout Int) throws(Damage) {
         try text.reserve(used &+ raw.count &+ (log2 > 10 ? values &* 8 : 0), memory)
         if text.bytes.count < used &+ raw.count { text.bytes.append(contentsOf: repeatElement(0, count: used &+ raw.count &- text.bytes.count)) }
@@ -179,7 +179,7 @@ final class PageReader: Sendable {
                 }
             }
             used = into
-            guard complete, at == raw.count else { throw Damage("a page holds other values than it should") }
+            guard complete, at == raw.count else { throw Damage("a page does not hold exactly its values") }
             return
         }
         var reader = ByteReader(raw)
@@ -188,14 +188,14 @@ final class PageReader: Sendable {
             end &+= try reader.readCount(limit: raw.count)
             text.offsets.append(end)
         }
-        guard reader.remaining == end &- used else { throw Damage("a page holds other values than it should") }
+        guard reader.remaining == end &- used else { throw Damage("a page does not hold exactly its values") }
         text.bytes.withUnsafeMutableBytes { out in
             if end > used { (out.baseAddress! + used).copyMemory(from: raw.baseAddress! + reader.position, byteCount: end &- used) }
         }
         used = end
     }
 
-    /// Puts the values kept outside the pages where the pages have empty strings.
+    /// Inserts the values that are stored outside the pages, in place of the empty strings of the pages.
     private func placeOutliers(rows: Range<Int>, in text: inout Text) throws(Damage) {
         guard !outliers.isEmpty else { return }
         let found = lowerBound(rows.lowerBound)
@@ -229,7 +229,7 @@ final class PageReader: Sendable {
 
     private func value(_ outlier: Outlier) throws(Damage) -> [UInt8] {
         let frame = UnsafeRawBufferPointer(rebasing: payload.buffer[outlier.start ..< outlier.start &+ outlier.stored])
-        guard outlier.size <= PageDecompressor.bound(stored: frame.count) else { throw Damage("compressed text promises too much") }
+        guard outlier.size <= PageDecompressor.bound(stored: frame.count) else { throw Damage("compressed text claims an impossible size") }
         return try memory.scoped(outlier.size) { () throws(Damage) in try PageDecompressor.inflate(frame, size: outlier.size) }
     }
 
@@ -274,7 +274,7 @@ final class PageReader: Sendable {
                 if i == index { return UnsafeRawBufferPointer(rebasing: raw[at..<end]) }
                 at = end &+ 1
             }
-            throw Damage("a page holds other values than it should")
+            throw Damage("a page does not hold exactly its values")
         }
         var reader = ByteReader(raw)
         var before = 0, own = 0
@@ -283,7 +283,7 @@ final class PageReader: Sendable {
             if i < index { before &+= length }
             if i == index { own = length }
         }
-        guard before &+ own <= reader.remaining else { throw Damage("a page holds other values than it should") }
+        guard before &+ own <= reader.remaining else { throw Damage("a page does not hold exactly its values") }
         let start = reader.position &+ before
         return UnsafeRawBufferPointer(rebasing: raw[start ..< start &+ own])
     }

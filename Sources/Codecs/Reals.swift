@@ -1,17 +1,17 @@
 import FirnBytes
 
 // empty            id 0                                        no value is present
-// raw              id 1 · words to the end: the bits, ordered (below)
-// decimals         id 2 · d (u8, 0…18) · exceptions e (varint) · positions: e × bitWidth(count − 1) bits, one bit string
-//                  · exceptions: e × 8 bytes · words to the end: k, value = k / 10^d
-// single           id 3 · words to the end: the bits of the Float, ordered
-// single decimals  id 4 · as decimals, value = Double(Float(k / 10^d))
-// split            id 5 · r (u8, 32…60) · upper bits: length (varint), words · lower r bits: words to the end
-// Ordered bits: as they are if the sign is clear, else with all other bits flipped; they sort as the values do.
+// raw              id 1 · integer stream to the end: the ordered bits (below)
+// decimals         id 2 · d (u8, 0…18) · number of exceptions e (varint) · positions: e × bitWidth(count − 1) bits, one bit string
+//                  · exceptions: e × 8 bytes · integer stream to the end: k, value = k / 10^d
+// single           id 3 · integer stream to the end: the ordered bits of the Float
+// single decimals  id 4 · like decimals, value = Double(Float(k / 10^d))
+// split            id 5 · r (u8, 32…60) · upper bits: length (varint), integer stream · lower r bits: integer stream to the end
+// Ordered bits: unchanged if the sign is clear, otherwise with all other bits flipped. They sort like the values.
 
-/// Turns doubles into the smallest stream its profile allows; every bit pattern comes back as it was.
+/// Encodes doubles as the smallest stream that the profile allows. Every bit pattern round-trips.
 package enum RealsEncoder {
-    /// `single`: every present value is exactly a Float.
+    /// Encodes `values`. `single` requires that every present value is exactly representable as a Float.
     package static func encode(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8] {
         guard values.count > 0, present?.noneSet != true else { return [RealsEncoding.empty.rawValue] }
         if let decimals = encodeDecimals(values, present: present, single: single, profile: profile) { return decimals }
@@ -26,11 +26,11 @@ package enum RealsEncoder {
         return out.bytes
     }
 
-    /// Upper bits by themselves, where they are few; the lower ones as they are.
+    /// Encodes the upper bits separately if they have few distinct values, and the lower bits bit-packed. Returns nil if that is not below `goal`.
     private static func encodeSplit(_ ordered: [Int64], present: Bits?, profile: Profile, goal: Int) -> [UInt8]? {
         guard ordered.count >= 64, goal > ordered.count &* 5 else { return nil }
         var best: (upper: [UInt8], lowerBits: Int)?, bestSize = goal
-        // Entropy coding of so small a part of the bits never saves the 15 % that it must outside `small`.
+        // Entropy coding of so small a part of the bits never saves the 15 % that profiles other than `small` require.
         let profile = profile == .small ? profile : .fast
         for lowerBits in [52, 48, 44] {
             let upper = ordered.map { $0 &>> Int64(lowerBits) }.withUnsafeBufferPointer { WordsEncoder.encode($0, present: present, profile: profile) }
@@ -63,7 +63,7 @@ package enum RealsEncoder {
     return Double(Float(bitPattern: UInt32(bitPattern: bits ^ ((bits &>> 31) & Int32.max))))
 }
 
-/// Reads a stream of doubles. The bytes must outlive it; they may be hostile: `Damage`, never a trap.
+/// Reads a stream of doubles. The bytes must outlive the reader. Untrusted bytes lead to `Damage`, never to a trap.
 package final class RealsReader: Sendable {
     package let count: Int
     let body: RealsBody
@@ -84,14 +84,14 @@ package final class RealsReader: Sendable {
 
     package var encodingName: String { body.name }
 
-    /// Writes the values of one vector (1,024, or what is left): `into` has room for 1,024.
+    /// Writes the values of one vector (1,024, or what remains). `into` must have space for 1,024.
     package func decode(vector: Int, into: UnsafeMutablePointer<Double>) throws(Damage) {
         let start = vector &* vectorLength
         precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         try body.decode(vector: vector, count: min(vectorLength, count &- start), into: into)
     }
 
-    /// Writes 16 words, a bit a value: whether it lies in `low ... high` (not a number lies in no range); bits past the end are zero.
+    /// Writes 16 words with one bit for each value: set if the value is in `low ... high`. NaN is in no range. Bits past the end are zero.
     package func search(vector: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         let start = vector &* vectorLength
         precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
@@ -101,7 +101,8 @@ package final class RealsReader: Sendable {
         try body.search(vector: vector, count: n, low, high, into: out)
     }
 
-    /// The sum of a full vector, more exactly than its values one after the other, where the stream holds decimals; nil: add what is decoded.
+    /// Returns the sum of a full vector of a decimal-scaled stream, more exactly than adding the values one by one; nil if the caller must
+    /// add the decoded values.
     package func sum(vector: Int) throws(Damage) -> Double? {
         let start = vector &* vectorLength
         guard vector >= 0, start &+ vectorLength <= count else { return nil }
@@ -113,7 +114,7 @@ package final class RealsReader: Sendable {
         return try body.value(at: index)
     }
 
-    /// No present value lies outside; nil where nothing is known or where a value may be NaN.
+    /// Returns bounds of all present values; nil if they are unknown or if a value may be NaN.
     package func bounds() -> (Double, Double)? { body.bounds(ofVector: nil) }
 
     package func bounds(ofVector vector: Int) -> (Double, Double)? {
@@ -126,11 +127,11 @@ class RealsBody: @unchecked Sendable {
     let count: Int
     init(count: Int) { self.count = count }
     var name: String { "empty" }
-    /// nil = the whole stream.
+    /// Returns bounds of the values of a vector; `vector` nil means the whole stream.
     func bounds(ofVector vector: Int?) -> (Double, Double)? { nil }
     func value(at index: Int) throws(Damage) -> Double { 0 }
     func decode(vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) { out.update(repeating: 0, count: n) }
-    /// A bit for each of the n values of a vector: whether it lies in `low ... high`, of which neither is NaN. Writes a word for every 64.
+    /// Writes one bit for each of the n values of a vector: set if the value is in `low ... high`. Neither bound is NaN. Writes a word for every 64.
     func search(vector: Int, count n: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         var fault: Damage?
         withUnsafeTemporaryAllocation(of: Double.self, capacity: vectorLength) { scratch in
@@ -141,11 +142,11 @@ class RealsBody: @unchecked Sendable {
         }
         if let fault { throw fault }
     }
-    /// The values at some places of a vector of n, ascending and within it.
+    /// Writes the values at ascending positions within a vector of n values.
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>) throws(Damage) {
         try gatherDecoded(rows, vector: vector, count: n, into: out)
     }
-    /// Of a full vector; nil: not done here.
+    /// Returns the sum of a full vector, or nil if this encoding does not compute it.
     func sum(vector: Int) throws(Damage) -> Double? { nil }
 }
 
@@ -162,7 +163,7 @@ final class RealsOrdered: RealsBody, @unchecked Sendable {
 
     override func bounds(ofVector vector: Int?) -> (Double, Double)? {
         guard let range = vector.map({ words.bounds(ofVector: $0) }) ?? words.bounds else { return nil }
-        // Bounds that reach into the NaNs say nothing.
+        // Bounds that extend into the NaNs are unknown.
         if single, range.0 < Int64(Int32.min) || range.1 > Int64(Int32.max) { return nil }
         let least = real(range.0), most = real(range.1)
         return least.isNaN || most.isNaN ? nil : (least, most)
@@ -171,7 +172,7 @@ final class RealsOrdered: RealsBody, @unchecked Sendable {
     private func real(_ word: Int64) -> Double { single ? singleFromOrdered(word) : realFromOrdered(word) }
     override func value(at index: Int) throws(Damage) -> Double { real(try words.value(at: index)) }
 
-    /// The words are in the order of the numbers, -0 just below 0; what is no number lies outside the infinities.
+    /// The integers are in the order of the numbers, with -0 just below 0. NaNs are outside the infinities.
     override func search(vector: Int, count n: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         let from: Int64, to: Int64
         if single {
@@ -197,7 +198,7 @@ final class RealsOrdered: RealsBody, @unchecked Sendable {
     }
 }
 
-/// Decodes words into the room of the doubles that they become.
+/// Decodes integers into the memory of the doubles that they are converted to.
 @inline(__always)
 func decodeInPlace(_ words: WordsBody, vector: Int, count n: Int, into out: UnsafeMutablePointer<Double>,
                    _ convert: (Int64) -> Double) throws(Damage) {
@@ -206,7 +207,7 @@ func decodeInPlace(_ words: WordsBody, vector: Int, count n: Int, into out: Unsa
     for i in 0..<n { out[i] = convert(raw.load(fromByteOffset: i &* 8, as: Int64.self)) }
 }
 
-/// The room of doubles as that of as many words.
+/// Rebinds the memory of doubles to as many integers.
 @inline(__always)
 func inPlace(_ out: UnsafeMutablePointer<Double>, _ body: (UnsafeMutablePointer<Int64>) throws(Damage) -> Void) throws(Damage) {
     var fault: Damage?
@@ -221,7 +222,7 @@ final class RealsSplit: RealsBody, @unchecked Sendable {
 
     init(_ reader: inout ByteReader, count: Int) throws(Damage) {
         lowerBits = UInt64(try reader.read(UInt8.self))
-        guard lowerBits >= 32, lowerBits <= 60 else { throw Damage("split doubles with an impossible header") }
+        guard lowerBits >= 32, lowerBits <= 60 else { throw Damage("split doubles have an invalid header") }
         upper = try openWords(try reader.readLengthPrefixed(), count: count, depth: 1)
         lower = try openWords(reader.readRest(), count: count, depth: 1)
         super.init(count: count)
@@ -231,7 +232,7 @@ final class RealsSplit: RealsBody, @unchecked Sendable {
 
     override func bounds(ofVector vector: Int?) -> (Double, Double)? {
         guard let range = vector.map({ upper.bounds(ofVector: $0) }) ?? upper.bounds else { return nil }
-        // The upper bits are ordered: all lower bits clear is least, all set is greatest.
+        // The upper bits are ordered: clear lower bits give the minimum, set lower bits the maximum.
         let least = realFromOrdered(range.0 << Int64(lowerBits)), most = realFromOrdered(range.1 << Int64(lowerBits) | Int64(bitPattern: lowMask(Int(lowerBits))))
         return least.isNaN || most.isNaN || least > most ? nil : (least, most)
     }

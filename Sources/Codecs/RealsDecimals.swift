@@ -1,12 +1,12 @@
 import FirnBytes
 
-/// 10^d, exact for every d.
+/// 10^d; exact for every d.
 let powersOfTen: [Double] = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18]
 
-/// k with value = k / 10^d to the bit, nil if there is none below 2^51.
+/// Returns k with value = k / 10^d bit for bit, or nil if there is none below 2^51.
 @inline(__always)
 private func decimal(_ value: Double, power: Double, single: Bool) -> Int64? {
-    let magic = 6_755_399_441_055_744.0          // 1.5 · 2^52: adding and taking it away rounds to an integer
+    let magic = 6_755_399_441_055_744.0          // 1.5 · 2^52: adding and then subtracting it rounds to an integer
     let scaled = value * power
     guard scaled > -2_251_799_813_685_248, scaled < 2_251_799_813_685_248 else { return nil }
     let k = (scaled + magic) - magic
@@ -14,7 +14,7 @@ private func decimal(_ value: Double, power: Double, single: Bool) -> Int64? {
     return back.bitPattern == value.bitPattern ? Int64(k) : nil
 }
 
-/// Decimals with one d for the stream, nil where more than a tenth of the values are none.
+/// Encodes values as decimals with one d for the stream; returns nil if more than a tenth of the values are not such decimals.
 func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool, profile: Profile) -> [UInt8]? {
     guard let d = chooseDecimals(values, present: present, single: single) else { return nil }
     let power = powersOfTen[d], limit = values.count / 10 &+ 1
@@ -47,13 +47,13 @@ func encodeDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, singl
     out.append(contentsOf: positions.bytes)
     for i in exceptions { out.append(values[i]) }
     let words = numbers.withUnsafeBufferPointer { WordsEncoder.encode($0, present: mask, profile: profile) }
-    // Many digits cost as much as the double itself, and a division for nothing.
+    // With many digits the integers are about as large as the doubles, and decoding would need a division as well.
     if out.count &+ words.count > values.count &* (single ? 4 : 7) &+ 32 { return nil }
     out.append(contentsOf: words)
     return out.bytes
 }
 
-/// The smallest d for which nearly as many sampled values are decimals as for any d.
+/// Returns the smallest d for which nearly as many sampled values are decimals as for any other d.
 private func chooseDecimals(_ values: UnsafeBufferPointer<Double>, present: Bits?, single: Bool) -> Int? {
     var sample: [Double] = []
     let hop = max(1, values.count / 512)
@@ -97,7 +97,7 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
         Double(bitPattern: UInt64(littleEndian: patches.loadUnaligned(fromByteOffset: i &* 8, as: UInt64.self)))
     }
 
-    /// How many exceptions lie before `index`.
+    /// Returns the number of exceptions before `index`.
     private func rank(_ index: Int) -> Int {
         var low = 0, high = exceptions
         while low < high {
@@ -160,7 +160,7 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
         }
     }
 
-    /// Words that stand in the room of their numbers become those.
+    /// Replaces integers by their quotients, in place.
     private func divide(_ out: UnsafeMutablePointer<Double>, _ n: Int) {
         let raw = UnsafeMutableRawPointer(out), power = power
         if single {
@@ -171,7 +171,7 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
     }
 
     override func search(vector: Int, count n: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
-        // The numbers grow with the words: a range of the one is a range of the other.
+        // The numbers increase with the integers, so a range of numbers is a range of integers.
         let from = least(near: low) { $0 >= low }, end = least(near: high) { $0 > high }
         if let from, end.map({ from < $0 }) ?? true {
             try words.search(vector: vector, count: n, from, end.map { $0 &- 1 } ?? .max, into: out)
@@ -199,7 +199,8 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
         return Double(try words.sum(vector: vector, count: vectorLength)) / power
     }
 
-    /// The least word whose number `holds`, which all greater ones do then; nil if none does. It is looked for first where it should be.
+    /// Returns the minimum integer whose number satisfies `holds`, which must also be true for all greater ones; nil if there is none. Tries the
+    /// neighbourhood of bound · 10^d before it searches.
     @inline(__always)
     private func least(near bound: Double, _ holds: (Double) -> Bool) -> Int64? {
         let guess = bound * power
@@ -218,7 +219,7 @@ final class RealsDecimals: RealsBody, @unchecked Sendable {
     private func searchLeast(_ holds: (Double) -> Bool) -> Int64? {
         guard holds(real(.max)) else { return nil }
         if holds(real(.min)) { return .min }
-        var low = Int64.min, high = Int64.max   // does not hold, holds
+        var low = Int64.min, high = Int64.max   // `low` does not satisfy the condition, `high` does
         while UInt64(bitPattern: high &- low) > 1 {
             let middle = low &+ Int64(bitPattern: UInt64(bitPattern: high &- low) >> 1)
             if holds(real(middle)) { high = middle } else { low = middle }

@@ -1,12 +1,12 @@
 import FirnBytes
 import Synchronization
 
-/// What the segments of one group of a text column share: at most one blob of sorted values and one of training.
+/// A blob that the segments of one group of a text column share. A group has at most one of each kind.
 package struct SharedBlob: Sendable {
     package enum Kind: UInt8, Sendable {
         /// Sorted distinct values (`DictionaryValues`).
         case values = 1
-        /// A zstd dictionary or a table of tokens (`TrainedText`).
+        /// A zstd dictionary or a symbol table (`TrainedText`).
         case trained = 2
     }
     package var kind: Kind
@@ -18,7 +18,7 @@ package struct SharedBlob: Sendable {
     }
 }
 
-/// A shared blob, opened once per process and used from any thread. Its bytes must outlive it; they are unpacked at first use.
+/// A shared blob, opened once per process and usable from any thread. Its bytes must outlive it; they are decompressed at the first use.
 package final class SharedText: Sendable {
     package let kind: SharedBlob.Kind
     private let bytes: FixedBytes
@@ -31,14 +31,15 @@ package final class SharedText: Sendable {
         case trained(TrainedText)
     }
 
-    /// Takes what `TextGroupEncoder.finish` gave out. Faults inside the blob show at first use.
+    /// Opens a blob that `TextGroupEncoder.finish` returned. Damage inside the blob is reported at the first use.
     package init(kind: SharedBlob.Kind, bytes: UnsafeRawBufferPointer) throws(Damage) {
         guard !bytes.isEmpty else { throw Damage("shared text is empty") }
         self.kind = kind
         self.bytes = FixedBytes(bytes)
     }
 
-    /// The sorted values of a blob of that kind.
+    /// Returns the sorted values.
+    /// - Throws: `Damage` if the blob is of the other kind or damaged.
     func values(_ memory: MemoryScope) throws(Damage) -> DictionaryText {
         if case .values(let values) = try open(memory) { return values }
         throw Damage("shared text is not a dictionary")
@@ -49,7 +50,7 @@ package final class SharedText: Sendable {
         throw Damage("shared text is not a trained table")
     }
 
-    /// `memory`: of the column that needs it first, which holds it as long as this does.
+    /// `memory` is the scope of the column that needs the blob first; the opened blob stays charged to it.
     private func open(_ memory: MemoryScope) throws(Damage) -> Opened {
         let result = opened.withLock { (state) -> Result<Opened, Damage> in
             if let found = state { return .success(found) }
@@ -66,7 +67,7 @@ package final class SharedText: Sendable {
     }
 }
 
-/// Bytes that someone else keeps alive and nobody changes.
+/// Bytes whose owner keeps them alive and unchanged.
 struct FixedBytes: @unchecked Sendable {
     let buffer: UnsafeRawBufferPointer
     init(_ buffer: UnsafeRawBufferPointer) { self.buffer = buffer }
@@ -78,9 +79,9 @@ final class DictionaryText: Sendable {
     init(_ text: Text) { self.text = text }
 }
 
-/// What is learned from a column and shared by its pages.
+/// A zstd dictionary or a symbol table that was trained on a column and is shared by its segments.
 ///
-///     form u8 (0 zstd dictionary, 1 tokens) · block
+///     form u8 (0 zstd dictionary, 1 symbol table) · block
 final class TrainedText: Sendable {
     enum Form: Sendable {
         case dictionary(PageDictionary)
@@ -94,7 +95,7 @@ final class TrainedText: Sendable {
         var reader = ByteReader(blob)
         let kind = try reader.read(UInt8.self)
         let bytes = try PageBlock.read(&reader, limit: 1 << 20, charge, memory)
-        // What zstd and the table of tokens make of it.
+        // The memory that zstd or the symbol table needs for it.
         try charge.add(max(64 << 10, bytes.count), for: memory.name)
         guard reader.isAtEnd else { throw Damage("trained text is followed by other bytes", at: reader.position) }
         switch kind {
@@ -104,7 +105,7 @@ final class TrainedText: Sendable {
         }
     }
 
-    /// `level`: nil keeps it as it is.
+    /// `level` nil stores the dictionary uncompressed.
     static func encode(dictionary: [UInt8], level: Int?) -> [UInt8] {
         var out = ByteWriter()
         out.append(UInt8(0))

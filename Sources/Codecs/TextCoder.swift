@@ -1,7 +1,7 @@
 import CZstd
 import FirnBytes
 
-/// Codes segments without a dictionary of values: decides from a sample how, then encodes one segment after the other.
+/// Encodes segments without a dictionary of values: chooses the encoding from a sample, then encodes one segment after the other.
 final class TextCoder {
     private enum Way {
         case pages(PageEncoder)
@@ -10,29 +10,29 @@ final class TextCoder {
     }
     private let way: Way
     private let profile: Profile
-    /// The trained blob, if the way has one.
+    /// The trained blob, if the chosen encoding has one.
     private let trained: [UInt8]
     /// Expected stored bytes per raw byte, without the shared blob.
     let ratio: Double
     private let isLookedUp: Bool
 
-    /// How much larger strings that are looked up one by one may become where that spares unpacking a page for each.
+    /// Strings that are looked up individually may become this factor larger if that avoids decompressing a page for each look-up.
     private static let lookupAllowance = 1.6
 
-    /// Of the streams made so far.
+    /// The size of all streams made so far.
     private var streamBytes = 0
     private let dictionary: [UInt8]
 
-    /// What streams that are not inline refer to, when all are made. Unpacking a dictionary of zstd's is half of the instructions on the way to the
-    /// first string: it is kept as it is where that makes little of the whole.
+    /// The blobs that streams refer to unless they are inline; to be read after the last stream. Decompressing a zstd dictionary is half of the work of
+    /// reading the first string, so the dictionary is stored uncompressed where that adds little to the total.
     var shared: [SharedBlob] {
         if trained.isEmpty { return [] }
         let isKept = profile != .small && (dictionary.count - trained.count) * 64 <= streamBytes
         return [SharedBlob(kind: .trained, bytes: isKept && !dictionary.isEmpty ? TrainedText.encode(dictionary: dictionary, level: nil) : trained)]
     }
 
-    /// `sample`: the first segment. `segments`: how many there are at least. `trial`: pages tried on the sample, if that is done.
-    /// `isLookedUp`: strings are asked for one by one, in no order.
+    /// `sample` is the first segment. `segments` is the minimum number of segments. `trial` is a finished trial of pages on the sample.
+    /// `isLookedUp` means that strings are read individually, in no order.
     init(sample: Text, segments: Int, profile: Profile, isLookedUp: Bool = false, trial found: PageTrial? = nil) {
         self.profile = profile
         self.isLookedUp = isLookedUp && profile != .small
@@ -40,7 +40,7 @@ final class TextCoder {
         let raw = Double(max(sample.bytes.count, 1))
         let allowance = self.isLookedUp ? Self.lookupAllowance : 1
         let tokens = profile == .fast ? nil : TokenTrial(sample, segments: segments, limit: trial.bytes * allowance)
-        // Training a dictionary costs more than all else, and seldom wins a third.
+        // Training a dictionary is by far the most expensive step, and seldom saves a third.
         if (tokens?.bytes ?? .infinity) > trial.bytes * 0.65 { trial.tryDictionary(sample, segments: segments, profile: profile) }
         if let tokens, tokens.bytes < trial.bytes * allowance {
             trained = tokens.trained
@@ -77,7 +77,7 @@ final class TextCoder {
         }
     }
 
-    /// A segment unlike the sample may not compress at all.
+    /// Returns the raw encoding if it is smaller, because a segment unlike the sample may not compress at all.
     private func unlessRaw(_ stream: [UInt8], _ text: Text) -> [UInt8] {
         guard stream.count > text.bytes.count + text.count else { return stream }
         let raw = RawTextReader.encode(text, profile: profile)
@@ -85,15 +85,15 @@ final class TextCoder {
     }
 }
 
-/// Learns tokens from half of a sample and measures them on the other half.
+/// Learns symbols from half of a sample and measures them on the other half.
 struct TokenTrial {
     let table: TokenTable
     /// The table as it is stored.
     let trained: [UInt8]
-    /// What the sample is expected to take.
+    /// The size in bytes that the sample is expected to take.
     let bytes: Double
 
-    /// Nil where tokens cannot pay: a table takes some 12 KB, and the sample takes `limit` bytes otherwise.
+    /// Returns nil if symbols cannot be smaller than `limit`, the size that the sample takes otherwise. A table takes about 12 KB.
     init?(_ sample: Text, segments: Int, limit: Double) {
         let raw = sample.bytes.count
         guard raw * segments > 256 << 10, sample.count > 1024 else { return nil }
@@ -108,21 +108,21 @@ struct TokenTrial {
         let trial = (0..<min(holdout.count, 64)).map { holdout[$0 * holdout.count / min(holdout.count, 64)] }
         let rows = trial.reduce(0) { $0 + $1.count }
         let tokens = TokenEncoder(table).tokenCount(sample, rows: trial)
-        // Twelve bits a token, and about five for where a string's tokens begin.
+        // Twelve bits for each code, and about five for the start of each string.
         let bytesPerRow = (Double(tokens) * 12 / Double(max(rows, 1)) + 5) / 8
         bytes = bytesPerRow * Double(sample.count) + (segments == 1 ? Double(trained.count) : Double(trained.count) / Double(segments))
     }
 }
 
-/// Tries pages on a sample: which form, with a trained dictionary or without.
+/// Measures pages on a sample: which form is smaller, and whether a trained dictionary helps.
 struct PageTrial {
     var plan: PagePlan
     /// The dictionary as it is stored.
     var trained: [UInt8] = []
-    /// What the sample is expected to take.
+    /// The size in bytes that the sample is expected to take.
     var bytes: Double
 
-    /// zstd dictionaries above this size win nothing more.
+    /// Larger zstd dictionaries do not compress better.
     static let largestDictionary = 112 << 10
     static let trainingBytes = 512 << 10
 
@@ -130,7 +130,7 @@ struct PageTrial {
         let raw = sample.bytes.count + sample.count
         let level = switch profile {
         case .fast: 1
-        // Time for the best goes to small columns; large ones must not hold a conversion up.
+        // Only small columns get the highest level; large ones must not slow down a conversion.
         case .standard: segments > 1 || raw > 1 << 20 ? 3 : raw > 64 << 10 ? 12 : 19
         case .small: 19
         }
@@ -152,7 +152,7 @@ struct PageTrial {
         bytes = best
     }
 
-    /// Trains a dictionary and keeps it if that pays.
+    /// Trains a dictionary and keeps it if it saves more than it costs.
     mutating func tryDictionary(_ sample: Text, segments: Int, profile: Profile) {
         let raw = sample.bytes.count + sample.count
         let pages = Self.pages(sample, plan: plan)
@@ -166,20 +166,20 @@ struct PageTrial {
         var candidate = plan
         candidate.dictionary = dictionary
         let size = Self.size(sample, candidate, trial) * share
-        // The blob counts once for all segments that are known to come.
+        // The cost of the blob is divided among the segments that are known to follow.
         guard size + Double(stored.count) / Double(segments) < bytes * 0.97 else { return }
         bytes = size + (segments == 1 ? Double(stored.count) : 0)
         plan = candidate
         trained = stored
     }
 
-    /// The rows of every page of the sample.
+    /// Returns the rows of every page of the sample.
     private static func pages(_ text: Text, plan: PagePlan) -> [Range<Int>] {
         let perPage = 1 << PageEncoder.pageLog2(text, plan: plan)
         return stride(from: 0, to: text.count, by: perPage).map { $0 ..< min(text.count, $0 + perPage) }
     }
 
-    /// About `bytes` worth of pages, evenly spread.
+    /// Returns evenly spread pages with about `bytes` in total.
     private static func spread(_ pages: [Range<Int>], bytes: Int, raw: Int) -> [Range<Int>] {
         guard raw > bytes, pages.count > 16 else { return pages }
         let wanted = max(16, pages.count * bytes / raw)
@@ -187,7 +187,7 @@ struct PageTrial {
     }
 
     private static func size(_ text: Text, _ plan: PagePlan, _ pages: [Range<Int>]) -> Double {
-        // The forms differ alike at every level: a fast one shows which is smaller. Small columns can afford the true one.
+        // The forms compare alike at every level, so a fast level shows which is smaller. Small columns can afford the real level.
         let level = text.bytes.count <= 64 << 10 ? plan.level : min(plan.level, 3)
         let compressor = plan.dictionary.withUnsafeBytes { PageCompressor(level: level, dictionary: $0) }
         var raw: [UInt8] = [], out: [UInt8] = []

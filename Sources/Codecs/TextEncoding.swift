@@ -1,4 +1,4 @@
-/// Encodings of text streams: the first byte of every stream, constant for ever (numbers use other values).
+/// Encodings of text streams. The first byte of every stream, permanent; streams of numbers use other values.
 enum TextEncoding: UInt8 {
     /// One value for all rows.
     case constant = 0x60
@@ -6,8 +6,8 @@ enum TextEncoding: UInt8 {
     case dictionary = 0x61
     /// zstd pages.
     case pages = 0x62
-    /// Codes of 12 bits into a table of tokens.
+    /// 12-bit codes into a symbol table.
     case tokens = 0x63
-    /// Lengths and bytes as they are.
+    /// Lengths and uncompressed bytes.
     case raw = 0x64
 }

@@ -1,19 +1,19 @@
 import FirnBytes
 
-/// Encodes the segments of one text column; what they share is decided for the group. Used from one thread at a time.
-/// The same segments in the same order with the same profile give the same bytes.
+/// Encodes the segments of one text column; what they share is decided for the group. Not thread-safe: use it from one thread at a time.
+/// Deterministic: the same segments in the same order with the same profile give the same bytes.
 ///
-/// Every value first goes through a table of distinct values. A column with few of them becomes codes into sorted values; one with
-/// many leaves the table (after the first segment, or when the table grows too large) and becomes pages, tokens or raw text,
-/// whose segments are final as soon as the second one has come.
+/// Every value first enters a table of distinct values. A column with few distinct values becomes codes into sorted values. A column with many
+/// leaves the table (after the first segment, or when the table grows too large) and becomes pages, symbol-table codes or raw text; the streams of
+/// its segments are final as soon as the second segment has been added.
 package final class TextGroupEncoder {
     private let profile: Profile
-    /// Strings are asked for one by one, in no order: a key's.
+    /// Whether strings are read individually, in no order, as those of keys are.
     private let isLookedUp: Bool
     private var table: ValueTable? = ValueTable()
-    /// Segments as codes into `table`, while there is one.
+    /// The segments as codes into `table`, as long as there is a table.
     private var coded: [CodedSegment] = []
-    /// The first segment, once the table is left and until the second one comes.
+    /// The first segment, between leaving the table and the arrival of the second segment.
     private var held: Text?
     private var coder: TextCoder?
     private var ready: [(Int, [UInt8])] = []
@@ -21,7 +21,7 @@ package final class TextGroupEncoder {
     private var rows = 0
     private var rawBytes = 0
 
-    /// Bytes that a table may hold before the column leaves it.
+    /// The size of the table in bytes at which the column leaves it.
     static let tableBudget = 32 << 20
 
     package init(profile: Profile, isLookedUp: Bool = false) {
@@ -29,13 +29,13 @@ package final class TextGroupEncoder {
         self.isLookedUp = isLookedUp
     }
 
-    /// Memory held, so that the caller can end the group early.
+    /// The memory in use in bytes; callers can end the group early to limit it.
     package var bufferedBytes: Int {
         (table?.bufferedBytes ?? 0) + coded.reduce(0) { $0 + $1.bufferedBytes } + (held.map { $0.bytes.count + $0.count * 8 } ?? 0)
             + ready.reduce(0) { $0 + $1.1.count }
     }
 
-    /// Adds one segment. The content of slots that are not present is of no account.
+    /// Adds one segment. The contents of slots without a value are ignored.
     package func add(_ text: Text, present: Bits?) {
         segmentCount += 1
         rows += text.count
@@ -52,14 +52,14 @@ package final class TextGroupEncoder {
         }
     }
 
-    /// Segments whose bytes are final, each once, as (index within the group, bytes).
+    /// Returns the segments whose bytes are final, each exactly once, as (index within the group, bytes).
     package func takeReady() -> [(Int, [UInt8])] {
         defer { ready = [] }
         return ready
     }
 
-    /// Ends the group: the blobs that streams refer to as shared 0, 1, …, and the segments not taken yet. A group of one segment
-    /// shares nothing.
+    /// Ends the group. Returns the blobs that streams refer to as shared 0, 1, …, and the segments that `takeReady` has not returned yet. A group of
+    /// one segment shares no blob.
     package func finish() -> (shared: [SharedBlob], rest: [(Int, [UInt8])]) {
         if let table {
             let (shared, streams) = finishCoded(table)
@@ -111,11 +111,11 @@ package final class TextGroupEncoder {
         return (inline ? [] : [SharedBlob(kind: .values, bytes: dictionary.blob)], streams)
     }
 
-    /// The group without a dictionary, if that is clearly smaller than `limit`.
+    /// Encodes the group without a dictionary; returns nil unless that is at least a tenth smaller than `limit`.
     private func encodeUncoded(_ table: ValueTable, below limit: Int) -> (shared: [SharedBlob], streams: [[UInt8]])? {
-        // Coded text scans and filters faster: leave it only for a clear gain, and do not try where none can be.
+        // Dictionary codes scan and filter faster, so they are given up only for a clear gain; no trial is made where no gain is possible.
         guard limit * 8 > rawBytes, let first = coded.first?.text(table) else { return nil }
-        // Training wins a third at most: a plain trial shows whether it is worth the time.
+        // Training saves at most a third, so a trial without training shows whether it is worth the time.
         let quick = PageTrial(first, segments: coded.count, profile: profile)
         guard quick.bytes * Double(rawBytes) < Double(limit) * 1.5 * Double(max(first.bytes.count, 1)) else { return nil }
         let inline = coded.count == 1
@@ -127,12 +127,13 @@ package final class TextGroupEncoder {
     }
 }
 
-/// One segment as numbers of a table, in the narrowest of 8, 16 and 32 bits; as runs, where few rows differ from the one before (or have a value at all).
+/// One segment as value numbers of a table, in the narrowest of 8, 16 and 32 bits; as runs if few rows differ from the previous one or few rows
+/// have a value.
 struct CodedSegment {
     private enum Codes { case bytes([UInt8]), shorts([UInt16]), words([UInt32]), runs([Run]) }
-    /// A code, and the row after its last.
+    /// A code, and the row after the run's last row.
     private struct Run { var code: UInt32, end: UInt32 }
-    /// Runs have this many rows on average, at least.
+    /// The minimum average number of rows per run.
     private static let minimumRun = 64
     private let codes: Codes
     let present: Bits?
@@ -169,7 +170,7 @@ struct CodedSegment {
         }
     }
 
-    /// The codes after `map`.
+    /// Returns the codes, each replaced by its entry in `map`.
     func mapped(_ map: [UInt32]) -> [Int64] {
         switch codes {
         case .bytes(let codes): return codes.map { Int64(map[Int($0)]) }
@@ -183,7 +184,7 @@ struct CodedSegment {
         }
     }
 
-    /// The strings again; slots that are not present are empty.
+    /// Returns the strings; slots without a value are empty.
     func text(_ table: ValueTable) -> Text {
         var text = Text()
         text.offsets.reserveCapacity(count + 1)

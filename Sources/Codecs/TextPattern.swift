@@ -1,23 +1,23 @@
 import Synchronization
 
-/// What is asked of strings by their bytes, in a form that can be asked of them as they are stored: pieces that occur one after the other, the first
-/// one perhaps at the beginning, the last one perhaps at the end. Equality is one piece at both.
+/// A pattern of bytes that strings are tested for, in a form that can be tested on symbol-table codes: pieces that occur one after the other, the
+/// first one optionally at the beginning, the last one optionally at the end. Equality is one piece at both.
 package final class TextPattern: Sendable {
     let pieces: [[UInt8]]
     let isAtStart: Bool
     let isAtEnd: Bool
-    /// The answer holds for text whose upper and lower case, or marks, are left out of account: such text is told for ASCII alone.
+    /// Whether matching ignores case or diacritical marks by Unicode folding. Such patterns decide ASCII text only; other text is left undecided.
     let isFolded: Bool
-    /// Letters are compared as small ones.
+    /// Whether ASCII letters are compared as lower-case letters.
     let ignoresCase: Bool
-    /// For the tables met last.
+    /// The automata of the tables that were searched last.
     private let automata = Mutex<[(table: TrainedText, automaton: TokenAutomaton)]>([])
 
-    /// Patterns of more bytes are left to those who look at strings.
+    /// The maximum total length of the pieces in bytes. Longer patterns must be tested on decoded strings.
     static let longest = 96
     private static let remembered = 16
 
-    /// Nil: not a pattern that can be asked so. Of folded patterns the pieces are folded.
+    /// Returns nil if the pattern cannot be tested in this form. The pieces of a folded pattern must already be folded.
     package init?(pieces: [[UInt8]], isAtStart: Bool, isAtEnd: Bool, ignoresCase: Bool = false, isFolded: Bool = false) {
         let isWhole = pieces.count == 1 && isAtStart && isAtEnd
         guard !pieces.isEmpty, isWhole || !pieces.contains([]), pieces.reduce(0, { $0 + $1.count }) <= Self.longest else { return nil }
@@ -29,7 +29,7 @@ package final class TextPattern: Sendable {
         self.isFolded = isFolded
     }
 
-    /// How to run it over codes of a table.
+    /// Returns the automaton for codes of a table, and keeps the 16 built last.
     func automaton(_ table: TrainedText, _ tokens: TokenTable) -> TokenAutomaton {
         automata.withLock { known in
             if let place = known.firstIndex(where: { $0.table === table }) { return known[place].automaton }
@@ -41,20 +41,20 @@ package final class TextPattern: Sendable {
     }
 }
 
-/// A pattern as states that bytes lead from one to the other: state s knows the first s bytes of all pieces, end to end.
+/// A pattern as a finite automaton over bytes. In state s, the first s bytes of all pieces, end to end, have been matched.
 struct ByteAutomaton {
-    /// By state and byte.
+    /// The transitions, by state and byte.
     private(set) var next: [UInt8]
-    /// Where each piece begins.
+    /// The state in which each piece begins.
     private(set) var bases: [Int]
-    /// All pieces are there; with a piece at the end only if no byte comes after.
+    /// All pieces were found. If the last piece must be at the end, further bytes leave this state.
     let accepting: Int
-    /// Nothing leads out of it, to the right answer.
+    /// A final state: the string cannot match any more.
     let refusing: Int
-    /// Nothing leads out of it: what the answer is cannot be told here.
+    /// A final state: the automaton cannot decide the string.
     let unsure: Int
     var stateCount: Int { unsure + 1 }
-    /// No byte changes the state.
+    /// Whether no byte leaves the state.
     private(set) var isFinal: [Bool]
 
     init(_ pattern: TextPattern) {
@@ -79,15 +79,15 @@ struct ByteAutomaton {
         }
         for state in 0...total where !isFinal[state] {
             if pattern.ignoresCase { for byte in 65..<91 { next[state << 8 | byte] = next[state << 8 | byte | 32] } }
-            // What is folded away, or becomes an ASCII letter, is beyond one byte.
+            // One byte is not enough to tell whether a character is folded away or becomes an ASCII letter.
             if pattern.isFolded { for byte in 128..<256 { next[state << 8 | byte] = UInt8(unsure) } }
         }
     }
 
-    /// The states within a piece. `isFixed`: it stands here or nowhere. `goesOn`: found is not enough, it may stand further on.
+    /// Fills the states of one piece. `isFixed`: the piece must be exactly here. `goesOn`: after a match, the search for a later match continues.
     private mutating func fill(_ piece: [UInt8], _ base: Int, isFixed: Bool, goesOn: Bool) {
         let away = isFixed ? refusing : base
-        // Where the piece stands if its first byte is left out: what to fall back to.
+        // The state after the piece's bytes so far without their first one, as in Knuth–Morris–Pratt.
         var fallback = base
         for k in 0..<(piece.count + (goesOn ? 1 : 0)) {
             let state = base + k

@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// Strings as they are.
+/// Reads strings that are stored uncompressed.
 ///
 ///     0x64 · size varint + lengths stream · bytes
 final class RawTextReader: Sendable {
@@ -8,12 +8,12 @@ final class RawTextReader: Sendable {
     private let bytes: FixedBytes
     private let memory: MemoryScope
 
-    /// `reader` stands behind the encoding's id.
+    /// `reader` is positioned after the id of the encoding.
     init(_ reader: inout ByteReader, count: Int, memory: MemoryScope) throws(Damage) {
         self.memory = memory
         lengths = try LengthsReader(try reader.readLengthPrefixed(), count: count)
         bytes = FixedBytes(try reader.read(count: reader.remaining))
-        guard lengths.total == bytes.buffer.count else { throw Damage("raw text has another size") }
+        guard lengths.total == bytes.buffer.count else { throw Damage("the size of raw text does not match its lengths") }
     }
 
     static func encode(_ text: Text, profile: Profile) -> [UInt8] {

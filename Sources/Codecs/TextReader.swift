@@ -1,12 +1,12 @@
 import FirnBytes
 import Synchronization
 
-/// Reads one segment's stream of a text column. The bytes and the shared blobs' bytes must outlive it. Any thread may use it.
+/// Reads one segment's stream of a text column. The bytes and those of the shared blobs must outlive the reader. Thread-safe.
 ///
-/// What it gives is exactly what was encoded for every row that is present. Rows that are not present are "don't care": codecs
-/// that store nothing for them give some string of the column or an empty one. Pass `present` to have them come out empty.
+/// Strings of rows that have a value are returned exactly as they were encoded. Strings of other rows are undefined: some string of the column or
+/// an empty one. Pass `present` to `decode` to get empty strings for them.
 package final class TextReader: Sendable {
-    /// How many strings the stream holds.
+    /// The number of strings in the stream.
     package let count: Int
     private let form: Form
     private let memory: MemoryScope
@@ -19,8 +19,8 @@ package final class TextReader: Sendable {
         case raw(RawTextReader)
     }
 
-    /// `shared` are the group's shared blobs in the order in which `TextGroupEncoder.finish` gave them.
-    /// `memory` is charged with what is unpacked, and with what is decoded into texts.
+    /// Opens a stream. `shared` are the shared blobs of the group, in the order of `TextGroupEncoder.finish`.
+    /// `memory` is charged with what is decompressed and with decoded texts.
     package init(_ bytes: UnsafeRawBufferPointer, count: Int, shared: [SharedText], memory: MemoryScope = .unlimited) throws(Damage) {
         guard count >= 0, count < 1 << 40 else { throw Damage("too many strings") }
         self.count = count
@@ -42,7 +42,7 @@ package final class TextReader: Sendable {
         }
     }
 
-    /// The encoding in words, for people.
+    /// The encoding, as `firn info` prints it.
     package var encodingName: String {
         switch form {
         case .constant: "constant"
@@ -53,8 +53,8 @@ package final class TextReader: Sendable {
         }
     }
 
-    /// Replaces the contents of `text` by the strings of one vector: `min(1024, count - 1024 · vector)` of them.
-    /// `present`, if given, holds a bit for each of them; strings whose bit is clear come out empty.
+    /// Replaces the contents of `text` with the strings of one vector: `min(1024, count - 1024 · vector)` strings.
+    /// `present`, if given, holds one bit for each of them; strings whose bit is clear become empty.
     package func decode(vector: Int, present: UnsafePointer<UInt64>? = nil, into text: inout Text) throws(Damage) {
         let n = size(ofVector: vector)
         guard n > 0 else {
@@ -75,15 +75,16 @@ package final class TextReader: Sendable {
         if let present { text.blank(unless: present) }
     }
 
-    /// Writes 16 words, a bit a string: whether it passes; bits past the end are zero. False, and nothing that counts in `out`: decode, and look.
+    /// Tests the strings of a vector on their stored form: writes 16 words with one bit for each string, set if it matches; bits past the end are zero.
+    /// Returns false, with undefined contents of `out`, if the caller must decode the strings and test them.
     package func search(_ pattern: TextPattern, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> Bool {
         guard case .tokens(let reader) = form, size(ofVector: vector) > 0 else { return false }
         return try reader.search(pattern, vector: vector, into: out)
     }
 
-    /// Calls `body` with one string, which is valid during the call only. Unpacks at most one page.
+    /// Calls `body` with one string, which is valid only during the call. Decompresses at most one page.
     package func withValue<R>(at row: Int, _ body: (UnsafeRawBufferPointer) -> R) throws(Damage) -> R {
-        precondition(row >= 0 && row < count, "ask for a row below the stream's count")
+        precondition(row >= 0 && row < count, "the row must be less than the stream's count")
         switch form {
         case .constant(let value): return value.text.withBytes(0, body)
         case .dictionary(let reader): return try reader.withValue(at: row, body)
@@ -93,7 +94,7 @@ package final class TextReader: Sendable {
         }
     }
 
-    /// For dictionary-coded streams the values that codes count, sorted by bytes and distinct; nil for others.
+    /// The values that codes index, sorted by bytes and distinct, if the stream is constant or dictionary-coded; otherwise nil.
     package var values: Text? {
         get throws(Damage) {
             switch form {
@@ -104,30 +105,30 @@ package final class TextReader: Sendable {
         }
     }
 
-    /// The codes of one vector into `values`, each in its bounds; room for 1,024. Only where `values` is not nil.
+    /// Writes the codes of one vector, indexes into `values`. `codes` must have space for 1,024. May be called only if `values` is not nil.
     package func decodeCodes(vector: Int, into codes: UnsafeMutablePointer<Int64>) throws(Damage) {
         switch form {
         case .constant: codes.update(repeating: 0, count: size(ofVector: vector))
         case .dictionary(let reader):
             guard size(ofVector: vector) > 0 else { return }
             try reader.decodeCodes(vector: vector, into: codes, valueCount: try reader.values().text.count)
-        default: preconditionFailure("ask for codes only where the reader has values")
+        default: preconditionFailure("codes exist only if the reader has values")
         }
     }
 
-    /// The codes of dictionary-coded streams.
+    /// The codes if the stream is dictionary-coded.
     var codes: WordsReader? {
         if case .dictionary(let reader) = form { reader.codes } else { nil }
     }
 
     private func size(ofVector vector: Int) -> Int {
-        precondition(vector >= 0 && vector < max(1, (count + 1023) >> 10), "ask for a vector below the stream's count / 1024")
+        precondition(vector >= 0 && vector < max(1, (count + 1023) >> 10), "the vector must be less than the stream's count / 1024, rounded up")
         return min(1024, count - vector << 10)
     }
 }
 
 extension Text {
-    /// Makes the strings whose bit is clear empty.
+    /// Replaces the strings whose bit is clear with empty ones.
     mutating func blank(unless present: UnsafePointer<UInt64>) {
         let n = count
         guard (0..<n).contains(where: { present[$0 >> 6] >> UInt64($0 & 63) & 1 == 0 && length($0) > 0 }) else { return }

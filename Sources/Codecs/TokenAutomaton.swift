@@ -1,12 +1,12 @@
-/// A pattern as states that tokens lead from one to the other: what `ByteAutomaton` is for bytes, so that strings are searched without
-/// being put together.
+/// A pattern as a finite automaton over symbol codes, derived from the automaton over bytes (`ByteAutomaton`), so that strings are searched without
+/// being decoded.
 struct TokenAutomaton: Sendable {
-    /// By state and code: 4,096 of each.
+    /// The transitions, by state and code: 4,096 codes for each state.
     private let next: [UInt8]
     private let isFinal: [Bool]
     let accepting: UInt8
     let unsure: UInt8
-    /// Where codes without a token lead.
+    /// The state after a code that has no symbol.
     let broken: UInt8
 
     init(_ bytes: ByteAutomaton, _ tokens: TokenTable) {
@@ -23,7 +23,7 @@ struct TokenAutomaton: Sendable {
     }
 
     private static func fill(_ next: UnsafeMutablePointer<UInt8>, _ bytes: ByteAutomaton, _ tokens: TokenTable) {
-        // Through which states each token leads from the beginning of the piece at hand.
+        // The states through which each symbol leads from the beginning of the current piece.
         var paths = [SIMD16<UInt8>](repeating: SIMD16(repeating: 0), count: tokens.count), base = 0
         paths.withUnsafeMutableBytes { paths in
             tokens.slots.withUnsafeBytes { slots in
@@ -44,7 +44,7 @@ struct TokenAutomaton: Sendable {
                                 if isBase {
                                     paths[i] = UInt8(truncatingIfNeeded: at)
                                 } else if at == Int(paths[i]) {
-                                    // From here on it goes as from the piece's beginning.
+                                    // From here on the path is the same as from the beginning of the piece.
                                     at = Int(next[base << 12 | code])
                                     break
                                 }
@@ -62,8 +62,8 @@ struct TokenAutomaton: Sendable {
         }
     }
 
-    /// Whether every string of a vector passes, as bits in 16 words. `starts`: where the codes of each begin, and the end; in bounds.
-    /// False: of one of them it cannot be told, or (then `isBroken`) a code has no token.
+    /// Tests every string of a vector; writes the results as bits of 16 words. `starts` are the positions of the first code of each string, and the
+    /// end, all within bounds. Returns false if the automaton cannot decide some string, or if a code has no symbol (then `isBroken` is set).
     func search(_ codes: UnsafeRawPointer, _ starts: UnsafePointer<Int>, _ count: Int, isAtStart: Bool, into out: UnsafeMutablePointer<UInt64>,
                 isBroken: inout Bool) -> Bool {
         next.withUnsafeBufferPointer { next in
@@ -82,7 +82,7 @@ struct TokenAutomaton: Sendable {
                         room.initialize(repeating: 0xFF)
                         for row in 0..<count where starts[row] < starts[count] { states[starts[row]] = 0 }
                         Self.follow(next.baseAddress!, codes, starts, count, states)
-                        // A string without codes ends where it began.
+                        // A string without codes ends in the initial state.
                         Bitwise.each(count, into: out) { row in
                             let state = starts[row] == starts[row &+ 1] ? 0 : states[starts[row &+ 1] &- 1]
                             worst = max(worst, state)
@@ -96,7 +96,7 @@ struct TokenAutomaton: Sendable {
         }
     }
 
-    /// The state in which a string ends, or in which it must end.
+    /// Returns the state in which a string ends, or the final state that it enters first.
     @inline(__always)
     private static func follow(_ next: UnsafePointer<UInt8>, _ isFinal: UnsafeBufferPointer<Bool>, _ codes: UnsafeRawPointer, _ start: Int, _ end: Int) -> UInt8 {
         var state = 0, i = start
@@ -108,11 +108,11 @@ struct TokenAutomaton: Sendable {
         return UInt8(truncatingIfNeeded: state)
     }
 
-    /// The state behind every code. `states` holds 0 where a string begins and 255 elsewhere, and receives them. Strings are independent of each
-    /// other: four runs of them are followed at once, since each step waits for the one before it.
+    /// Writes the state after every code. On entry, `states` holds 0 where a string begins and 255 elsewhere. Strings are independent of each other,
+    /// so four ranges of strings are processed in parallel: within one range, each step depends on the one before it.
     private static func follow(_ next: UnsafePointer<UInt8>, _ codes: UnsafeRawPointer, _ starts: UnsafePointer<Int>, _ count: Int, _ states: UnsafeMutablePointer<UInt8>) {
         let stops = (starts[count >> 2], starts[count >> 1], starts[(3 &* count) >> 2], starts[count])
-        // Where each run begins, at an even code: what stands before that is followed up to there.
+        // Each range begins at an even code; a code before it is processed first.
         var at = (starts[0], starts[count >> 2], starts[count >> 1], starts[(3 &* count) >> 2])
         var state = (0, 0, 0, 0)
         state.0 = step(next, codes, states, &at.0, stops.0, 0, until: at.0 &+ at.0 & 1)
@@ -148,7 +148,7 @@ struct TokenAutomaton: Sendable {
         _ = step(next, codes, states, &at.3, stops.3, state.3, until: stops.3)
     }
 
-    /// Goes on one by one from `at` to `until`, or `end` before that.
+    /// Processes codes one by one from `at` to `until` or `end`, whichever is first.
     private static func step(_ next: UnsafePointer<UInt8>, _ codes: UnsafeRawPointer, _ states: UnsafeMutablePointer<UInt8>, _ at: inout Int, _ end: Int,
                              _ before: Int, until: Int) -> Int {
         var state = before
@@ -164,14 +164,14 @@ struct TokenAutomaton: Sendable {
     private static func even(_ place: UnsafeRawPointer) -> Int { Int(UInt16(littleEndian: place.loadUnaligned(as: UInt16.self)) & 0xFFF) }
     @inline(__always)
     private static func odd(_ place: UnsafeRawPointer) -> Int { Int(UInt16(littleEndian: place.loadUnaligned(fromByteOffset: 1, as: UInt16.self)) >> 4) }
-    /// Code i.
+    /// Returns code i.
     @inline(__always)
     private static func code(_ codes: UnsafeRawPointer, _ i: Int) -> Int {
         i & 1 == 0 ? even(codes + i >> 1 &* 3) : odd(codes + i >> 1 &* 3)
     }
 }
 
-/// Sixteen words of bits, a row each.
+/// Fills 16 words with one bit for each row.
 enum Bitwise {
     @inline(__always)
     static func each(_ count: Int, into out: UnsafeMutablePointer<UInt64>, _ body: (Int) -> Bool) {

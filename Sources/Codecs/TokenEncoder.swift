@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// Encodes segments as 12-bit codes of tokens (`TokenReader` has the layout).
+/// Encodes segments as 12-bit codes into a symbol table. `TokenReader` describes the layout.
 struct TokenEncoder {
     private let matcher: TokenMatcher
 
@@ -13,7 +13,7 @@ struct TokenEncoder {
         var out = ByteWriter(reserving: codes.count * 3 / 2 + text.count)
         out.append(TextEncoding.tokens.rawValue)
         switch training {
-        case .none: preconditionFailure("token text needs its table")
+        case .none: preconditionFailure("symbol-table text needs its table")
         case .inline(let blob):
             out.append(UInt8(2))
             out.append(lengthPrefixed: blob)
@@ -21,7 +21,7 @@ struct TokenEncoder {
             out.append(UInt8(4))
             out.append(UInt8(index))
         }
-        // Where tokens begin is asked for before anything else: it is entropy-coded only where room is all that counts.
+        // Readers need the starts before anything else, so they are entropy-coded only in the profile that minimizes size.
         let tier = profile == .small ? profile : Profile.fast
         out.append(lengthPrefixed: starts.withUnsafeBufferPointer { LengthsEncoder.encode($0, profile: tier) })
         var i = 0
@@ -38,7 +38,7 @@ struct TokenEncoder {
         return out.bytes
     }
 
-    /// Where the tokens of each string begin (count + 1 offsets), and all tokens.
+    /// Returns where the codes of each string begin (count + 1 offsets), and all codes.
     private func tokens(_ text: Text) -> (starts: [Int], codes: [UInt16]) {
         var starts = [0], total = 0
         starts.reserveCapacity(text.count + 1)
@@ -58,7 +58,7 @@ struct TokenEncoder {
         return (starts, codes)
     }
 
-    /// How many tokens some rows take.
+    /// Returns the number of codes that some rows take.
     func tokenCount(_ text: Text, rows: [Range<Int>]) -> Int {
         var total = 0
         let padded = text.bytes + [UInt8](repeating: 0, count: 16)

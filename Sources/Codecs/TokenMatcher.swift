@@ -1,9 +1,9 @@
 import FirnBytes
 
-/// Finds the longest token that a string begins with.
+/// Finds the longest symbol that a string begins with.
 ///
-/// Tokens of two bytes and more stand in one open-addressing table under (length, bytes); a filter under the first bytes says which
-/// lengths can occur at all, so that few probes are made. Single bytes are always tokens 0 … 255.
+/// Symbols of two bytes or more are in one open-addressing table, by length and bytes. A filter over the first bytes returns the lengths that can
+/// occur at all, so few probes are needed. Single bytes are always symbols 0 … 255.
 struct TokenMatcher {
     private struct Entry {
         var low: UInt64 = 0, high: UInt64 = 0
@@ -11,9 +11,9 @@ struct TokenMatcher {
         var code: UInt16 = 0
     }
     private var entries: [Entry]
-    /// Lengths (bit L - 1) of tokens of four bytes and more, under a hash of the first four bytes.
+    /// The lengths (bit L - 1) of the symbols of four bytes or more, by a hash of the first four bytes.
     private var longFilter: [UInt16]
-    /// Lengths two and three, under the first two bytes.
+    /// The lengths two and three, by the first two bytes.
     private var shortFilter: [UInt8]
     let table: TokenTable
 
@@ -51,7 +51,7 @@ struct TokenMatcher {
         return Int(truncatingIfNeeded: hash >> (64 &- slotBits))
     }
 
-    /// Calls `body` with the code of every token of the string at `start ..< end`; sixteen bytes behind `end` must be readable.
+    /// Calls `body` with each code of the string at `start ..< end`. Sixteen bytes after `end` must be readable.
     @inline(__always)
     func parse(_ bytes: UnsafeRawPointer, _ start: Int, _ end: Int, _ body: (Int) -> Void) {
         entries.withUnsafeBufferPointer { entries in

@@ -1,33 +1,33 @@
 import FirnBytes
 import Synchronization
 
-/// Reads strings of 12-bit codes of tokens.
+/// Reads strings that are stored as 12-bit codes into a symbol table.
 ///
-///     0x63 · flags u8 (2 tokens inline, 4 shared) · index u8 if shared, size varint + `TrainedText` if inline
-///     · size varint + lengths stream (tokens of each string) · codes, two in three bytes (low bits first)
+///     0x63 · flags u8 (2 table inline, 4 table shared) · index u8 if shared, size varint + `TrainedText` if inline
+///     · size varint + lengths stream (codes of each string) · codes, two in three bytes (low bits first)
 final class TokenReader: Sendable {
     private let source: SharedText
     private let lengths: LengthsReader
     private let codes: FixedBytes
     private let memory: MemoryScope
-    /// What the source holds, once it was asked for.
+    /// The opened source, after its first use.
     private let known = Mutex<TrainedText?>(nil)
 
-    /// `reader` stands behind the encoding's id.
+    /// `reader` is positioned after the id of the encoding.
     init(_ reader: inout ByteReader, count: Int, shared: [SharedText], memory: MemoryScope) throws(Damage) {
         self.memory = memory
         switch try reader.read(UInt8.self) {
         case 2: source = try SharedText(kind: .trained, bytes: try reader.readLengthPrefixed())
         case 4:
             let index = Int(try reader.read(UInt8.self))
-            guard index < shared.count else { throw Damage("text refers to a shared blob that is not there", at: reader.position) }
+            guard index < shared.count else { throw Damage("text refers to a shared blob that does not exist", at: reader.position) }
             source = shared[index]
-        default: throw Damage("unknown flags of token text", at: reader.position)
+        default: throw Damage("unknown flags of symbol-table text", at: reader.position)
         }
         lengths = try LengthsReader(try reader.readLengthPrefixed(), count: count)
         codes = FixedBytes(try reader.read(count: reader.remaining))
         guard lengths.total >= 0, lengths.total <= codes.buffer.count, (lengths.total &* 3 &+ 1) >> 1 == codes.buffer.count else {
-            throw Damage("token text has another size")
+            throw Damage("the size of symbol-table text does not match its lengths")
         }
     }
 
@@ -41,11 +41,11 @@ final class TokenReader: Sendable {
     }
 
     private func tokens() throws(Damage) -> TokenTable {
-        guard case .tokens(let tokens) = try trained().form else { throw Damage("token text refers to a zstd dictionary") }
+        guard case .tokens(let tokens) = try trained().form else { throw Damage("symbol-table text refers to a zstd dictionary") }
         return tokens
     }
 
-    /// As `TextReader.search`.
+    /// Implements `TextReader.search`.
     func search(_ pattern: TextPattern, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> Bool {
         let automaton = pattern.automaton(try trained(), try tokens()), n = min(1024, lengths.count &- vector << 10)
         let starts = UnsafeMutablePointer<Int>.allocate(capacity: 1025)
@@ -58,19 +58,19 @@ final class TokenReader: Sendable {
         }
         var isBroken = false
         let isTold = automaton.search(base, starts, n, isAtStart: pattern.isAtStart, into: out, isBroken: &isBroken)
-        if isBroken { throw Damage("a code has no token") }
+        if isBroken { throw Damage("a code is not in the symbol table") }
         return isTold
     }
 
-    /// Code i; `i` must be below the total of the lengths.
+    /// Returns code i; `i` must be below the total of the lengths.
     @inline(__always)
     private static func code(_ codes: UnsafeRawBufferPointer, _ i: Int) -> Int {
         let at = (i &* 3) >> 1
         return i & 1 == 0 ? Int(codes[at]) | Int(codes[at &+ 1] & 15) << 8 : Int(codes[at] >> 4) | Int(codes[at &+ 1]) << 4
     }
 
-    /// The bytes of codes `range` to `out`, which has 16 bytes more than 16 for each code. Returns where they end, or nil for a
-    /// code without a token.
+    /// Writes the bytes of the codes in `range` to `out`, which must have 16 bytes for each code and 16 more. Returns the end of the bytes, or nil if a
+    /// code is not in the table.
     @inline(__always)
     private static func unpack(_ codes: UnsafeRawBufferPointer, _ range: Range<Int>, _ slots: UnsafeBufferPointer<SIMD16<UInt8>>,
                                _ sizes: UnsafeBufferPointer<UInt8>, _ out: UnsafeMutableRawPointer, at start: Int) -> Int? {
@@ -112,7 +112,7 @@ final class TokenReader: Sendable {
         }
         guard let end else {
             text.removeAll()
-            throw Damage("a code has no token")
+            throw Damage("a code is not in the symbol table")
         }
         text.bytes.removeLast(text.bytes.count &- end)
     }
@@ -121,14 +121,14 @@ final class TokenReader: Sendable {
         let tokens = try tokens()
         let range = try lengths.range(at: row)
         guard range.lowerBound >= 0, range.upperBound <= lengths.total else { throw Damage("a string lies outside the stream") }
-        // On the stack where it is short, as nearly always.
+        // On the stack if it is short, as it nearly always is.
         let result = withUnsafeTemporaryAllocation(byteCount: range.count &* 16 &+ 16, alignment: 16) { room -> R? in
             let end = tokens.slots.withUnsafeBufferPointer { slots in
                 tokens.lengths.withUnsafeBufferPointer { sizes in Self.unpack(codes.buffer, range, slots, sizes, room.baseAddress!, at: 0) }
             }
             return end.map { body(UnsafeRawBufferPointer(start: room.baseAddress, count: $0)) }
         }
-        guard let result else { throw Damage("a code has no token") }
+        guard let result else { throw Damage("a code is not in the symbol table") }
         return result
     }
 }

@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// Up to 4,096 tokens of 1 … 16 bytes, in slots of 16 bytes so that a token is copied with one store.
+/// Up to 4,096 symbols of 1 … 16 bytes, in slots of 16 bytes so that a symbol is copied with one store.
 ///
 ///     count u16 · count × length u8 · bytes
 struct TokenTable: Sendable {
@@ -10,7 +10,7 @@ struct TokenTable: Sendable {
     var count: Int { lengths.count }
 
     init(_ tokens: [[UInt8]]) {
-        precondition(tokens.count <= Self.limit && tokens.allSatisfy { (1...16).contains($0.count) }, "tokens have 1 to 16 bytes, and there are at most 4096")
+        precondition(tokens.count <= Self.limit && tokens.allSatisfy { (1...16).contains($0.count) }, "symbols must have 1 to 16 bytes, at most 4096 symbols")
         lengths = tokens.map { UInt8($0.count) }
         slots = tokens.map { token in
             var slot = SIMD16<UInt8>(repeating: 0)
@@ -22,14 +22,14 @@ struct TokenTable: Sendable {
     init(_ bytes: UnsafeRawBufferPointer) throws(Damage) {
         var reader = ByteReader(bytes)
         let count = Int(try reader.read(UInt16.self))
-        guard count <= Self.limit else { throw Damage("too many tokens") }
+        guard count <= Self.limit else { throw Damage("symbol table has too many symbols") }
         let sizes = try reader.read(count: count)
         var tokens: [[UInt8]] = []
         for size in sizes {
-            guard size >= 1, size <= 16 else { throw Damage("token of another length than 1 to 16 bytes") }
+            guard size >= 1, size <= 16 else { throw Damage("symbol is not 1 to 16 bytes long") }
             tokens.append(Array(try reader.read(count: Int(size))))
         }
-        guard reader.isAtEnd else { throw Damage("tokens are followed by other bytes", at: reader.position) }
+        guard reader.isAtEnd else { throw Damage("symbol table is followed by other bytes", at: reader.position) }
         self.init(tokens)
     }
 

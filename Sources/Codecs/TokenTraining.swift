@@ -1,8 +1,8 @@
 import FirnBytes
 
-/// Learns a table of tokens from a sample, after the pair merging of OnPair (arXiv 2508.02280) and the rounds of FSST (VLDB 2020):
-/// parse the sample with the tokens so far, count tokens and neighbouring pairs, keep what covers most, and begin again.
-/// The table that parses the sample into the fewest tokens wins.
+/// Learns a symbol table from a sample, with the pair merging of OnPair (arXiv 2508.02280) and the rounds of FSST (VLDB 2020): each round parses the
+/// sample with the current symbols, counts symbols and adjacent pairs, and keeps those that cover the most bytes.
+/// The result is the table that parses the sample into the fewest codes.
 struct TokenTraining {
     private var text: [UInt8] = []
     private var ends: [Int] = []
@@ -10,7 +10,7 @@ struct TokenTraining {
     static let sampleBytes = 512 << 10
     static let rounds = 10
 
-    /// `rows`: the strings to learn from.
+    /// `rows` are the strings to learn from.
     init(_ source: Text, rows: [Range<Int>]) {
         for range in rows {
             for row in range {
@@ -22,12 +22,12 @@ struct TokenTraining {
         text.append(contentsOf: repeatElement(0, count: 16))
     }
 
-    /// The table; nil as soon as it shows that the sample will take more than `limit` bits a byte.
+    /// Returns the table, or nil as soon as the sample is known to take more than `limit` bits for each byte.
     func learn(limit: Double) -> TokenTable? {
         var table = TokenTable((0...255).map { [UInt8($0)] })
         var best = (table: table, tokens: Int.max)
         for round in 0..<Self.rounds {
-            // The first rounds learn what is frequent everywhere: a part of the sample shows it.
+            // The first rounds learn what is frequent everywhere, for which a part of the sample is sufficient.
             let strings = round < 3 ? ends.prefix((ends.count + 3) / 4) : ends[...]
             var counts = PairCounts(tokens: strings.last ?? 0)
             let tokens = count(table, strings, &counts)
@@ -65,11 +65,11 @@ struct TokenTraining {
         var words: SIMD2<UInt64>
         var length: Int
         var count: Int
-        /// Bytes covered, with a little more for what is frequent: greedy parsing cuts long tokens short.
+        /// Bytes covered, with a bonus for frequent symbols, because greedy parsing often skips long ones.
         var gain: Int { count * (length + 1) }
     }
 
-    /// The single bytes and what covers most of the sample.
+    /// Returns the table of all single bytes and the candidates that cover the most bytes of the sample.
     private func select(_ table: TokenTable, _ counts: PairCounts) -> TokenTable {
         var candidates: [Candidate] = []
         for code in 256..<max(256, table.count) where counts.singles[code] > 1 {
@@ -94,7 +94,7 @@ struct TokenTraining {
         return SIMD2(UInt64(truncatingIfNeeded: both), UInt64(truncatingIfNeeded: both >> 64))
     }
 
-    /// One candidate for each string: pairs may meet in the same bytes.
+    /// Merges candidates with equal bytes, which different pairs can produce.
     private func merged(_ candidates: [Candidate]) -> [Candidate] {
         let sorted = candidates.sorted {
             $0.words[0] != $1.words[0] ? $0.words[0] < $1.words[0] : $0.words[1] != $1.words[1] ? $0.words[1] < $1.words[1] : $0.length < $1.length
@@ -118,13 +118,13 @@ struct TokenTraining {
     }
 }
 
-/// How often each token and each pair of tokens occurs: an open-addressing table of (pair + 1, count) words.
+/// Counts of symbols and of pairs of symbols; pairs are in an open-addressing table of (pair + 1, count) words.
 private struct PairCounts {
     var singles = [Int](repeating: 0, count: TokenTable.limit)
     var slots: [UInt64]
     private let mask: Int
 
-    /// Room for all pairs of a text of so many tokens.
+    /// Reserves space for all pairs of a text of `tokens` codes.
     init(tokens: Int) {
         var size = 1 << 12
         while size < tokens * 2 { size *= 2 }

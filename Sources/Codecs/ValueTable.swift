@@ -1,9 +1,9 @@
 import FirnBytes
 
-/// Numbers distinct byte strings 0, 1, 2, … in the order in which they first appear.
+/// Assigns the numbers 0, 1, 2, … to distinct byte strings, in the order of their first appearance.
 ///
-/// Open addressing over (hash tag, index) words at a load of at most one half; the strings lie end to end in one arena.
-/// Whole vectors of strings go in at once, so that the loop runs over local copies of the pointers.
+/// Uses open addressing over words of (hash tag, index), at most half full; the strings are stored end to end in one arena.
+/// Strings are inserted a whole text at a time, so that the loop works on local copies of the pointers.
 package final class ValueTable {
     private var slots: UnsafeMutablePointer<UInt64>
     private var mask: Int
@@ -11,11 +11,11 @@ package final class ValueTable {
     private var arenaCapacity: Int
     private var starts: UnsafeMutablePointer<Int>
     private var startsCapacity: Int
-    /// Distinct strings so far.
+    /// The number of distinct strings.
     package private(set) var count = 0
 
     package init() {
-        // Small: a type may have very many columns of text with few values each.
+        // Small, because a type may have very many text columns with few values each.
         mask = 63
         slots = .allocate(capacity: mask + 1)
         slots.initialize(repeating: 0, count: mask + 1)
@@ -32,9 +32,9 @@ package final class ValueTable {
         starts.deallocate()
     }
 
-    /// Bytes of all distinct strings.
+    /// The total size of all distinct strings in bytes.
     package var valueBytes: Int { starts[count] }
-    /// Memory held.
+    /// The memory in use in bytes.
     package var bufferedBytes: Int { arenaCapacity + startsCapacity * 8 + (mask + 1) * 8 }
 
     package func value(_ index: Int) -> UnsafeRawBufferPointer {
@@ -42,8 +42,8 @@ package final class ValueTable {
         return UnsafeRawBufferPointer(start: arena + starts[index], count: starts[index + 1] - starts[index])
     }
 
-    /// The number of every string of `text` into `codes` (room for `text.count`). Slots that are not present get the number of the
-    /// slot before them, so that they cost nothing in runs.
+    /// Writes the number of every string of `text` to `codes`, which must have space for `text.count`. Slots without a value get the number of the
+    /// previous slot, so that they do not interrupt runs.
     package func insert(_ text: Text, present: Bits?, codes: UnsafeMutablePointer<UInt32>) {
         reserveArena(text.bytes.count)
         precondition(count &+ text.count < Int(UInt32.max), "a table numbers at most 2^32 - 2 strings")
@@ -124,7 +124,7 @@ package final class ValueTable {
         }
     }
 
-    /// Multiply-fold over eight bytes at a time; short strings are read as two overlapping words.
+    /// A multiply-fold hash over eight bytes at a time; short strings are read as two overlapping words.
     @inline(__always)
     static func hash(_ value: UnsafeRawBufferPointer) -> UInt64 {
         let n = value.count
@@ -153,7 +153,7 @@ package final class ValueTable {
     @inline(__always)
     private static func word(_ p: UnsafeRawPointer) -> UInt64 { p.loadUnaligned(as: UInt64.self) }
 
-    /// All bytes of a string of 1 … 16 bytes, as two words that may overlap.
+    /// Returns all bytes of a string of 1 … 16 bytes, as two words that may overlap.
     @inline(__always)
     private static func ends(_ p: UnsafeRawPointer, _ n: Int) -> (UInt64, UInt64) {
         if n >= 8 { return (word(p), word(p + (n &- 8))) }
@@ -176,7 +176,7 @@ package final class ValueTable {
         return word(p + (n &- 8)) == word(q + (n &- 8))
     }
 
-    /// The numbers of all values, ordered by their bytes.
+    /// Returns the numbers of all values, in the byte order of the values.
     package func sortedOrder() -> [UInt32] {
         var keyed = [(key: UInt64, index: UInt32)]()
         keyed.reserveCapacity(count)
@@ -187,7 +187,7 @@ package final class ValueTable {
         return keyed.map(\.index)
     }
 
-    /// The first eight bytes as a number that orders as they do, zeros beyond the end.
+    /// Returns the first eight bytes as an integer with the same order; bytes past the end are zeros.
     @inline(__always)
     static func leading(_ value: UnsafeRawBufferPointer) -> UInt64 {
         if value.count >= 8 { return UInt64(bigEndian: word(value.baseAddress!)) }
@@ -196,7 +196,7 @@ package final class ValueTable {
         return key
     }
 
-    /// Bytewise order; a proper prefix comes first.
+    /// Compares bytewise; a proper prefix is less.
     static func precedes(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         let n = min(a.count, b.count)
         var i = 0

@@ -1,17 +1,17 @@
 import FirnBytes
 
-/// What one pass over the values finds: enough for the exact sizes of the first tier.
+/// The statistics of one pass over the values, from which the exact sizes of FOR, PFOR and delta follow.
 struct WordsSurvey {
     var low = Int64.max, high = Int64.min
     var lowStep = Int64.max, highStep = Int64.min
-    /// Positions (but 0) whose value differs from the one before.
+    /// The number of positions (except 0) whose value differs from the previous one.
     var changes = 0
     var packed = PackedPlan(), steps = PackedPlan()
 
     init(_ values: UnsafeBufferPointer<Int64>) {
         packed.vectors.reserveCapacity(values.count / vectorLength &+ 1)
         steps.vectors.reserveCapacity(values.count / vectorLength &+ 1)
-        // The first value has no step: the second one's stands in for it.
+        // The first value has no step, so it gets the step of the second value.
         var before = firstPredecessor(values)
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 130) { counts in
             for first in stride(from: 0, to: values.count, by: vectorLength) {
@@ -55,7 +55,7 @@ struct WordsSurvey {
     }
 }
 
-/// Encodes all values (none absent). `depth` = `nestingLimit` asks for a stream without children.
+/// Encodes all values; none is absent. `depth` = `nestingLimit` requests a stream without nested streams.
 func encodeWords(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: Int) -> [UInt8] {
     guard values.count > 0 else { return [WordsEncoding.empty.rawValue] }
     let survey = WordsSurvey(values)
@@ -86,7 +86,7 @@ func encodeWords(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: 
         let estimate = bitmap &+ survey.changes &* packedSize / values.count
         if estimate < best {
             let candidate = encodeRepeats(values, changes: survey.changes, profile: profile, depth: depth)
-            // Its children may be of the second tier: then it must save as much as that.
+            // The nested streams may use entropy coding; then the result must save as much as entropy coding must.
             if candidate.count < (profile == .fast ? best : best &* (profile == .small ? 85 : secondTierShare(values.count, profile)) / 100) {
                 (winner, best) = (candidate, candidate.count)
             } else if profile == .standard {
@@ -110,16 +110,16 @@ func encodeWords(_ values: UnsafeBufferPointer<Int64>, profile: Profile, depth: 
     }
 }
 
-/// What entropy-coded words must come to, in hundredths of what they take otherwise. Reading them takes several times as long as unpacking bits:
-/// what makes up for that is more where there is much to read.
+/// Returns the maximum size of an entropy-coded stream, in hundredths of the best other size. Reading it takes several times as long as unpacking
+/// bits, so longer streams must save more.
 private func secondTierShare(_ count: Int, _ profile: Profile) -> Int { profile == .small ? 97 : count < 16_384 ? 85 : 75 }
 
-/// The second tier, if it is enough smaller than `best`: words, or their steps.
+/// Returns the entropy-coded values, or delta with entropy-coded steps, if that is sufficiently smaller than `best`.
 private func encodeEntropy(_ values: UnsafeBufferPointer<Int64>, _ survey: WordsSurvey, packedSize: Int, deltaSize: Int, best: Int,
                            profile: Profile) -> [UInt8]? {
     guard best > 64 else { return nil }
     let goal = best &* secondTierShare(values.count, profile) / 100
-    // Where one form packs much worse than the other, its entropy will not make up for it.
+    // If one form packs much worse than the other, entropy coding does not compensate for it.
     let plain = packedSize / 2 > deltaSize ? nil : EntropyPlan(values, low: survey.low, high: survey.high, profile: profile)
     let smallest = plain?.size ?? .max
     if deltaSize <= packedSize &+ packedSize >> 2 {
@@ -148,12 +148,12 @@ func isAscending(_ values: UnsafeBufferPointer<Int64>) -> Bool {
     return true
 }
 
-/// What would precede the first value if it were reached by the second one's step.
+/// Returns the value before the first one, extrapolated with the second value's step.
 func firstPredecessor(_ values: UnsafeBufferPointer<Int64>) -> Int64 {
     values.count > 1 ? values[0] &- (values[1] &- values[0]) : values[0]
 }
 
-/// Steps between neighbours (the first as the second).
+/// Calls `body` with the steps between neighbours; the first step equals the second.
 func withSteps<R>(_ values: UnsafeBufferPointer<Int64>, _ body: (UnsafeBufferPointer<Int64>) -> R) -> R {
     withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { steps in
         var previous = firstPredecessor(values)
@@ -165,7 +165,7 @@ func withSteps<R>(_ values: UnsafeBufferPointer<Int64>, _ body: (UnsafeBufferPoi
     }
 }
 
-/// The greatest common divisor of all differences from `low`, 1 unless it divides every one.
+/// Returns the greatest common divisor of all differences from `low`, or 1 if there is none above 1.
 private func commonFactor(_ values: UnsafeBufferPointer<Int64>, low: Int64) -> UInt64 {
     var factor: UInt64 = 0
     let hop = max(1, values.count / 64)

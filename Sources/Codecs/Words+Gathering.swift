@@ -1,8 +1,8 @@
 import FirnBytes
 
-/// Some values of a vector without the others, where the encoding allows.
+/// Reading some values of a vector without decoding the others, where the encoding allows it.
 extension WordsReader {
-    /// Writes the values at `rows`, places within the vector, ascending; `into` has room for as many.
+    /// Writes the values at `rows`: ascending positions within the vector. `into` must have space for `rows.count` values.
     package func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into: UnsafeMutablePointer<Int64>) throws(Damage) {
         let start = vector &* vectorLength
         precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
@@ -13,7 +13,7 @@ extension WordsReader {
 }
 
 extension RealsReader {
-    /// As with words.
+    /// Writes the values at `rows`: ascending positions within the vector. `into` must have space for `rows.count` values.
     package func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into: UnsafeMutablePointer<Double>) throws(Damage) {
         let start = vector &* vectorLength
         precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
@@ -23,7 +23,7 @@ extension RealsReader {
     }
 }
 
-/// Whether all rows lie in 0 ..< n and ascend.
+/// Returns whether all rows are in 0 ..< n and ascend.
 private func isWithin(_ rows: UnsafeBufferPointer<Int32>, _ n: Int) -> Bool {
     var last: Int32 = -1, ascends = true
     for row in rows {
@@ -34,7 +34,7 @@ private func isWithin(_ rows: UnsafeBufferPointer<Int32>, _ n: Int) -> Bool {
 }
 
 extension WordsBody {
-    /// By decoding; for encodings that know no better.
+    /// Decodes the vector; for encodings without a faster method.
     func gatherDecoded(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
         try withVectorScratch { (scratch) throws(Damage) in
             try decode(from: vector &* vectorLength, count: n, into: scratch)

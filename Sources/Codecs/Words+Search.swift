@@ -1,8 +1,8 @@
 import FirnBytes
 
-/// Finding the values of a vector that lie in a range, on the values as they are stored where the encoding allows.
+/// Finding the values of a vector that are in a range, on the stored form where the encoding allows it.
 extension WordsReader {
-    /// Writes 16 words, a bit a value: whether it lies in `low ... high`; bits past the end are zero.
+    /// Writes 16 words with one bit for each value: set if the value is in `low ... high`. Bits past the end are zero.
     package func search(vector: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         let start = vector &* vectorLength
         precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
@@ -13,7 +13,7 @@ extension WordsReader {
 }
 
 extension WordsBody {
-    /// By decoding; for encodings that know no better.
+    /// Decodes the vector; for encodings without a faster method.
     func searchDecoded(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         try withVectorScratch { (scratch) throws(Damage) in
             try decode(from: vector &* vectorLength, count: n, into: scratch)
@@ -22,10 +22,10 @@ extension WordsBody {
     }
 }
 
-/// The bits of the 1,024 values of a full narrow body (`Packing.swift`) that lie in `first ... last`, 32 values a row.
+/// Writes one bit for each of the 1,024 values of a full narrow body (`Packing.swift`): set if the value is in `first ... last`. A row has 32 values.
 func searchNarrow(_ body: UnsafeRawPointer, width: Int, first: UInt32, last: UInt32, into out: UnsafeMutablePointer<UInt64>) {
     let mask = SIMD16<UInt32>(repeating: UInt32(truncatingIfNeeded: lowMask(width)))
-    // v lies within ⇔ v - first, as an unsigned number, is at most last - first ⇔ the same with both top bits flipped, as signed ones.
+    // v is within the range ⇔ v - first, unsigned, is at most last - first ⇔ the same with both top bits flipped, signed.
     let shift = SIMD16<UInt32>(repeating: first &+ 0x8000_0000)
     let most = SIMD16<Int32>(repeating: Int32(bitPattern: (last &- first) ^ 0x8000_0000))
     for w in 0..<16 {
@@ -56,7 +56,7 @@ private func searchRow(_ body: UnsafeRawPointer, _ row: Int, _ width: Int, _ mas
 }
 
 extension TextReader {
-    /// As `WordsReader.search`, over the codes of a vector. Only where `values` is not nil.
+    /// Like `WordsReader.search`, on the codes of a vector. May be called only if `values` is not nil.
     package func searchCodes(vector: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         guard let codes else {
             out.update(repeating: 0, count: vectorLength / 64)

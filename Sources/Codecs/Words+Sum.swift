@@ -1,8 +1,8 @@
 import FirnBytes
 
-/// Sums of the values of a vector, on the values as they are stored where the encoding allows.
+/// Sums of the values of a vector, on the stored form where the encoding allows it.
 extension WordsReader {
-    /// Exact, whatever the values.
+    /// Returns the exact sum of a vector's values; it cannot overflow.
     package func sum(vector: Int) throws(Damage) -> Int128 {
         let start = vector &* vectorLength
         precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
@@ -11,7 +11,7 @@ extension WordsReader {
 }
 
 extension WordsBody {
-    /// By decoding; for encodings that know no better.
+    /// Decodes the vector; for encodings without a faster method.
     func sumDecoded(vector: Int, count n: Int) throws(Damage) -> Int128 {
         var total: Int128 = 0
         try withVectorScratch { (scratch) throws(Damage) in
@@ -22,9 +22,9 @@ extension WordsBody {
     }
 }
 
-/// The sum of up to 1,024 words.
+/// Returns the sum of up to 1,024 integers.
 func sumWords(_ values: UnsafePointer<Int64>, count: Int) -> Int128 {
-    // Values within ±2^52 cannot leave 64 bits together: whether they all are shows in the bits that any of them sets.
+    // The sum of values within ±2^52 fits into 64 bits. The union of their bits shows whether all are within that range.
     var sum: Int64 = 0, bits: UInt64 = 0
     for i in 0..<count {
         sum &+= values[i]
@@ -36,7 +36,7 @@ func sumWords(_ values: UnsafePointer<Int64>, count: Int) -> Int128 {
     return total
 }
 
-/// The sum of the 1,024 values of a full body (`Packing.swift`) of at most 27 bits each: 32 of them fit into a lane.
+/// Returns the sum of the 1,024 values of a full body (`Packing.swift`) of at most 27 bits each; 32 of them fit into a lane.
 func sumNarrow(_ body: UnsafeRawPointer, width: Int) -> UInt64 {
     let mask = SIMD16<UInt32>(repeating: UInt32(truncatingIfNeeded: lowMask(width)))
     var a = SIMD16<UInt32>(repeating: 0), b = a

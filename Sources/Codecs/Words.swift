@@ -1,8 +1,8 @@
 import FirnBytes
 
-/// Turns 64-bit integers into the smallest stream its profile allows. Deterministic: the same values give the same bytes.
+/// Encodes 64-bit integers as the smallest stream that the profile allows. Deterministic: the same values give the same bytes.
 package enum WordsEncoder {
-    /// `present`: slots whose bit is clear may come back as anything within the bounds of the others; nil = all count.
+    /// Encodes `values`. A slot whose bit of `present` is clear may decode to any value within the bounds of the others; nil means that all are present.
     package static func encode(_ values: UnsafeBufferPointer<Int64>, present: Bits?, profile: Profile) -> [UInt8] {
         guard let present, !present.allSet else { return encodeWords(values, profile: profile, depth: 0) }
         precondition(present.count == values.count, "present needs one bit for each value")
@@ -14,7 +14,7 @@ package enum WordsEncoder {
         }
     }
 
-    /// Every absent slot takes the value before it (the first ones: the first value), which any encoding keeps cheaply.
+    /// Gives every absent slot the previous value (the first slots: the first present value), which every encoding stores cheaply.
     private static func fillGaps(_ values: UnsafeBufferPointer<Int64>, present: Bits, into filled: UnsafeMutableBufferPointer<Int64>) {
         var last: Int64 = 0
         for (w, word) in present.words.enumerated() where word != 0 {
@@ -29,8 +29,8 @@ package enum WordsEncoder {
         }
     }
 
-    /// The line a + i·m through all present values, if there is one and no slot of it leaves their bounds
-    /// (so a line that rises or falls begins and ends with a present value).
+    /// Returns the line a + i·m through all present values, if there is one and all of its slots are within the bounds of the present values
+    /// (so a line that rises or falls must begin and end with a present value).
     private static func sequenceThrough(_ values: UnsafeBufferPointer<Int64>, present: Bits) -> (first: Int64, step: Int64)? {
         var seen: [Int] = []
         search: for (w, word) in present.words.enumerated() {
@@ -58,7 +58,7 @@ package enum WordsEncoder {
     }
 }
 
-/// Reads a stream of words. The bytes must outlive it; they may be hostile: `Damage`, never a trap.
+/// Reads a stream of integers. The bytes must outlive the reader. Untrusted bytes lead to `Damage`, never to a trap.
 package final class WordsReader: Sendable {
     package let count: Int
     let body: WordsBody
@@ -71,26 +71,26 @@ package final class WordsReader: Sendable {
     /// The encodings of the stream, outermost first, as `firn info` prints them.
     package var encodingName: String { body.name }
 
-    /// Writes the values of one vector (1,024, or what is left): `into` has room for 1,024.
+    /// Writes the values of one vector (1,024, or what remains). `into` must have space for 1,024.
     package func decode(vector: Int, into: UnsafeMutablePointer<Int64>) throws(Damage) {
         let start = vector &* vectorLength
         precondition(vector >= 0 && start < count, "vector outside the stream: ask for 0 ..< (count + 1023) / 1024")
         try body.decode(from: start, count: min(vectorLength, count &- start), into: into)
     }
 
-    /// Writes `n` values from one on, at most 1,024; `into` has room for them. Cheap where `start` is a multiple of 64.
+    /// Writes `n` ≤ 1,024 values, beginning at `start`; `into` must have space for them. Cheap if `start` is a multiple of 64.
     package func decode(from start: Int, count n: Int, into: UnsafeMutablePointer<Int64>) throws(Damage) {
         precondition(start >= 0 && n >= 0 && n <= vectorLength && start <= count &- n, "values outside the stream")
         try body.decode(from: start, count: n, into: into)
     }
 
-    /// One value: decodes one page at most.
+    /// Returns one value. Decodes at most one page.
     package func value(at index: Int) throws(Damage) -> Int64 {
         precondition(index >= 0 && index < count, "index outside the stream")
         return try body.value(at: index)
     }
 
-    /// No present value lies outside; nil where nothing is known (or no value is present).
+    /// Returns bounds of all present values; nil if they are unknown or if no value is present.
     package func bounds() -> (Int64, Int64)? { body.bounds }
 
     package func bounds(ofVector vector: Int) -> (Int64, Int64)? {
@@ -99,7 +99,7 @@ package final class WordsReader: Sendable {
     }
 }
 
-/// One encoding of words. Indices handed to it are within `count`.
+/// One encoding of integers. Callers pass only indices within `count`.
 class WordsBody: @unchecked Sendable {
     let count: Int
     init(count: Int) { self.count = count }
@@ -107,18 +107,18 @@ class WordsBody: @unchecked Sendable {
     var bounds: (Int64, Int64)? { nil }
     func bounds(ofVector vector: Int) -> (Int64, Int64)? { bounds }
     func value(at index: Int) throws(Damage) -> Int64 { 0 }
-    /// A value and the one after it.
+    /// Returns a value and the next one.
     func neighbours(at index: Int) throws(Damage) -> (Int64, Int64) { (try value(at: index), try value(at: index &+ 1)) }
     func decode(from start: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) { out.update(repeating: 0, count: n) }
-    /// A bit for each of the n values of a vector: whether it lies in `low ... high`. Writes a word for every 64.
+    /// Writes one bit for each of the n values of a vector: set if the value is in `low ... high`. Writes a word for every 64.
     func search(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         try searchDecoded(vector: vector, count: n, low, high, into: out)
     }
-    /// The values at some places of a vector of n, ascending and within it.
+    /// Writes the values at ascending positions within a vector of n values.
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, count n: Int, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
         try gatherDecoded(rows, vector: vector, count: n, into: out)
     }
-    /// Of the n values of a vector.
+    /// Returns the sum of the n values of a vector.
     func sum(vector: Int, count n: Int) throws(Damage) -> Int128 { try sumDecoded(vector: vector, count: n) }
 }
 
@@ -127,7 +127,7 @@ func openWords(_ bytes: UnsafeRawBufferPointer, count: Int, depth: Int) throws(D
     guard depth < nestingLimit else { throw Damage("streams nested too deep") }
     var reader = ByteReader(bytes)
     let id: UInt8 = try reader.read()
-    guard let encoding = WordsEncoding(rawValue: id) else { throw Damage("unknown encoding of words \(id)") }
+    guard let encoding = WordsEncoding(rawValue: id) else { throw Damage("unknown encoding of integers \(id)") }
     switch encoding {
     case .empty: return WordsBody(count: count)
     case .constant: return WordsSequence(count: count, first: try reader.readSignedVarint(), step: 0)
@@ -142,7 +142,7 @@ func openWords(_ bytes: UnsafeRawBufferPointer, count: Int, depth: Int) throws(D
 }
 
 extension ByteReader {
-    /// All bytes not read yet.
+    /// Returns all bytes that have not been read yet.
     mutating func readRest() -> UnsafeRawBufferPointer {
         let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
         position = bytes.count

@@ -1,11 +1,11 @@
 import FirnBytes
 
-// delta    id 5 · flags (u8; bit 0: no value is below the one before, bit 1: zones follow the anchors) · A (u8, 6 or 8: log2 of the anchors' distance)
-//          · low (zigzag varint) · span (varint, high − low)
-//          · anchors: length (varint), words, one for every 2^A values: the value there
-//          · zones if bit 1: length (varint), words: least, greatest value of each vector in turn
-//          · steps: words to the end, one a value: value i − value i−1 modulo 2^64 (a step at an anchor means nothing)
-// scaled   id 4 · low (zigzag varint) · factor (varint) · words to the end: (value − low) / factor
+// delta    id 5 · flags (u8; bit 0: no value is less than the previous one, bit 1: zones follow the anchors)
+//          · A (u8, 6 or 8: log2 of the distance between anchors) · low (zigzag varint) · span (varint, high − low)
+//          · anchors: length (varint), integer stream, the value at every multiple of 2^A
+//          · zones if bit 1: length (varint), integer stream: minimum and maximum of each vector in turn
+//          · steps: integer stream to the end, one for each value: value i − value i−1 modulo 2^64 (a step at an anchor has no meaning)
+// scaled   id 4 · low (zigzag varint) · factor (varint) · integer stream to the end: (value − low) / factor
 
 final class WordsDelta: WordsBody, @unchecked Sendable {
     private let ascending: Bool, distance: Int, low: Int64, high: Int64
@@ -13,7 +13,7 @@ final class WordsDelta: WordsBody, @unchecked Sendable {
 
     init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
         let flags: UInt8 = try reader.read(), log: UInt8 = try reader.read()
-        guard flags < 4, log == 6 || log == 8 else { throw Damage("delta words with an impossible header") }
+        guard flags < 4, log == 6 || log == 8 else { throw Damage("delta-encoded integers have an invalid header") }
         ascending = flags & 1 == 1
         distance = 1 << Int(log)
         low = try reader.readSignedVarint()
@@ -90,7 +90,7 @@ final class WordsDelta: WordsBody, @unchecked Sendable {
     }
 }
 
-/// Everything but the steps of a delta stream.
+/// Encodes a delta stream whose steps are already encoded.
 func encodeDelta(_ values: UnsafeBufferPointer<Int64>, low: Int64, high: Int64, ascending: Bool, distanceLog: Int, steps: [UInt8]) -> [UInt8] {
     var out = ByteWriter(reserving: steps.count &+ values.count >> 4)
     let zoned = !ascending && values.count > vectorLength
@@ -130,14 +130,14 @@ final class WordsScaled: WordsBody, @unchecked Sendable {
     override func bounds(ofVector vector: Int) -> (Int64, Int64)? { scaled(child.bounds(ofVector: vector)) }
 
     private func scaled(_ bounds: (Int64, Int64)?) -> (Int64, Int64)? {
-        // low + q·factor may leave Int64 before low is added although the sum fits: computed in 128 bits.
+        // low + q·factor can overflow Int64 before low is added although the sum fits, so 128 bits are used.
         guard let bounds, factor > 0 else { return nil }
         let least = Int128(low) &+ Int128(bounds.0) &* Int128(factor), most = Int128(low) &+ Int128(bounds.1) &* Int128(factor)
         guard least >= Int128(Int64.min), least <= Int128(Int64.max) else { return nil }
         return (Int64(least), Int64(clamping: most))
     }
 
-    /// No value leaves Int64 on the way: then the order of the values is that of what is stored.
+    /// Whether no value overflows Int64. Then the values are in the order of the stored integers.
     private var isOrdered: Bool {
         guard factor > 0, let all = child.bounds else { return false }
         return Int128(low) &+ Int128(all.0) &* Int128(factor) >= Int128(Int64.min) && Int128(low) &+ Int128(all.1) &* Int128(factor) <= Int128(Int64.max)
@@ -160,7 +160,7 @@ final class WordsScaled: WordsBody, @unchecked Sendable {
         guard isOrdered else { return try searchDecoded(vector: vector, count: n, low, high, into: out) }
         let (fromBelow, fromRest) = (Int128(low) &- Int128(self.low)).quotientAndRemainder(dividingBy: Int128(factor))
         let (toBelow, toRest) = (Int128(high) &- Int128(self.low)).quotientAndRemainder(dividingBy: Int128(factor))
-        // Division rounds towards zero; the range is rounded inwards.
+        // Division rounds towards zero; the range must be rounded inwards.
         let from = fromBelow &+ (fromRest > 0 ? 1 : 0), to = toBelow &- (toRest < 0 ? 1 : 0)
         guard from <= to, from <= Int128(Int64.max), to >= Int128(Int64.min) else { return RangeBits.fill(out, count: n, false) }
         try child.search(vector: vector, count: n, Int64(clamping: from), Int64(clamping: to), into: out)

@@ -1,12 +1,12 @@
 import FirnBytes
 
-/// Codes into sorted distinct values, if a sample promises that this is smaller than `packedSize`; nil otherwise.
+/// Encodes values as codes into sorted distinct values; returns nil unless a sample indicates that this is smaller than `packedSize`.
 func encodeFewDistinct(_ values: UnsafeBufferPointer<Int64>, packedSize: Int, profile: Profile, depth: Int) -> [UInt8]? {
     let limit = min(4096, values.count / 4)
     guard limit >= 2, packedSize > 64, let distinct = distinctValues(values, limit: limit) else { return nil }
     let codeWidth = bitWidth(UInt64(distinct.count &- 1))
     let estimate = distinct.count &* 4 &+ values.count &* codeWidth / 8
-    // In the second tier skewed codes may shrink further, so a tie is worth a try.
+    // Entropy coding may make skewed codes smaller still, so an estimate just below the packed size is sufficient.
     guard profile == .fast ? estimate &* 20 < packedSize &* 19 : estimate < packedSize else { return nil }
     let sorted = distinct.sorted()
     var table = WordTable(capacity: sorted.count)
@@ -23,7 +23,7 @@ func encodeFewDistinct(_ values: UnsafeBufferPointer<Int64>, packedSize: Int, pr
     return out.bytes
 }
 
-/// The distinct values in order of appearance, nil if more than `limit` or if a sample says so.
+/// Returns the distinct values in the order of their appearance; nil if there are more than `limit`, or if a sample indicates that there are.
 private func distinctValues(_ values: UnsafeBufferPointer<Int64>, limit: Int) -> [Int64]? {
     let hop = max(1, values.count / 1024)
     if hop > 1 {
@@ -39,7 +39,7 @@ private func distinctValues(_ values: UnsafeBufferPointer<Int64>, limit: Int) ->
     return distinct
 }
 
-/// Open addressing from words to codes.
+/// An open-addressing table from integers to codes.
 struct WordTable {
     private var keys: [Int64], codes: [Int32], mask: Int, shift: UInt64
 
@@ -54,7 +54,7 @@ struct WordTable {
     @inline(__always)
     private func slot(_ key: Int64) -> Int { Int(truncatingIfNeeded: (UInt64(bitPattern: key) &* 0x9E37_79B9_7F4A_7C15) &>> shift) }
 
-    /// True if the key was not there.
+    /// Inserts a key; returns false if the key was already in the table.
     @inline(__always)
     mutating func insert(_ key: Int64, _ code: Int32) -> Bool {
         var at = slot(key)
@@ -67,7 +67,7 @@ struct WordTable {
         return true
     }
 
-    /// The code of a key that is there.
+    /// Returns the code of a key. The key must be in the table.
     @inline(__always)
     func find(_ key: Int64) -> Int32 {
         var at = slot(key)

@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// The best entropy-coded form of some words, before it is written.
+/// The parameters of the entropy-coded form of some integers, before it is written.
 struct EntropyPlan {
     let transform: EntropyTransform
     let histogram: EntropyHistogram
@@ -18,7 +18,7 @@ struct EntropyPlan {
         pageLog = profile == .small ? 10 : 8
     }
 
-    /// Bytes it will take, but for a little.
+    /// The approximate size of the stream in bytes.
     var size: Int {
         let pages = (histogram.total &+ 1 << pageLog &- 1) >> pageLog
         return model.bits >> 3 &+ 24 &+ pages &* 5
@@ -49,7 +49,7 @@ struct EntropyPlan {
         return out.bytes
     }
 
-    /// Offsets as their distance from a straight line, bit-packed.
+    /// Appends the offsets as differences from a straight line, bit-packed.
     private func appendOffsets(_ offsets: [Int], total: Int, to out: inout ByteWriter) {
         let slope = (total << 8) / offsets.count
         let rest = offsets.enumerated().map { $1 &- ($0 &* slope) >> 8 }
@@ -63,7 +63,7 @@ struct EntropyPlan {
         out.append(contentsOf: bits.bytes)
     }
 
-    /// Least and greatest value of each vector, nil where they say little more than the stream's.
+    /// Returns minimum and maximum of each vector, or nil if they are not much narrower than those of the stream.
     private func zoneWords(_ values: UnsafeBufferPointer<Int64>) -> [Int64]? {
         guard values.count > vectorLength else { return nil }
         var zones: [Int64] = [], spans = 0.0
@@ -78,7 +78,7 @@ struct EntropyPlan {
     }
 }
 
-/// Encodes pages with one table. Values are taken last to first, so that the reader meets them first to last.
+/// Encodes pages with one table. Encodes the values from last to first, so that the reader decodes them from first to last.
 struct EntropyCoder {
     var bytes: [UInt8] = []
     private let tableLog: Int
@@ -99,7 +99,7 @@ struct EntropyCoder {
         for bin in model.bins {
             places.append(sum)
             let f = bin.frequency, most = tableLog &- (bitWidth(UInt64(f)) &- 1)
-            // From a state X in [2^R, 2^(R+1)) as many bits leave as bring it into [f, 2f): `most`, or one fewer if X < f·2^most.
+            // A state X in [2^R, 2^(R+1)) emits the bits that bring it into [f, 2f): `most` bits, or one fewer if X < f·2^most.
             starts.append(Int32(sum &- f))
             deltas.append(UInt32(most) << 16 &- UInt32(truncatingIfNeeded: f << most))
             sum &+= f
@@ -127,7 +127,7 @@ struct EntropyCoder {
                 while i >= 0 {
                     let symbol = Int(symbols[EntropyHistogram.leaf(transform.forward(values[i]), direct: direct)])
                     if i >= n &- 2 {
-                        // Nothing follows on this state: the slot that asks for the fewest bits.
+                        // No value depends on this state, so the slot that needs the fewest bits is taken.
                         (even, odd) = (Int(lastSlot[symbol]) &+ size, even)
                         states[i] = 0
                         let f = bins[symbol].frequency
@@ -141,7 +141,7 @@ struct EntropyCoder {
                     }
                     i &-= 1
                 }
-                // The state of value 0 is in `even`, of value 1 in `odd`.
+                // `even` holds the state of value 0, `odd` that of value 1.
                 var sink = BitSink(scratch.baseAddress!)
                 sink.write(UInt64(even & (size &- 1)), width: tableLog)
                 sink.write(UInt64(odd & (size &- 1)), width: tableLog)
@@ -163,7 +163,7 @@ struct EntropyCoder {
     }
 }
 
-/// Writes bits to memory that has 8 bytes to spare.
+/// Writes bits to memory that must have 8 spare bytes at its end.
 private struct BitSink {
     private var target: UnsafeMutableRawPointer, pending: UInt64 = 0, used = 0
     init(_ target: UnsafeMutableRawPointer) { self.target = target }

@@ -1,28 +1,28 @@
 import FirnBytes
 import Synchronization
 
-// entropy   id 8 · flags (u8; bit 0: numbers are zigzags, else distances from low; bit 1: zones) · R (u8, 6…13) · P (u8, 8…10)
+// entropy   id 8 · flags (u8; bit 0: numbers are zigzags, otherwise differences from low; bit 1: zones) · R (u8, 6…13) · P (u8, 8…10)
 //           · low (zigzag varint) · span (varint, high − low)
-//           · zones if bit 1: length (varint), words: least, greatest value of each vector in turn
+//           · zones if bit 1: length (varint), integer stream: minimum and maximum of each vector in turn
 //           · symbols: length (varint), see EntropyTable
 //           · slope (varint) · least (zigzag varint) · width (u8, 0…48) · page offsets: one bit string,
 //             page p begins at (p·slope) / 256 (rounded down) + least + field p, counted from the first page
 //           · pages of 2^P values: states of the values 0 and 1 (R bits each), then for each value in turn its extra bits
 //             and the bits of its state's successor (the state of the value after the next)
-// Coding is tANS (Duda, arXiv 1311.2540): slot of the state → symbol, extra bits, and how many bits complete the next state.
+// The coding is tANS (Duda, arXiv 1311.2540): the slot of a state gives the symbol, its extra bits, and the number of bits of the next state.
 
 final class WordsEntropy: WordsBody, @unchecked Sendable {
     private let zigzagged: Bool, tableLog: Int, pageLog: Int, low: Int64, high: Int64, zones: WordsBody?
     private let symbols: UnsafeRawBufferPointer, slope: Int, least: Int, width: Int
     private let offsets: UnsafeRawBufferPointer, pages: UnsafeRawBufferPointer
-    /// No atomic reference: its `load` is a generic call of 700 instructions.
+    /// A mutex and not an atomic reference, whose `load` is a generic call of 700 instructions.
     private let table = Mutex<EntropyTable?>(nil)
 
     init(_ reader: inout ByteReader, count: Int, depth: Int) throws(Damage) {
         let flags: UInt8 = try reader.read()
         tableLog = Int(try reader.read(UInt8.self))
         pageLog = Int(try reader.read(UInt8.self))
-        guard flags < 4, tableLog >= 6, tableLog <= 13, pageLog >= 8, pageLog <= 10 else { throw Damage("entropy-coded words with an impossible header") }
+        guard flags < 4, tableLog >= 6, tableLog <= 13, pageLog >= 8, pageLog <= 10 else { throw Damage("entropy-coded integers have an invalid header") }
         zigzagged = flags & 1 == 1
         low = try reader.readSignedVarint()
         high = low &+ Int64(bitPattern: try reader.readVarint())
@@ -92,7 +92,7 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
         }
     }
 
-    /// Where a page begins among the bytes of the pages.
+    /// Returns where a page begins within the bytes of the pages.
     private func offset(_ page: Int) throws(Damage) -> Int {
         let field = width == 0 ? 0 : Int(truncatingIfNeeded: readBits(offsets.baseAddress!, limit: offsets.count, position: page &* width, width: width))
         let (rise, overflow) = page.multipliedReportingOverflow(by: slope)
@@ -101,14 +101,15 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
         return offset
     }
 
-    /// More bytes than n values can take from a page, with those that are loaded along with the last.
+    /// Returns more than the maximum number of bytes that n values can take in a page, including those loaded together with the last value.
     private func mostBytes(_ n: Int, _ table: EntropyTable) -> Int { (2 &* tableLog &+ n &* table.mostBits) >> 3 &+ 24 }
 
-    /// Several whole pages, two at a time: what one waits for, the other fills. False, and nothing done, where one lies too near the end.
+    /// Decodes several whole pages, two at a time, so that the processor works on one while it waits for the other. Returns false and writes nothing if a
+    /// page is too near the end of the stream.
     private func decodePages(_ first: Int, _ count: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage) -> Bool {
         guard table.mostExtra <= 15, let start = pages.baseAddress else { return false }
         let n = 1 << pageLog, last = pages.count &- mostBytes(n, table)
-        // Offsets ascend as encoders write them; those of other files are looked at one by one.
+        // Encoders write ascending offsets; those of untrusted files are checked one by one.
         for page in first..<(first &+ count) where try offset(page) > last { return false }
         var at = 0
         while at &+ 1 < count {
@@ -121,8 +122,8 @@ final class WordsEntropy: WordsBody, @unchecked Sendable {
         return true
     }
 
-    /// The first `n` values of a page. Reading stays in bounds whatever the bits: a page is read in place only if the
-    /// most bits that n values can take end within the stream, else from a copy with zeros behind it.
+    /// Decodes the first `n` values of a page. Reads stay within bounds whatever the bits are: a page is read in place only if the maximum number of
+    /// bits that n values can take is within the stream, otherwise from a copy that is followed by zeros.
     private func decodePage(_ page: Int, count n: Int, _ table: EntropyTable, into out: UnsafeMutablePointer<Int64>) throws(Damage) {
         let offset = try offset(page), most = mostBytes(n, table)
         if offset &+ most <= pages.count {

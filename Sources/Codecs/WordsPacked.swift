@@ -2,18 +2,18 @@ import FirnBytes
 
 // packed   id 3 · mode (0 uniform, 1 widths, 2 widths and exceptions)
 //          · low (zigzag varint) · span (varint, high − low)
-//          · B (u8, 0…8: bytes of a vector's base) · O (u8, 0…8: bytes of a body's offset; mode 0: the width of every vector)
-//          · a record a vector: base − low (B bytes) [width (u8) · offset (O bytes)] [exceptions (u8) · exception width (u8)]
+//          · B (u8, 0…8: size of a vector's base) · O (u8, 0…8: size of a body's offset; mode 0: the width of every vector)
+//          · one record for each vector: base − low (B bytes) [width (u8) · offset (O bytes)] [exceptions (u8) · exception width (u8)]
 //          · bodies: packed values [· positions (u16 each, ascending) · high bits (exception width each, one bit string)]
-// Offsets count from the first body. In mode 0 body k lies at 128·k·width. A value is base + packed bits + high bits · 2^width.
+// Offsets count from the first body. In mode 0, body k begins at 128·k·width. A value is base + packed bits + high bits · 2^width.
 
-/// What one vector needs.
+/// The encoding parameters of one vector.
 struct PackedVector {
     var base: Int64 = 0, width = 0, exceptions = 0, exceptionWidth = 0
     func size(count: Int) -> Int { packedSize(count: count, width: width) &+ exceptions &* 2 &+ (exceptions &* exceptionWidth &+ 7) >> 3 }
 }
 
-/// The cheapest width for values whose bit widths are counted in `histogram` (65 counts).
+/// Returns the cheapest width for values whose bit widths are counted in `histogram` (65 counts).
 func choosePackedVector(base: Int64, count: Int, histogram: UnsafePointer<UInt32>) -> PackedVector {
     var full = 64
     while full > 0, histogram[full] == 0 { full &-= 1 }
@@ -31,14 +31,14 @@ func choosePackedVector(base: Int64, count: Int, histogram: UnsafePointer<UInt32
     return best
 }
 
-/// Bytes needed for a number.
+/// Returns the number of bytes that a number needs.
 func byteWidth(_ value: UInt64) -> Int { (bitWidth(value) &+ 7) >> 3 }
 
 struct PackedPlan {
     var vectors: [PackedVector] = []
     var low: Int64 = 0, high: Int64 = 0
 
-    /// Exact size of the stream it makes.
+    /// Returns the exact size of the encoded stream in bytes.
     func size(count: Int) -> Int {
         var body = 0
         for (k, vector) in vectors.enumerated() { body &+= vector.size(count: min(vectorLength, count &- k &* vectorLength)) }
@@ -120,14 +120,14 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
         high = low &+ Int64(bitPattern: try reader.readVarint())
         baseBytes = Int(try reader.read(UInt8.self))
         offsetBytes = Int(try reader.read(UInt8.self))
-        guard mode <= 2, baseBytes <= 8, offsetBytes <= (mode == 0 ? 64 : 8) else { throw Damage("packed words with an impossible header") }
+        guard mode <= 2, baseBytes <= 8, offsetBytes <= (mode == 0 ? 64 : 8) else { throw Damage("packed integers have an invalid header") }
         stride = baseBytes &+ (mode == 0 ? 0 : 1 &+ offsetBytes) &+ (mode == 2 ? 2 : 0)
         let vectors = (count &+ vectorLength &- 1) / vectorLength
         records = try reader.read(count: vectors &* stride)
         bodies = reader.readRest()
         if mode == 0, count > 0 {
             let width = offsetBytes, tail = count &- (vectors &- 1) &* vectorLength
-            guard (vectors &- 1) &* 128 &* width &+ packedSize(count: tail, width: width) <= bodies.count else { throw Damage("packed words cut short") }
+            guard (vectors &- 1) &* 128 &* width &+ packedSize(count: tail, width: width) <= bodies.count else { throw Damage("packed integers cut short") }
         }
         super.init(count: count)
     }
@@ -142,7 +142,7 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
         return (record.base, widest < room ? record.base &+ Int64(bitPattern: widest) : high)
     }
 
-    /// Record of a vector and where its body begins; the whole body is within bounds.
+    /// Returns a vector's record and the beginning of its body. The whole body is within bounds.
     @inline(__always)
     private func record(_ k: Int) throws(Damage) -> (PackedVector, Int) {
         var vector = PackedVector(base: low)
@@ -216,7 +216,7 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
         }
     }
 
-    /// Values from..<to of a full narrow vector, by the rows of 32 that hold them.
+    /// Decodes the values from..<to of a full narrow vector; unpacks only the rows of 32 that contain them.
     private func decodeRows(_ record: PackedVector, _ offset: Int, from: Int, to: Int, into out: UnsafeMutablePointer<Int64>) {
         let body = bodies.baseAddress! + offset, limit = bodies.count &- offset
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: 32) { row in
@@ -284,7 +284,7 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
             out[j] = unpackOne(body, limit: limit, count: n, index: Int(rows[j]), base: record.base, width: record.width)
         }
         if record.exceptions == 0 { return }
-        // Both ascend.
+        // `rows` and the positions of exceptions both ascend.
         let positions = packedSize(count: n, width: record.width)
         var j = 0
         for e in 0..<record.exceptions {
@@ -307,14 +307,14 @@ final class WordsPacked: WordsBody, @unchecked Sendable {
             let index = Int(UInt16(littleEndian: body.loadUnaligned(fromByteOffset: positions &+ e &* 2, as: UInt16.self)))
             guard index < n else { throw Damage("exception outside its vector", at: offset) }
             let low = unpackOne(body, limit: limit, count: n, index: index, base: record.base, width: record.width)
-            // As decoding has it, which stays within 64 bits.
+            // Added as in decoding, where the sum wraps to 64 bits.
             total = total &- Int128(low) &+ Int128(low &+ exception(body, limit, record, positions, e))
         }
         return total
     }
 }
 
-/// A vector's worth of memory on the stack.
+/// Calls `body` with stack memory for one vector.
 @inline(__always)
 func withVectorScratch(_ body: (UnsafeMutablePointer<Int64>) throws(Damage) -> Void) throws(Damage) {
     var fault: Damage?

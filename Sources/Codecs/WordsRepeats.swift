@@ -1,9 +1,10 @@
 import FirnBytes
 
-// repeats   id 7 · changes: length (varint), bits, one a value: set where it differs from the one above (the first is set)
-//           · if count > 1,024: ranks: length (varint), words, one a vector: set bits before it
-//           · how many changed values (varint) · changed values: words to the end
-// dictionary id 6 · how many distinct values (varint, ≤ 65,536) · values: length (varint), words, ascending · codes: words to the end
+// repeats    id 7 · changes: length (varint), booleans, one for each value: set if it differs from the previous one (the first is set)
+//            · if count > 1,024: ranks: length (varint), integer stream, one for each vector: set bits before it
+//            · number of changed values (varint) · changed values: integer stream to the end
+// dictionary id 6 · number of distinct values (varint, ≤ 65,536) · values: length (varint), integer stream, ascending
+//            · codes: integer stream to the end
 
 final class WordsRepeats: WordsBody, @unchecked Sendable {
     private let changes: BitsBody, ranks: WordsBody?, values: WordsBody
@@ -21,7 +22,7 @@ final class WordsRepeats: WordsBody, @unchecked Sendable {
     override var bounds: (Int64, Int64)? { values.bounds }
 
     override func bounds(ofVector vector: Int) -> (Int64, Int64)? {
-        // The values of a vector are a run of the changed values: the vectors of those that it touches bound it.
+        // The values of a vector are a range of the changed values, so the bounds of the vectors that contain this range apply.
         guard let all = bounds, let before = try? rank(vector) else { return bounds }
         let first = max(before &- 1, 0)
         let last = ((vector &+ 1) &* vectorLength < count ? (try? rank(vector &+ 1)) ?? values.count : values.count) &- 1
@@ -45,7 +46,7 @@ final class WordsRepeats: WordsBody, @unchecked Sendable {
         return union
     }
 
-    /// Set bits before a vector.
+    /// Returns the number of set bits before a vector.
     private func rank(_ vector: Int) throws(Damage) -> Int {
         guard let ranks, vector > 0 else { return 0 }
         let rank = try ranks.value(at: vector)
@@ -204,7 +205,7 @@ final class WordsDictionary: WordsBody, @unchecked Sendable {
     }
 
     override func search(vector: Int, count n: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
-        // The values ascend: a range of them is a range of codes.
+        // The values ascend, so a range of values is a range of codes.
         func place(_ isBelow: (Int64) -> Bool) -> Int64 {
             var from = 0, to = distinct.count
             while from < to {

@@ -11,7 +11,7 @@ func encodeSequence(first: Int64, step: Int64) -> [UInt8] {
     return out.bytes
 }
 
-/// The last value of a sequence, nil if it leaves Int64 on the way.
+/// Returns the last value of a sequence, or nil if the sequence overflows Int64.
 func sequenceEnd(first: Int64, step: Int64, count: Int) -> Int64? {
     let (rise, overflow) = step.multipliedReportingOverflow(by: Int64(max(count, 1) &- 1))
     let (last, overflow2) = first.addingReportingOverflow(rise)
