@@ -4,7 +4,7 @@ import Synchronization
 /// Reads a dictionary-coded stream.
 ///
 ///     0x61 · flags u8 (1 shared values, 2 remapped) · shared: index u8, inline: size varint + `DictionaryValues`
-///     · [remapped: local count varint, size varint + words stream of ascending codes into the shared values] · words stream of codes
+///     · [remapped: local count varint, size varint + integer stream of ascending codes into the shared values] · integer stream of codes
 ///
 /// Remapped codes index only the values that occur in this segment.
 final class DictionaryReader: Sendable {

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// One aggregate of every group. Which arrays are used follows from `form`; each holds an entry a group.
+/// One aggregate of every group. `form` determines which arrays are used; each array has one entry for each group.
 struct Accumulator {
     enum Form {
         case rows, counts, distinct, sums, wholeSums, realSums, words, reals, values, first, samples
@@ -9,7 +9,7 @@ struct Accumulator {
     private let measure: GroupPlan.Measure
     let form: Form
     private var counts: [Int] = []
-    /// Rows without a value, of sums.
+    /// For sums: the number of rows without a value.
     private var absent: [Int] = []
     private var known: [Bool] = []
     private var sums: [Sum] = []
@@ -20,10 +20,10 @@ struct Accumulator {
     private let samples = Samples()
     private var quantiles: [Double?] = []
     private var distinct: DistinctValues
-    /// Text of `values`.
+    /// The size of the texts in `values`.
     private var textBytes = 0
 
-    /// Memory held.
+    /// The memory in use in bytes.
     var bytes: Int {
         let numbers = counts.count &+ absent.count &+ reals.count &+ words.count &+ quantiles.count &* 2
         let wide = sums.count &* MemoryLayout<Sum>.stride &+ values.count &* MemoryLayout<Value>.stride
@@ -51,7 +51,7 @@ struct Accumulator {
         }
     }
 
-    /// Whether it goes through the rows one by one even where there is one group.
+    /// Whether the accumulator needs the list of chosen rows even if there is only one group.
     var needsRows: Bool {
         switch form {
         case .rows, .wholeSums, .realSums: false
@@ -90,7 +90,7 @@ struct Accumulator {
 
     // MARK: Adding
 
-    /// Calls `body` with the group and the row of every row that has a value.
+    /// Calls `body` with the group and the row of every chosen row that has a value.
     @inline(__always)
     private static func each(_ column: Column, _ chosen: RowChoice, _ body: (Int, Int) -> Void) {
         guard let present = column.present else { return chosen.forEach(body) }
@@ -99,7 +99,7 @@ struct Accumulator {
         }
     }
 
-    /// Adds the whole of a vector by its sum, if that is what this needs: one group, every row present.
+    /// Adds a whole vector by its sum and returns true, if this form can. Requires one group and a value in every row.
     mutating func add(_ sum: VectorSum) -> Bool {
         switch (form, sum) {
         case (.wholeSums, .whole(let sum)): wholes.add(sum, to: 0)
@@ -132,16 +132,16 @@ struct Accumulator {
         }
     }
 
-    /// Whether codes of a dictionary do as well as its words.
+    /// Whether dictionary codes can be added instead of values.
     var takesCodes: Bool {
         guard case .distinct = form else { return false }
         return measure.operand?.kind == .string || measure.operand?.kind == .data
     }
 
-    /// Adds the chosen rows of a column of codes, of those who take them.
+    /// Adds the chosen rows of a column of dictionary codes. Requires `takesCodes`.
     mutating func add(codes: Column, of dictionary: Text, _ segment: Int, _ chosen: RowChoice) { distinct.add(codes: codes, of: dictionary, segment, chosen) }
 
-    /// What `add` of a vector without nulls can be given as numbers alone.
+    /// The kind of plain numbers that `add` accepts for a vector without nulls.
     enum Numbers { case none, words, reals }
     var numbers: Numbers {
         switch form {
@@ -153,7 +153,7 @@ struct Accumulator {
         }
     }
 
-    /// Adds the chosen rows of `chosen.count` numbers that are all there.
+    /// Adds the chosen rows of `chosen.count` numbers; every row has a value.
     mutating func add(_ values: UnsafePointer<Int64>, _ chosen: RowChoice) {
         guard case .words = form else { return wholes.add(UnsafeBufferPointer(start: values, count: chosen.count), nil, chosen) }
         let isMinimum = measure.function == .min
@@ -197,7 +197,7 @@ struct Accumulator {
         }
     }
 
-    /// Doubles that are all there.
+    /// Adds doubles; every row has a value.
     private mutating func addReals(_ values: UnsafePointer<Double>, _ chosen: RowChoice) {
         if chosen.groups != nil {
             reals.withUnsafeMutableBufferPointer { sums in
@@ -216,7 +216,7 @@ struct Accumulator {
         reals[0] = sum
     }
 
-    /// In eight lanes where there are many: one addition waits for the one before it otherwise.
+    /// Adds in eight lanes if there are many values, because otherwise each addition waits for the previous one.
     @inline(__always)
     private static func add(_ values: UnsafePointer<Double>, _ count: Int, to sum: inout Double) {
         var i = 0
@@ -266,7 +266,7 @@ struct Accumulator {
 
     // MARK: Merging and the result
 
-    /// Adds another run's groups; its group g is this one's `groupOf[g]`.
+    /// Adds the groups of another accumulator, whose group g is this one's `groupOf[g]`.
     mutating func merge(_ other: Accumulator, _ groupOf: [Int]) {
         let isMinimum = measure.function == .min
         switch form {
@@ -292,7 +292,7 @@ struct Accumulator {
         }
     }
 
-    /// Before values are asked for. What takes long is shared among threads.
+    /// Completes the groups before their values are read. Expensive work is divided among threads.
     mutating func finish(_ groups: Int, threads: Int, _ parallel: ParallelLoop) {
         resize(groups)
         guard case .samples = form, groups > 0 else { return }
@@ -306,7 +306,7 @@ struct Accumulator {
         }
     }
 
-    /// `function`: sum or average, which are taken from the same numbers; else the measure's own.
+    /// Returns the value of a group. `function` selects sum or average, which share one accumulator; otherwise it is the measure's own function.
     mutating func value(_ group: Int, _ rows: Int, as function: Aggregate.Function) -> Value {
         let isSum = function == .sum
         switch form {
@@ -331,7 +331,7 @@ struct Accumulator {
     }
 }
 
-/// Four sums for each group of a few: an addition to the sum that the row before was added to waits for that.
+/// Four partial sums for each of a few groups, because an addition to the same sum as in the previous row waits for that addition.
 enum Lanes {
     static func pay(_ groups: Int, _ chosen: RowChoice) -> Bool { groups <= 64 && chosen.hits >= groups &* 8 }
 
@@ -346,13 +346,13 @@ enum Lanes {
     }
 }
 
-/// Exact sums of ints: 64 bits take a few vectors of numbers that are not too large, and are then carried to 128.
+/// Exact sums of ints. Numbers of moderate size are added in 64 bits for some vectors, and then carried to 128 bits.
 struct WholeSums {
     private var partial: [Int64] = []
     private var totals: [Int128] = []
-    /// Vectors added to `partial`, each within ±2^56.
+    /// The number of vectors added to `partial` since the last carry. Each adds less than 2^56.
     private var pending = 0
-    /// Memory held.
+    /// The memory in use in bytes.
     var bytes: Int { totals.count &* 24 }
 
     mutating func resize(_ count: Int) {
@@ -366,7 +366,7 @@ struct WholeSums {
     func total(_ group: Int) -> Int128 { totals[group] + Int128(partial[group]) }
 
     mutating func add(_ values: UnsafeBufferPointer<Int64>, _ present: Bits?, _ chosen: RowChoice) {
-        // Whether all lie within ±2^46 shows in the bits that any of them sets.
+        // The union of the bits of all values shows whether all are within ±2^46.
         var bits: UInt64 = 0
         for value in values { bits |= UInt64(bitPattern: value &+ 1 << 46) }
         guard bits < 1 << 47 else { return addWide(values, present, chosen) }
@@ -395,7 +395,7 @@ struct WholeSums {
         }
     }
 
-    /// Also where the rows are not listed.
+    /// Calls `body` with the group and the row of every chosen row, also if `chosen.rows` is not filled.
     @inline(__always)
     private static func each(_ chosen: RowChoice, _ body: (Int, Int) -> Void) {
         if chosen.groups == nil {

@@ -2,22 +2,22 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// The links of one column (embedded objects are linked to by their owners) turned round: for a row, the rows that link to it, in their order and as often as they do. Found in one pass
-/// over the column when first asked for. Usable from any thread.
+/// The inverse of the links of one column (the owners' column for embedded objects): for a row, the rows that link to it, in their order and as
+/// often as they link to it. Built in one pass over the column, at the first use. Thread-safe.
 final class Backlinks: Sendable {
-    /// Of the rows that link.
+    /// The table of the rows that link.
     let table: any Table
     let column: Int
 
-    /// Links as pairs of rows, ascending by the row they lead to.
+    /// Links as pairs of rows, ascending by target.
     private struct Pairs {
         var targets: [Int64] = []
         var sources: [Int64] = []
-        /// Where the ids that are linked to lie close together: for each from the first on, where its pairs begin; then the end.
+        /// For dense targets: where the pairs of each row id begin, from the first target on, and the end. Empty if the targets are sparse.
         var starts: [Int32] = []
         var charge: MemoryCharge?
 
-        /// The pairs of a target.
+        /// Returns the range of a target's pairs.
         @inline(__always)
         func range(_ target: Int64) -> Range<Int> {
             guard let first = targets.first, target >= first, target <= targets[targets.count - 1] else { return 0..<0 }
@@ -45,7 +45,7 @@ final class Backlinks: Sendable {
         self.column = column
     }
 
-    /// A list of links for each row that a link of `links` stands for; an empty one where there is none.
+    /// Returns, for each link of `links`, the list of the rows that link to its target; an empty list for a null link.
     func sources(of links: Column) throws(Damage) -> Column {
         let pairs = try pairs()
         var out = Column(ColumnType(.link, collection: .list, target: table.type.name))
@@ -68,10 +68,10 @@ final class Backlinks: Sendable {
         MemoryScope(table.memory, type: table.type.name, column: table.type.columns[column].name)
     }
 
-    /// Bytes for each pair, with the index of the targets and room to grow.
+    /// The approximate memory for each pair, including the index of the targets and spare capacity.
     private static let pairBytes = 40
 
-    /// Adds to `counts` how many links lead to each of the rows.
+    /// Adds to `counts` the number of links to the target of each link of `links`.
     func count(_ links: Column, into counts: inout [Int64]) throws(Damage) {
         let pairs = try pairs()
         for row in 0..<links.count where links.isPresent(row) { counts[row] += Int64(pairs.range(links.words[row]).count) }
@@ -104,12 +104,12 @@ final class Backlinks: Sendable {
         let charge = MemoryCharge(table.memory), memory = memory(table, index)
         for number in 0..<table.segmentCount {
             let segment = try table.segment(number), reader = try segment.storedColumn(index)
-            guard reader.type.kind == .link else { throw Damage("column of type \(reader.type.name) where the schema has links") }
+            guard reader.type.kind == .link else { throw Damage("column has type \(reader.type.name), but the schema has links") }
             if let zone = reader.zone(), zone.allNull { continue }
             for vector in 0..<segment.vectorCount {
                 try reader.read(vector: vector, into: &scratch)
                 let rows = segment.rows(ofVector: vector)
-                guard scratch.count == rows.count else { throw Damage("vector of another length than its segment says") }
+                guard scratch.count == rows.count else { throw Damage("vector length does not match its segment") }
                 let links = scratch.type.isCollection ? scratch.children[scratch.children.count - 1] : scratch
                 try charge.grow(to: (sources.count + links.count) * pairBytes, for: memory.name)
                 for row in rows where segment.live?[row] ?? true {
@@ -123,7 +123,7 @@ final class Backlinks: Sendable {
             }
         }
         targets.count = targets.words.count
-        guard targets.count <= Int(Int32.max) else { throw Damage("more links than a query can turn round") }
+        guard targets.count <= Int(Int32.max) else { throw Damage("more than 2,147,483,647 links, which is the limit for backlinks") }
         var order = (0..<targets.count).map { Int32(truncatingIfNeeded: $0) }
         Ordering.sort(&order, by: targets, ascending: true)
         var pairs = Pairs(targets: order.map { targets.words[Int($0)] }, sources: order.map { sources[Int($0)] })

@@ -1,4 +1,4 @@
-/// Bytes as text of 64 letters (RFC 4648).
+/// Base64 encoding of bytes (RFC 4648).
 enum Base64 {
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -13,7 +13,7 @@ enum Base64 {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// Nil if a byte is no letter, or the length is impossible. Padding may be left out.
+    /// Returns nil if a byte is not in the alphabet or the length is impossible. Accepts the URL-safe alphabet; padding is optional.
     static func decode(_ text: [UInt8]) -> [UInt8]? {
         let body = text.prefix { $0 != UInt8(ascii: "=") }
         guard text.count - body.count <= 2, text[body.endIndex...].allSatisfy({ $0 == UInt8(ascii: "=") }), body.count % 4 != 1 else { return nil }

@@ -8,23 +8,23 @@ extension Binder {
         if let values = try list(syntax.right) { return try listComparison(syntax, values) }
         if let values = try list(syntax.left) {
             guard syntax.comparator.isEquality, try list(syntax.right) == nil else {
-                throw error("'\(syntax.comparator.rawValue)' does not take a list on its left", at: syntax.left.position)
+                throw error("\"\(syntax.comparator.rawValue)\" does not accept a list on its left", at: syntax.left.position)
             }
             return try listComparison(ComparisonSyntax(syntax.right, syntax.comparator, ignoresCase: syntax.ignoresCase, ignoresMarks: syntax.ignoresMarks, syntax.left, at: syntax.position), values)
         }
         let left = try operand(syntax.left), right = try operand(syntax.right)
         switch (left, right) {
         case (.constant(let a), .constant(let b)):
-            // A property that is called like a row's key must be quoted.
+            // A property whose name looks like a row literal must be quoted.
             let named = [a, b].lazy.compactMap { if case .link(let row) = $0.value { "O\(row)" } else { nil } }.first { type.index(of: $0) != nil }
-            throw error("Cannot compare two constants ('\(asWritten(syntax.left))' and '\(asWritten(syntax.right))')", at: syntax.position.offset, suggestion: (named ?? quotedColumn(a, b)).map { "\(PathSyntax.inBackQuotes($0)) (in back-quotes, for the property)" })
+            throw error("Cannot compare two constants (\"\(asWritten(syntax.left))\" and \"\(asWritten(syntax.right))\")", at: syntax.position.offset, suggestion: (named ?? quotedColumn(a, b)).map { "\(PathSyntax.inBackQuotes($0)) (in back-quotes, for the property)" })
         case (_, .constant(let constant)):
             guard syntax.comparator != .isIn else { throw error("the right-hand side of IN must be a list", at: syntax.right.position) }
             return try test(left, syntax.comparator, constant, syntax)
         case (.constant(let constant), _):
             if syntax.comparator == .isIn { return try member(left, right, syntax) }
             if syntax.comparator.isTextual { return try textInColumn(constant, right, syntax) }
-            guard syntax.comparator != .text else { throw error("TEXT has a property on its left and words on its right", at: syntax.left.position) }
+            guard syntax.comparator != .text else { throw error("TEXT needs a property on its left and words on its right", at: syntax.left.position) }
             return try test(right, syntax.comparator.flipped, constant, syntax)
         default:
             if syntax.comparator == .isIn { return try member(left, right, syntax) }
@@ -34,7 +34,7 @@ extension Binder {
     }
 
     private func mismatch(_ a: ScalarKind?, _ b: ScalarKind?, _ syntax: ComparisonSyntax) -> QueryError {
-        error("these do not compare: \(syntax.left) is \(a?.queryName ?? "null"), \(syntax.right) is \(b?.queryName ?? "null")", at: syntax.position.offset)
+        error("cannot compare: \(syntax.left) is \(a?.queryName ?? "null"), \(syntax.right) is \(b?.queryName ?? "null")", at: syntax.position.offset)
     }
 
     private func comparable(_ a: ScalarKind, _ b: ScalarKind) -> Bool {
@@ -45,10 +45,10 @@ extension Binder {
     private func checkOperator(_ syntax: ComparisonSyntax, _ kind: ScalarKind) throws(QueryError) {
         let isText = kind == .string || kind == .data || kind == .any
         guard !syntax.comparator.isTextual || isText else {
-            throw error("'\(syntax.comparator.rawValue)' needs text, not type '\(kind.queryName)'", at: syntax.position.offset)
+            throw error("\"\(syntax.comparator.rawValue)\" needs text, not type \"\(kind.queryName)\"", at: syntax.position.offset)
         }
-        guard syntax.comparator != .text || kind == .string else { throw error("'TEXT' needs text, not type '\(kind.queryName)'", at: syntax.position.offset) }
-        guard !syntax.folding.isNeeded || isText else { throw error("\(syntax.folding) needs text, not type '\(kind.queryName)'", at: syntax.position.offset) }
+        guard syntax.comparator != .text || kind == .string else { throw error("TEXT needs text, not type \"\(kind.queryName)\"", at: syntax.position.offset) }
+        guard !syntax.folding.isNeeded || isText else { throw error("\(syntax.folding) needs text, not type \"\(kind.queryName)\"", at: syntax.position.offset) }
         guard kind != .link || !syntax.comparator.isOrder else { throw error("links have no order", at: syntax.position.offset) }
     }
 
@@ -84,17 +84,17 @@ extension Binder {
         return TestNode(operand, test, quantifier: quantifier, number: number, text: syntax.description)
     }
 
-    /// `list == NULL`: whether there is a list at all, where that can be told.
+    /// Binds `list == NULL`, which tests whether there is a list at all, if the collection is optional. Returns nil for other collections.
     private func nullCollection(_ path: BoundPath, _ comparator: Comparator, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode? {
         if path.type.isOptional {
             let isNull = comparator == .equal
             return TestNode(.path(path), ElementTest(form: isNull ? .never : .always, matchesNull: isNull), quantifier: nil, number: nil, text: syntax.description)
         }
-        guard path.type.kind != .link, path.type.kind != .embedded else { throw error("Cannot compare linklist ('\(path.text)') with NULL", at: syntax.position.offset) }
+        guard path.type.kind != .link, path.type.kind != .embedded else { throw error("Cannot compare linklist (\"\(path.text)\") with NULL", at: syntax.position.offset) }
         return nil
     }
 
-    /// `'x' CONTAINS name`.
+    /// Binds `'x' CONTAINS name`.
     private mutating func textInColumn(_ constant: ConstantSyntax, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
         let right = try entered(right, syntax.right.position)
         guard let kind = right.kind else { throw mismatch(nil, nil, syntax) }
@@ -110,30 +110,30 @@ extension Binder {
 
     // MARK: Operand against operand
 
-    /// `ints == others`: two collections of plain values, element by element in their order.
+    /// Binds `ints == others`: compares two collections of plain values element by element, in order.
     private func wholeCollections(_ left: Operand, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode? {
         guard case .path(let a) = left, case .path(let b) = right, a.isPrimitiveCollection, b.isPrimitiveCollection, a.quantifier == nil, b.quantifier == nil,
               a.type.kind != .embedded, b.type.kind != .embedded else { return nil }
         guard (a.type.collection == .map) == (b.type.collection == .map), comparable(a.type.kind, b.type.kind) else { throw mismatch(a.type.kind, b.type.kind, syntax) }
-        guard syntax.comparator.isEquality else { throw error("'\(syntax.comparator.rawValue)' does not go with two collections", at: syntax.position.offset, expected: "== or !=, or ANY, ALL or NONE before one side") }
-        guard !syntax.folding.isNeeded else { throw error("\(syntax.folding) does not go with two collections", at: syntax.position.offset) }
+        guard syntax.comparator.isEquality else { throw error("\"\(syntax.comparator.rawValue)\" cannot compare two collections", at: syntax.position.offset, expected: "== or !=, or ANY, ALL or NONE before one side") }
+        guard !syntax.folding.isNeeded else { throw error("\(syntax.folding) cannot be used with two collections", at: syntax.position.offset) }
         return PairNode(left, syntax.comparator, right, folding: Folding(), quantifier: nil, text: syntax.description)
     }
 
     private mutating func pair(_ left: Operand, _ comparator: Comparator, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
-        guard comparator != .text else { throw error("TEXT searches for words that are given: a constant stands on its right", at: syntax.right.position) }
+        guard comparator != .text else { throw error("TEXT needs a constant on its right: the words to search for", at: syntax.right.position) }
         let left = try entered(left, syntax.left.position), right = try entered(right, syntax.right.position)
         guard !(left.isMany && right.isMany) else { throw error("A comparison between two primitive lists is not supported", at: syntax.position.offset) }
         guard let a = left.kind, let b = right.kind, comparable(a, b) else { throw mismatch(left.kind, right.kind, syntax) }
         try checkOperator(syntax, a)
         try checkOperator(syntax, b)
         if a == .link, b == .link {
-            guard left.type.target == right.type.target else { throw error("these do not compare: \(syntax.left) links to \(left.type.target ?? "?"), \(syntax.right) to \(right.type.target ?? "?")", at: syntax.position.offset) }
+            guard left.type.target == right.type.target else { throw error("cannot compare: \(syntax.left) links to \(left.type.target ?? "?"), \(syntax.right) to \(right.type.target ?? "?")", at: syntax.position.offset) }
         }
         return PairNode(a == .link ? resolved(left) : left, comparator, b == .link ? resolved(right) : right, folding: syntax.folding, quantifier: quantifier(left) ?? quantifier(right), text: syntax.description)
     }
 
-    /// `x IN list`: ANY element equals x.
+    /// Binds `x IN list`: ANY element equals x.
     private mutating func member(_ left: Operand, _ right: Operand, _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
         let right = try entered(right, syntax.right.position)
         guard right.isMany || right.kind == .any else { throw error("the right-hand side of IN must be a list", at: syntax.right.position) }
@@ -152,7 +152,7 @@ extension Binder {
         return try pair(left, .equal, list, syntax)
     }
 
-    /// SQL writes names in double quotes, which are text here.
+    /// Returns the first constant that is the name of a column: SQL writes names in double quotes, which are text in this language.
     private func quotedColumn(_ constants: ConstantSyntax...) -> String? {
         constants.lazy.compactMap { if case .string(let name) = $0.value { name } else { nil } }.first { type.index(of: $0) != nil }
     }
@@ -161,12 +161,12 @@ extension Binder {
 
     private mutating func listComparison(_ syntax: ComparisonSyntax, _ values: [ConstantSyntax]) throws(QueryError) -> PredicateNode {
         let operand = try operand(syntax.left)
-        guard !operand.isConstant else { throw error("Cannot compare two constants ('\(asWritten(syntax.left))' and '\(asWritten(syntax.right))')", at: syntax.position.offset) }
+        guard !operand.isConstant else { throw error("Cannot compare two constants (\"\(asWritten(syntax.left))\" and \"\(asWritten(syntax.right))\")", at: syntax.position.offset) }
         var listQuantifier: Quantifier?
         if case .list(let quantifier, _, _) = syntax.right { listQuantifier = quantifier }
         if syntax.comparator == .between { return try between(operand, values, syntax) }
         if case .path(let path) = operand, path.quantifier == nil, listQuantifier == nil, path.isPrimitiveCollection {
-            guard path.type.collection != .map else { throw error("a map is not compared with a list", at: syntax.position.offset, expected: "its @values or its @keys, or ANY, ALL or NONE before it") }
+            guard path.type.collection != .map else { throw error("a map cannot be compared with a list", at: syntax.position.offset, expected: "its @values or its @keys, or ANY, ALL or NONE before it") }
             if syntax.comparator.isEquality { return wholeCollection(path, values, syntax) }
             if syntax.comparator == .isIn { return ConstantNode(false) }
         }
@@ -179,7 +179,7 @@ extension Binder {
         }
         if listQuantifier == nil || listQuantifier == .any && !syntax.comparator.isOrder && !syntax.comparator.isTextual {
             guard syntax.comparator.isEquality || syntax.comparator == .isIn else {
-                throw error("'\(syntax.comparator.rawValue)' with a list needs ANY, ALL or NONE before it", at: syntax.right.position)
+                throw error("\"\(syntax.comparator.rawValue)\" with a list needs ANY, ALL or NONE before it", at: syntax.right.position)
             }
             let test = try memberTest(kind, values, inverted: syntax.comparator == .notEqual && listQuantifier == nil, syntax)
             if syntax.comparator != .notEqual || listQuantifier == nil { return node(elements, test, quantifier(elements), syntax) }
@@ -197,10 +197,10 @@ extension Binder {
     }
 
     private mutating func between(_ operand: Operand, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
-        guard values.count == 2 else { throw error("Operator 'BETWEEN' requires list with 2 elements.", at: syntax.right.position) }
+        guard values.count == 2 else { throw error("Operator \"BETWEEN\" requires a list with 2 elements", at: syntax.right.position) }
         let elements = try entered(operand, syntax.left.position)
         guard !elements.isMany || quantifier(elements) == .all else {
-            throw error("Only 'ALL' supported for operator 'BETWEEN' when applied to lists.", at: syntax.position.offset)
+            throw error("Only \"ALL\" is supported for operator \"BETWEEN\" on lists", at: syntax.position.offset)
         }
         guard let kind = elements.kind else { throw mismatch(nil, nil, syntax) }
         let low = try elementTest(kind, .greaterOrEqual, values[0], syntax), high = try elementTest(kind, .lessOrEqual, values[1], syntax)
@@ -208,10 +208,10 @@ extension Binder {
                         node(elements, high, quantifier(elements), ComparisonSyntax(syntax.left, .lessOrEqual, .constant(values[1])))])
     }
 
-    /// `list == {1, 2}`: the same elements in the same order (a set's in ascending order).
+    /// Binds `list == {1, 2}`: the same elements in the same order (for a set, in ascending order).
     private mutating func wholeCollection(_ path: BoundPath, _ values: [ConstantSyntax], _ syntax: ComparisonSyntax) -> PredicateNode {
         let wanted = Value.list(values.map { constant in
-            // What does not compare with the elements is none of them.
+            // A constant that is not comparable with the elements equals none of them.
             coerced(constant, to: path.type.kind)?.value ?? constant.value
         })
         let test = ElementTest(form: .value(syntax.comparator, wanted, folding: syntax.folding), matchesNull: syntax.comparator == .notEqual)
@@ -234,13 +234,13 @@ extension Binder {
             let texts = wanted.compactMap(\.bytes).sorted { $0.lexicographicallyPrecedes($1) }
             return ElementTest(form: .text(TextTest(.oneOf(texts), folding: syntax.folding), inverted: inverted), matchesNull: matchesNull)
         case .any:
-            // A null among values of any kind is a value of theirs.
+            // A null in a column of mixed values is a value like others.
             return ElementTest(form: .valueSet(wanted + (hasNull ? [.null] : []), inverted: inverted, folding: syntax.folding), matchesNull: matchesNull)
         default: return ElementTest(form: .valueSet(wanted, inverted: inverted, folding: Folding()), matchesNull: matchesNull)
         }
     }
 
-    /// The word of a column of bools, ints or links that equals the value.
+    /// Returns the word that equals the value in a column of bools, ints or links, or nil if there is none.
     private static func word(_ value: Value) -> Int64? {
         switch value {
         case .bool(let x): x ? 1 : 0

@@ -2,8 +2,8 @@ import FirnBytes
 import FirnModel
 
 extension Binder {
-    /// The constant as a value that compares with the kind; nil if none does. Text stands for numbers, dates and identifiers; a literal
-    /// keeps its digits for decimals and is rounded for floats.
+    /// Converts the constant to a value that is comparable with the kind; returns nil if that is impossible. Text is parsed as a number, date or
+    /// identifier. A literal keeps all its digits for decimals and is rounded for floats.
     func coerced(_ constant: ConstantSyntax, to kind: ScalarKind) -> ConstantSyntax? {
         let value = constant.value
         var out = constant
@@ -30,7 +30,7 @@ extension Binder {
             out.value = .objectID(id)
             return out
         case (.float, .double(let x)):
-            // One beyond the range of floats stays what it is: no infinity.
+            // A number beyond the range of floats is kept as it is, not converted to infinity.
             if Float(x).isFinite { out.value = .float(Float(x)) }
             return out
         case (.decimal, .double(let x)):
@@ -42,7 +42,7 @@ extension Binder {
         }
     }
 
-    /// A date as a query writes it, or ISO 8601 in UTC.
+    /// Parses a date as written in queries, or ISO 8601 in UTC.
     private static func date(_ text: String) -> Timestamp? {
         var text = text
         if text.last == "Z" { text.removeLast() }
@@ -63,25 +63,25 @@ extension Binder {
         return date
     }
 
-    /// A date as it stands in the query, and other constants as the language writes them.
+    /// Returns the source text of a date, and other constants in the syntax of the language.
     func asWritten(_ constant: ConstantSyntax) -> String { constant.written.text ?? "\(constant)" }
 
     func asWritten(_ expression: ExpressionSyntax) -> String {
         if case .constant(let constant) = expression { asWritten(constant) } else { "\(expression)" }
     }
 
-    /// A comparison with one constant, as a test of every value of the kind.
+    /// Binds a comparison with one constant as a test of every value of the kind.
     func elementTest(_ kind: ScalarKind, _ comparator: Comparator, _ constant: ConstantSyntax, _ syntax: ComparisonSyntax) throws(QueryError) -> ElementTest {
         if comparator == .text { return try wordTest(constant, syntax) }
         if constant.value.isNull { return nullTest(kind, comparator) }
         guard kind != .embedded, let coerced = coerced(constant, to: kind) else {
-            // The constant may stand on either side.
+            // The constant can be on either side.
             let path = "\(syntax.left)" == "\(constant)" ? syntax.right : syntax.left, other = constant.value.scalarKind?.queryName ?? "collection"
-            throw error("these do not compare: \(path) is \(kind.queryName), \(asWritten(constant)) is \(other)", at: syntax.position.offset, expected: kind == .embedded ? "nil, or a property of the object" : "a value of type \(kind.queryName)")
+            throw error("cannot compare: \(path) is \(kind.queryName), \(asWritten(constant)) is \(other)", at: syntax.position.offset, expected: kind == .embedded ? "nil, or a property of the object" : "a value of type \(kind.queryName)")
         }
         let value = coerced.value
         let isNot = comparator == .notEqual
-        // Null is below every text, also among values of any kind.
+        // Null is less than every text, also among mixed values.
         let matchesNull = isNot || value.bytes != nil && (kind == .string || kind == .data || kind == .any) && (comparator == .less || comparator == .lessOrEqual)
         func made(_ form: ElementTest.Form) -> ElementTest { ElementTest(form: form, matchesNull: matchesNull) }
         switch kind {
@@ -106,11 +106,11 @@ extension Binder {
         guard case .string(let text) = constant.value else { throw error("TEXT searches for words", at: constant.position.offset, expected: "text, such as 'snow -rain ic*'") }
         switch WordSearch.parsed(text) {
         case .success(let search): return ElementTest(form: .text(TextTest(.words(search), folding: Folding()), inverted: false), matchesNull: false)
-        case .failure(let fault): throw error(fault.words, at: constant.position.offset, expected: "words of letters and digits, each perhaps with - before or * behind it")
+        case .failure(let fault): throw error(fault.words, at: constant.position.offset, expected: "words of letters and digits, each optionally with - before it or * after it")
         }
     }
 
-    /// Comparisons with NULL: text counts null as the least, for other kinds only `>=` and `<=` (as "equal") hold between nulls.
+    /// Binds comparisons with NULL: for text, null is less than all values; for other kinds, only `==`, `>=` and `<=` are true for two nulls.
     private func nullTest(_ kind: ScalarKind, _ comparator: Comparator) -> ElementTest {
         if kind == .any, !comparator.isTextual || comparator == .like {
             return ElementTest(form: .value(comparator, .null, folding: Folding()), matchesNull: comparator == .equal || comparator == .lessOrEqual || comparator == .greaterOrEqual || comparator == .like)
@@ -140,7 +140,7 @@ extension Binder {
         }
     }
 
-    /// The words that satisfy a comparison, as low ... high (of `!=`: of `==`); an empty range is (1, 0). Nil for decimals.
+    /// Returns the words that satisfy a comparison, as low ... high (for `!=`: those that satisfy `==`); (1, 0) if there are none. Nil for decimals.
     private static func words(_ comparator: Comparator, _ value: Value) -> (Int64, Int64)? {
         let floor: Int64, isExact: Bool
         switch value {
@@ -164,12 +164,12 @@ extension Binder {
         }
     }
 
-    /// The doubles that satisfy a comparison, likewise; an empty range is (inf, -inf).
+    /// Returns the doubles that satisfy a comparison, in the same form; (inf, -inf) if there are none.
     private static func reals(_ comparator: Comparator, _ value: Value) -> (Double, Double)? {
         if value.isDecimal { return nil }
         guard let near = value.number else { return nil }
         if near.isNaN { return (.infinity, -.infinity) }
-        // An int may lie between two doubles: `near` is the one it rounds to.
+        // An int can be between two doubles; `near` is the one that it rounds to.
         let order = Value.order(.double(near), value)
         let upTo = order < 0 || order == 0 && comparator == .lessOrEqual ? near : near.nextDown
         let from = order > 0 || order == 0 && comparator == .greaterOrEqual ? near : near.nextUp

@@ -2,7 +2,7 @@ import FirnBytes
 import FirnModel
 
 extension Binder {
-    /// The rows of a type, which links lead to; nil where they are not at hand.
+    /// Returns the table of a type that links lead to, or nil if it is not available.
     mutating func related(_ name: String) throws(QueryError) -> (any Table)? {
         if let known = others[name] { return known }
         let found: (any Table)?
@@ -13,7 +13,7 @@ extension Binder {
         return found
     }
 
-    /// From links (one a row, or a collection of them) to a column of the rows that they lead to.
+    /// Extends a path from links (one for each row, or collections of them) to a column of their targets.
     mutating func follow(link name: String, _ trail: inout Trail, place: Int) throws(QueryError) {
         let target = try target(of: trail, place)
         guard let column = target.type.index(of: name) else {
@@ -30,48 +30,48 @@ extension Binder {
     }
 
     private mutating func target(of trail: Trail, _ place: Int) throws(QueryError) -> any Table {
-        guard let name = trail.type.target, schema[name] != nil else { throw error("the type that '\(trail.name)' links to is not known", at: place) }
-        guard let table = try related(name) else { throw error("the rows of \(name), which '\(trail.name)' links to, are not at hand here", at: place) }
+        guard let name = trail.type.target, schema[name] != nil else { throw error("the type that \"\(trail.name)\" links to is not known", at: place) }
+        guard let table = try related(name) else { throw error("the rows of \"\(name)\", which \"\(trail.name)\" links to, are not available here", at: place) }
         return table
     }
 
-    // MARK: The other way round
+    // MARK: Backlinks
 
-    /// `@links.Type.column` and `@links.@count`, from the step after `@links` on.
+    /// Binds `@links.Type.column` and `@links.@count`, beginning at the step after `@links`.
     mutating func links(_ trail: inout Trail, _ rest: inout ArraySlice<PathStep>, _ position: Int) throws(QueryError) {
-        guard trail.type.kind == .link else { throw error("'\(trail.name)' is no object that links could lead to: it has no @links", at: position) }
+        guard trail.type.kind == .link else { throw error("\"\(trail.name)\" is not a link or an object, so it has no @links", at: position) }
         if rest.first == .count {
             rest.removeFirst()
             return try countLinks(&trail)
         }
-        guard case .name(let typeName, let place)? = rest.popFirst() else { throw error("@links goes on with the name of a type and of the column that links, or with @count", at: position) }
+        guard case .name(let typeName, let place)? = rest.popFirst() else { throw error("@links must be followed by a type and its linking column, or by @count", at: position) }
         guard let source = schema[typeName] else {
-            throw QueryError(.binding, "no type '\(typeName)'", in: text, at: place.offset, suggestion: closest(to: typeName, in: schema.types.map(\.name)).map { "'\($0)'" },
+            throw QueryError(.binding, "no type \"\(typeName)\"", in: text, at: place.offset, suggestion: closest(to: typeName, in: schema.types.map(\.name)).map { "\"\($0)\"" },
                              hint: "the types are \(schema.types.map(\.name).joined(separator: ", "))")
         }
-        guard case .name(let column, let columnPlace)? = rest.popFirst() else { throw error("@links.\(typeName) goes on with the name of the column that links", at: place.offset) }
+        guard case .name(let column, let columnPlace)? = rest.popFirst() else { throw error("@links.\(typeName) must be followed by the name of the linking column", at: place.offset) }
         guard source.index(of: column) != nil else { throw unknown(column, in: source, at: columnPlace.offset) }
         try turn(typeName, column, &trail, columnPlace.offset)
     }
 
-    /// From links to the lists of rows of a type that link to the same rows by a column.
+    /// Extends a path from links to the lists of rows of a type that link to their targets through a column.
     private mutating func turn(_ typeName: String, _ column: String, _ trail: inout Trail, _ place: Int) throws(QueryError) {
         guard let source = schema[typeName], let index = source.index(of: column), source.columns[index].type.leads(to: trail.type.target) else {
-            throw error("'\(typeName).\(column)' does not link to \(trail.type.target ?? trail.name)", at: place)
+            throw error("\"\(typeName).\(column)\" does not link to \(trail.type.target ?? trail.name)", at: place)
         }
-        guard let table = try related(typeName) else { throw error("the rows of \(typeName), which link to \(trail.name), are not at hand here", at: place) }
+        guard let table = try related(typeName) else { throw error("the rows of \"\(typeName)\", which link to \"\(trail.name)\", are not available here", at: place) }
         try resolve(&trail)
         trail.notation = .plain
         trail.add(.inverse(slots.backlinks(table, index)), ColumnType(.link, collection: .list, target: typeName))
         trail.name = "\(typeName).\(column)"
     }
 
-    /// `@links.@count`: over all columns of all types.
+    /// Binds `@links.@count`, which counts the links of all columns of all types.
     private mutating func countLinks(_ trail: inout Trail) throws(QueryError) {
         var numbers: [Int] = []
         for source in schema.types {
             for (i, column) in source.columns.enumerated() where column.type.leads(to: trail.type.target) {
-                // Where a type's rows are not at hand, none of them is there to link.
+                // A type whose rows are not available contains no links.
                 if let table = try related(source.name) { numbers.append(slots.backlinks(table, i)) }
             }
         }
@@ -79,14 +79,14 @@ extension Binder {
         trail.add(.inverseCount(numbers), ColumnType(.int))
     }
 
-    /// Links to rows that are not there are those of no row.
+    /// Makes links to missing rows null.
     private mutating func resolve(_ trail: inout Trail) throws(QueryError) {
         if trail.type.isCollection { trail.enter() }
         guard !trail.steps.isEmpty || trail.isColumn, let target = trail.type.target, let table = try related(target) else { return }
         trail.add(.resolve(slots.hop(table, [])), trail.type)
     }
 
-    /// The named inverse that a type's rows have.
+    /// Returns the inverse with this name that rows of the type have.
     func inverse(_ name: String, of typeName: String) -> QueryRequest.Inverse? { inverses.first { $0.name == name && isInverse($0, of: typeName) } }
 
     func isInverse(_ inverse: QueryRequest.Inverse, of typeName: String) -> Bool {
@@ -94,9 +94,9 @@ extension Binder {
         return source.columns[index].type.leads(to: typeName)
     }
 
-    // MARK: Links that lead nowhere
+    // MARK: Dangling links
 
-    /// The path with links to rows that are not there made null, where that can be told.
+    /// Returns the path with links to missing rows made null, if the target's rows are available.
     mutating func resolved(_ path: BoundPath) -> BoundPath {
         let isOwn = path.steps.isEmpty && slots.paths[path.slot].isEmpty
         guard path.type.kind == .link, !path.type.isCollection, !isOwn, let target = path.type.target, let table = try? related(target) else { return path }
@@ -110,10 +110,10 @@ extension Binder {
         if case .path(let path) = operand { .path(resolved(path)) } else { operand }
     }
 
-    /// A link to a row that is not there equals none: neither null nor one that leads nowhere too.
+    /// Checks the type of a link constant. A link to a missing row becomes one that equals nothing: neither null nor another dangling link.
     mutating func checked(_ constant: ConstantSyntax, against operand: Operand) throws(QueryError) -> ConstantSyntax {
         if let known = constant.target, let wanted = operand.type.target, known != wanted {
-            throw error("these do not compare: the one links to \(wanted), the other is a \(known)", at: constant.position.offset, expected: "a \(wanted)")
+            throw error("cannot compare: one side links to \(wanted), the other is a \(known)", at: constant.position.offset, expected: "a \(wanted)")
         }
         guard case .link(let rowID) = constant.value, case .path(let path) = operand, let target = path.type.target, let table = try? related(target),
               var rows = try? LinkedColumn(table, path: []), let isLive = try? rows.isLive(rowID), !isLive else { return constant }
@@ -124,6 +124,6 @@ extension Binder {
 }
 
 extension ColumnType {
-    /// Holds links to rows of a type, or is the owner's column of an embedded one.
+    /// Whether the column holds links to rows of a type, or is the owner's column of an embedded type.
     fileprivate func leads(to name: String?) -> Bool { (kind == .link || kind == .embedded) && target == name && name != nil }
 }

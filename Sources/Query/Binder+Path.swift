@@ -2,18 +2,18 @@ import FirnBytes
 import FirnModel
 
 extension Binder {
-    /// A path being followed: the steps so far with the type after each.
+    /// A path that is being bound: the steps so far, with the type after each step.
     struct Trail {
         var steps: [(step: BoundPath.Step, type: ColumnType)] = []
-        /// What `.follow` steps count by: a table, and the column of it that the steps after go on from.
+        /// The entries that `.follow` steps refer to: a table, and the column from which the following steps continue.
         var follows: [(table: any Table, column: Int)] = []
         var type: ColumnType
         var isMany = false
-        /// Begins with a column, not with the rows themselves.
+        /// Whether the path begins with a column, not with the rows themselves.
         var isColumn: Bool
-        /// How the place reached is called in messages: `Dog.toys`.
+        /// The current end of the path as messages name it, such as `Dog.toys`.
         var name: String
-        /// How the column reached writes its values.
+        /// The notation of the current column's values.
         var notation = Notation.plain
 
         mutating func add(_ step: BoundPath.Step, _ type: ColumnType) {
@@ -29,12 +29,12 @@ extension Binder {
 
     mutating func bind(_ path: PathSyntax) throws(QueryError) -> BoundPath {
         var rest = try expanded(path.steps)[...]
-        // Nil: the rows themselves.
+        // nil: the rows themselves.
         var root: Int?
         if case .variable? = rest.first {
             rest.removeFirst()
-            guard !rest.isEmpty || !isDetached else { throw error("embedded objects are not compared themselves: compare one of their properties", at: path.position.offset) }
-            // Alone, the variable is the row itself.
+            guard !rest.isEmpty || !isDetached else { throw error("embedded objects cannot be compared: compare one of their properties", at: path.position.offset) }
+            // The variable without further steps is the row itself.
             if rest.isEmpty { return compressed(nil, Trail(type: ColumnType(.link, target: type.name), isColumn: false, name: type.name), path) }
         }
         if case .name(let name, let place)? = rest.first {
@@ -52,7 +52,7 @@ extension Binder {
                 throw unknown(name, in: type, at: place.offset)
             }
         } else if rest.first != .links || isDetached {
-            throw error("a path begins with a property", at: path.position.offset)
+            throw error("a path must begin with a property", at: path.position.offset)
         }
         var trail = Trail(type: root.map { type.columns[$0].type } ?? ColumnType(.link, target: type.name), isColumn: root != nil,
                           name: root.map { "\(type.name).\(type.columns[$0].name)" } ?? type.name)
@@ -66,11 +66,11 @@ extension Binder {
                 try follow(step, &trail, path.position.offset)
             }
         }
-        guard trail.steps.count <= 64 else { throw error("a path of more than 64 steps", at: path.position.offset) }
+        guard trail.steps.count <= 64 else { throw error("a path has more than 64 steps", at: path.position.offset) }
         return compressed(root, trail, path)
     }
 
-    /// The steps with those that arguments stand for put in their places.
+    /// Returns the steps with path arguments replaced by the steps that they contain.
     private func expanded(_ steps: [PathStep]) throws(QueryError) -> [PathStep] {
         guard steps.contains(where: { if case .path = $0 { true } else { false } }) else { return steps }
         var out: [PathStep] = []
@@ -82,9 +82,9 @@ extension Binder {
             guard case .string(let text) = try argument(index, at: place.offset) else { throw error("argument \(index) is not the text of a path", at: place.offset) }
             let path: PathSyntax
             do throws(QueryError) { path = try self.path(text) } catch {
-                throw self.error("argument \(index) ('\(text)') is not a path: \(error.message)", at: place.offset, expected: error.expected)
+                throw self.error("argument \(index) (\"\(text)\") is not a path: \(error.message)", at: place.offset, expected: error.expected)
             }
-            // Where they stand is told by the argument's place.
+            // Errors in these steps are reported at the position of the argument.
             for step in path.steps { if case .name(let name, _) = step { out.append(.name(name, place)) } else { out.append(step) } }
         }
         return out
@@ -93,8 +93,8 @@ extension Binder {
     func unknown(_ name: String, in type: TypeSchema, at position: Int) -> QueryError {
         let names = type.columns.map(\.name) + inverses.filter { isInverse($0, of: type.name) }.map(\.name)
         let some = names.prefix(12).joined(separator: ", ") + (names.count > 12 ? ", …" : "")
-        return QueryError(.binding, "no column '\(name)' in \(type.name)", in: text, at: position,
-                          suggestion: closest(to: name, in: names).map { "'\($0)'" }, hint: "its columns are \(some)")
+        return QueryError(.binding, "no column \"\(name)\" in \(type.name)", in: text, at: position,
+                          suggestion: closest(to: name, in: names).map { "\"\($0)\"" }, hint: "its columns are \(some)")
     }
 
     private mutating func follow(_ step: PathStep, _ trail: inout Trail, _ position: Int) throws(QueryError) {
@@ -103,7 +103,7 @@ extension Binder {
         case .name(let name, let place): try follow(name: name, &trail, place.offset)
         case .key(let key):
             if isAny { return trail.add(.anyKey(key), ColumnType(.any, optional: true)) }
-            guard type.collection == .map else { throw error("Property '\(trail.name)' does not support key '\(key)'", at: position) }
+            guard type.collection == .map else { throw error("Property \"\(trail.name)\" does not support key \"\(key)\"", at: position) }
             trail.add(.key(Array(key.utf8)), optional(type.element))
         case .index(let index): try pick(.at(index), "\(index)", &trail, position)
         case .first: try pick(.first, "FIRST", &trail, position)
@@ -112,38 +112,38 @@ extension Binder {
             switch try argument(index, at: position) {
             case .int(let value) where value >= 0: try follow(.index(Int(value)), &trail, position)
             case .string(let key): try follow(.key(key), &trail, position)
-            default: throw error("argument $\(index) is no index and no key", at: position)
+            default: throw error("argument $\(index) is neither an index nor a key", at: position)
             }
         case .every:
             if isAny {
                 trail.add(.anyEnter, ColumnType(.any, optional: true))
                 trail.isMany = true
             } else {
-                guard type.isCollection else { throw error("Property '\(trail.name)' is no collection", at: position) }
+                guard type.isCollection else { throw error("Property \"\(trail.name)\" is not a collection", at: position) }
                 trail.enter()
             }
         case .count:
             trail.notation = .plain
             if case .inverse(let number)? = trail.steps.last?.step {
-                // Counted without making the lists.
+                // Counts without building the lists.
                 trail.steps.removeLast()
                 trail.add(.inverseCount([number]), ColumnType(.int))
             } else if type.isCollection || type.kind == .string || type.kind == .data {
                 trail.add(.count, ColumnType(.int, optional: !type.isCollection))
             } else {
-                guard isAny else { throw error("Property '\(trail.name)' has no property '@count'", at: position) }
+                guard isAny else { throw error("Property \"\(trail.name)\" has no property \"@count\"", at: position) }
                 trail.add(.anyCount, ColumnType(.any, optional: true))
             }
         case .keys, .values:
-            guard type.collection == .map else { throw error("Property '\(trail.name)' is no dictionary: it has no \(step == .keys ? "@keys" : "@values")", at: position) }
+            guard type.collection == .map else { throw error("Property \"\(trail.name)\" is not a dictionary: it has no \(step == .keys ? "@keys" : "@values")", at: position) }
             if step == .values { return trail.enter() }
             trail.notation = .plain
             trail.add(.keys, ColumnType(.string))
             trail.isMany = true
-        case .type: throw error("@type is compared with the name of a type, such as x.@type == 'int'", at: position)
-        case .minimum, .maximum, .sum, .average, .links: preconditionFailure("aggregates and @links are bound with the names after them")
-        case .variable: throw error("a variable stands at the beginning of a path", at: position)
-        case .path: preconditionFailure("paths given as arguments are put in first")
+        case .type: throw error("@type can only be compared with the name of a type, such as x.@type == 'int'", at: position)
+        case .minimum, .maximum, .sum, .average, .links: preconditionFailure("aggregates and @links must be bound together with the names after them")
+        case .variable: throw error("a variable is allowed only at the beginning of a path", at: position)
+        case .path: preconditionFailure("path arguments must be expanded first")
         }
     }
 
@@ -155,7 +155,7 @@ extension Binder {
 
     private func pick(_ pick: BoundPath.Pick, _ name: String, _ trail: inout Trail, _ position: Int) throws(QueryError) {
         if trail.type.kind == .any, !trail.type.isCollection { return trail.add(.anyPick(pick), ColumnType(.any, optional: true)) }
-        guard trail.type.collection == .list else { throw error("Property '\(trail.name)' does not support index '\(name)'", at: position) }
+        guard trail.type.collection == .list else { throw error("Property \"\(trail.name)\" does not support index \"\(name)\"", at: position) }
         trail.add(.pick(pick), optional(trail.type.element))
     }
 
@@ -169,7 +169,7 @@ extension Binder {
         }
         switch type.kind {
         case .embedded:
-            guard let target = type.target.flatMap({ schema[$0] }) else { throw error("the type of '\(trail.name)' is not known", at: position) }
+            guard let target = type.target.flatMap({ schema[$0] }) else { throw error("the type of \"\(trail.name)\" is not known", at: position) }
             guard let index = target.index(of: name) else { throw unknown(name, in: target, at: position) }
             if type.isCollection { trail.enter() }
             var field = target.columns[index].type
@@ -182,7 +182,7 @@ extension Binder {
             trail.enter()
             trail.add(.anyKey(name), ColumnType(.any, optional: true))
         case .link: try follow(link: name, &trail, place: position)
-        default: throw error("Property '\(trail.name)' has no property '\(name)'", at: position)
+        default: throw error("Property \"\(trail.name)\" has no property \"\(name)\"", at: position)
         }
     }
 
@@ -193,17 +193,17 @@ extension Binder {
         }
         if trail.type.isCollection { trail.enter() }
         let word = PathSyntax([function]).description
-        guard trail.isMany else { throw error("\(word) needs a collection, but '\(trail.name)' is none", at: position) }
+        guard trail.isMany else { throw error("\(word) needs a collection, but \"\(trail.name)\" is not one", at: position) }
         let kind = trail.type.kind
         guard kind.isNumber || kind == .any || kind == .date && (function == .minimum || function == .maximum) else {
-            throw error("\(word) does not go with values of type \(kind.queryName)", at: position)
+            throw error("\(word) cannot be used with values of type \"\(kind.queryName)\"", at: position)
         }
         if function == .sum || function == .average { trail.notation = .plain }
         trail.add(.aggregate(function), BoundPath.aggregateType(function, kind))
         trail.isMany = false
     }
 
-    /// Leaves to the segments' readers what they can do.
+    /// Converts the path to a slot and steps: the segments' readers do the leading steps that they support.
     private mutating func compressed(_ root: Int?, _ trail: Trail, _ syntax: PathSyntax) -> BoundPath {
         var steps: [BoundPath.Step] = [], next = 0, slot: Int
         if let root {
@@ -231,8 +231,8 @@ extension Binder {
                          syntax: syntax, isPrimitiveCollection: isPrimitive, notation: trail.notation)
     }
 
-    /// What one reader gives of the steps from `start` on: the leading fields of embedded objects, also through collections of them. `next`
-    /// is the first step left; `isEntered`: the reader gives lists, to be entered.
+    /// Returns what one reader does of the steps from `start` on: the leading fields of embedded objects, also through collections of them. `next` is
+    /// the first remaining step. `isEntered` means that the reader returns lists, which must be entered.
     private static func absorbed(_ column: Int, _ type: ColumnType, _ trail: Trail, from start: Int) -> (path: [Int], type: ColumnType, isEntered: Bool, next: Int) {
         var path = [column], type = type
         var used = start, entered = false, i = start

@@ -1,23 +1,23 @@
 import FirnBytes
 import FirnModel
 
-/// Binds names and types of a query to a table: what is wrong shows here, before any row is read.
+/// Binds the names and types of a query to a table. Reports all errors of a query before any row is read.
 struct Binder {
     let type: TypeSchema
     let schema: Schema
     let arguments: [Value]
     let table: any Table
     let inverses: [QueryRequest.Inverse]
-    /// Tables of other types, by name; nil: not at hand.
+    /// The tables of other types by name; nil if a table is not available.
     var others: [String: (any Table)?] = [:]
     /// The text that positions refer to.
     var text = ""
     var slots = SlotTable()
-    /// The rows have no place of their own: what links to them cannot be asked.
+    /// Whether the rows are embedded objects without row ids, so that their backlinks are not available.
     var isDetached = false
-    /// How deep conditions nest around the one at hand.
+    /// The depth of nesting of the current condition.
     var depth = 0
-    /// How many tests of text there are, each with its set of codes a segment.
+    /// The number of text tests; each has a set of matching codes for each segment.
     var textTests = 0
 
     init(_ table: any Table, arguments: [Value], inverses: [QueryRequest.Inverse] = []) {
@@ -28,7 +28,7 @@ struct Binder {
         self.inverses = inverses
     }
 
-    /// More than text can nest: trees that programs make are bounded too.
+    /// The limit of nesting. It is greater than that of the parser, and bounds trees that programs build.
     static let deepest = 2 * Parser.deepest
 
     func error(_ message: String, at position: Int, expected: String = "", suggestion: String? = nil) -> QueryError {
@@ -65,7 +65,7 @@ struct Binder {
         return arguments[index]
     }
 
-    /// The constants of a list, if the expression is one.
+    /// Returns the constants of a list, or nil if the expression is not a list.
     mutating func list(_ expression: ExpressionSyntax) throws(QueryError) -> [ConstantSyntax]? {
         switch expression {
         case .list(_, let parts, _):
@@ -93,18 +93,18 @@ struct Binder {
         case .constant(let constant): return .constant(constant)
         case .argument(let index, let position): return .constant(ConstantSyntax(try argument(index, at: position.offset), at: position))
         case .path(let path): return .path(try bind(path))
-        case .list(_, _, let position): throw error("a list cannot stand here", at: position.offset)
+        case .list(_, _, let position): throw error("a list is not allowed here", at: position.offset)
         case .arithmetic(let op, let left, let right): return try arithmetic(op, left, right)
         case .subquery(let syntax): return .path(try subquery(syntax))
         case .object(let object, let position): return .constant(try row(object, at: position))
-        case .geo(_, let position): throw error("a shape stands on the right of GEOWITHIN", at: position.offset)
+        case .geo(_, let position): throw error("a shape is allowed only on the right of GEOWITHIN", at: position.offset)
         }
     }
 
     private mutating func arithmetic(_ op: ArithmeticOperator, _ left: ExpressionSyntax, _ right: ExpressionSyntax) throws(QueryError) -> Operand {
         let a = try numeric(left), b = try numeric(right)
         if case .constant(let x) = a, case .constant(let y) = b { return .constant(ConstantSyntax(Comparison.combine(op, x.value, y.value), at: x.position)) }
-        guard !(a.isMany && b.isMany) else { throw error("two lists cannot be combined with '\(op.rawValue)'", at: right.position) }
+        guard !(a.isMany && b.isMany) else { throw error("two lists cannot be combined with \"\(op.rawValue)\"", at: right.position) }
         let kind = Binder.common(a.kind, b.kind)
         return .arithmetic(op, Binder.exact(a, kind), Binder.exact(b, kind), kind)
     }
@@ -119,7 +119,7 @@ struct Binder {
         return operand
     }
 
-    /// A literal with a point, in the digits it was written with where decimals are wanted.
+    /// Returns a literal with a decimal point as an exact decimal, if the kind is decimal.
     private static func exact(_ operand: Operand, _ kind: ScalarKind) -> Operand {
         guard kind == .decimal, case .constant(let constant) = operand, let digits = constant.digits, let decimal = Decimal(digits) else { return operand }
         return .constant(ConstantSyntax(.decimal(decimal), at: constant.position))
@@ -131,7 +131,7 @@ struct Binder {
         return .int
     }
 
-    /// The elements of a path that ends in a collection; any other path as it is.
+    /// Returns the path to the elements if a path ends in a collection; any other path unchanged.
     func entered(_ path: BoundPath, at position: Int) throws(QueryError) -> BoundPath {
         var path = path
         if path.type.isCollection {
@@ -139,25 +139,25 @@ struct Binder {
             path.type = path.type.element
             path.isMany = true
         } else if path.quantifier != nil, !path.isMany {
-            guard path.type.kind == .any else { throw error("The keypath following '\(path.quantifier!.rawValue)' must contain a list", at: position) }
+            guard path.type.kind == .any else { throw error("The keypath following \"\(path.quantifier!.rawValue)\" must contain a list", at: position) }
             path.steps.append(.anyEnter)
             path.isMany = true
         }
         return path
     }
 
-    /// A path that gives one value a row: for sorting, distinct rows and groups.
+    /// Binds a path that has one value for each row, for sorting, distinct rows and groups.
     mutating func scalar(_ path: PathSyntax, for purpose: String) throws(QueryError) -> BoundPath {
         let bound = try bind(path)
         guard !bound.type.isCollection, !bound.isMany, bound.type.kind != .embedded else {
-            throw error("\(purpose) needs one value a row, but '\(bound.text)' is \(bound.isMany ? "a list" : "of type \(bound.type.name)")", at: path.position.offset)
+            throw error("\(purpose) needs one value a row, but \"\(bound.text)\" is \(bound.isMany ? "a list" : "of type \(bound.type.name)")", at: path.position.offset)
         }
         return resolved(bound)
     }
 }
 
 extension ScalarKind {
-    /// As messages name it.
+    /// The name of the kind in messages.
     var queryName: String {
         switch self {
         case .data: "binary"

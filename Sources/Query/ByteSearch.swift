@@ -1,14 +1,14 @@
 import FirnBytes
 
-/// Looks for some bytes in all strings of a vector in one pass over their bytes, which lie end to end: sixteen places at a time, by the first
-/// and the last byte wanted.
+/// Searches for a byte string in all strings of a vector, in one pass over their contiguous bytes. Compares sixteen positions at a time by the
+/// first and the last byte.
 struct ByteSearch {
     private let wanted: [UInt8]
 
-    /// At least one byte.
+    /// `wanted` must have at least one byte.
     init(_ wanted: [UInt8]) { self.wanted = wanted }
 
-    /// Sets the bit of every string that contains them; `out` holds a word for every 64 strings and is zero before.
+    /// Sets the bit of every string that contains the bytes. `out` holds a word for every 64 strings and must be zero before.
     func apply(_ text: Text, count: Int, out: UnsafeMutablePointer<UInt64>) {
         text.bytes.withUnsafeBytes { bytes in
             text.offsets.withUnsafeBufferPointer { offsets in
@@ -30,7 +30,7 @@ struct ByteSearch {
         }
     }
 
-    /// Where the bytes stand next, whole, between `from` and `to`.
+    /// Returns the position of the next complete occurrence between `from` and `to`, or nil.
     private static func next(_ base: UnsafeRawPointer, from: Int, to end: Int, _ wanted: UnsafeRawBufferPointer) -> Int? {
         let span = wanted.count &- 1, first = SIMD16<UInt8>(repeating: wanted[0]), last = SIMD16<UInt8>(repeating: wanted[span])
         let one = SIMD16<UInt8>(repeating: 1), none = SIMD16<UInt8>(repeating: 0)

@@ -1,18 +1,18 @@
 import FirnBytes
 
-/// Open addressing from byte strings to numbers counted from 0.
+/// An open-addressing table from byte strings to numbers, counted from 0.
 struct ByteTable: Sendable {
-    /// The upper half of a hash and the number; all ones: free. The slot is found by the upper bits.
+    /// Each slot holds the upper half of a hash and a number; all ones mean free. The upper bits of the hash select the slot.
     private var slots: [UInt64] = Array(repeating: .max, count: 16)
     private var shift: UInt64 = 60
     private(set) var keys = Text()
-    /// As of `WordTable`.
+    /// See `WordTable.isKeyed`.
     private(set) var isKeyed = false
 
-    /// Memory held.
+    /// The memory in use in bytes.
     var bytes: Int { slots.count &* 8 &+ keys.offsets.count &* 8 &+ keys.bytes.count }
 
-    /// Eight bytes at a time, the last ones once more where need be: how many steps it takes depends little on the length.
+    /// Compares eight bytes at a time; the last eight may overlap the previous ones.
     @inline(__always)
     private static func isSame(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         guard a.count == b.count else { return false }
@@ -28,7 +28,7 @@ struct ByteTable: Sendable {
     @inline(__always)
     private static func word(_ bytes: UnsafeRawBufferPointer, _ at: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self) }
 
-    /// Fewer than eight bytes as one number, another one for others of the same length.
+    /// Returns up to seven bytes as one number, unique among strings of the same length.
     @inline(__always)
     private static func short(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         let count = bytes.count
@@ -81,7 +81,7 @@ struct ByteTable: Sendable {
             }
             at = (at &+ 1) & mask
         }
-        precondition(keys.count < 1 << 31, "more than two thousand million distinct values")
+        precondition(keys.count < 1 << 31, "more than 2^31 distinct values")
         let id = UInt32(keys.count)
         slots[at] = hash & ~0xFFFF_FFFF | UInt64(id)
         keys.append(bytes)
@@ -93,8 +93,8 @@ struct ByteTable: Sendable {
         return id
     }
 
-    /// The numbers of some rows of a column, as if they were asked for one after another. No step depends on the one before it, so their memory is
-    /// fetched at once.
+    /// Writes the numbers of some rows of a column, as if `number` were called for one after another. The look-ups are independent of each other, so
+    /// the processor overlaps their memory accesses.
     mutating func numbers(_ text: Text, _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>) {
         withUnsafeTemporaryAllocation(of: UInt64.self, capacity: rows.count) { hashes in
             text.bytes.withUnsafeBytes { bytes in
@@ -121,12 +121,12 @@ struct ByteTable: Sendable {
         }
     }
 
-    /// Of each hash the number in its first slot, if it may be the one; else the greatest.
+    /// Writes, for each hash, the number in its first slot if the hash halves match; otherwise `.max`.
     private func find(_ hashes: UnsafeBufferPointer<UInt64>, into out: UnsafeMutablePointer<UInt32>) {
         slots.withUnsafeBufferPointer { slots in
             for j in hashes.indices {
                 let found = slots[Int(truncatingIfNeeded: hashes[j] >> shift)]
-                // A free slot's number is the greatest itself.
+                // The number in a free slot is `.max` as well.
                 out[j] = (found ^ hashes[j]) >> 32 == 0 ? UInt32(truncatingIfNeeded: found) : .max
             }
         }

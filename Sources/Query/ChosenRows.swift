@@ -1,10 +1,10 @@
 import FirnBytes
 import FirnModel
 
-/// Some rows of another table in their order: those that an index names. Segments without any are left out; of the others the rest is not live.
+/// The rows of another table that an index names, in their order. Segments without such rows are omitted; other rows of a segment are not live.
 final class ChosenRows: Table {
     let base: any Table
-    /// The segments of the base that are here, in order.
+    /// The indexes of the included segments in the base table, in order.
     let places: [Int]
     private let candidates: RowCandidates
 
@@ -17,14 +17,14 @@ final class ChosenRows: Table {
     var type: TypeSchema { base.type }
     var schema: Schema { base.schema }
     var memory: MemoryBudget { base.memory }
-    /// At most.
+    /// An upper bound.
     var rowCount: Int { base.rowCount }
     var segmentCount: Int { places.count }
 
     func segment(_ index: Int) throws(Damage) -> any Segment {
         let segment = try base.segment(places[index])
         guard let rows = candidates.rows(places[index]) else { return segment }
-        guard rows.count == segment.rowCount else { throw Damage("a segment has other rows than its directory says") }
+        guard rows.count == segment.rowCount else { throw Damage("the number of rows of a segment does not match its directory") }
         return ChosenSegment(segment, rows)
     }
 
@@ -50,7 +50,7 @@ private final class ChosenSegment: Segment {
 }
 
 extension Bits {
-    /// Whether no row of a vector has its bit.
+    /// Returns whether no bit is set for the rows of a vector.
     func noneSet(ofVector vector: Int) -> Bool {
         for w in vector &* 16..<min(vector &* 16 &+ 16, words.count) where words[w] != 0 { return false }
         return true

@@ -1,16 +1,16 @@
 import FirnBytes
 import FirnModel
 
-/// Matching rows with the keys that descriptors look at, and the descriptors run over them.
+/// The matching rows with their sort and distinct keys, and the execution of the descriptors on them.
 struct Collector {
-    /// Segment in the high half, row within it in the low half.
+    /// The segment in the high half, the row within it in the low half.
     var positions: [UInt64] = []
     var keys: [Column]
-    /// The rows left, in order: positions in the arrays above.
+    /// The remaining rows, in order: positions in the arrays above.
     var order: [Int32] = []
-    /// After pruning: what tells rows apart that come too late.
+    /// Set by pruning: excludes rows that are after the limit in sort order.
     private(set) var cut: SortCut?
-    /// For the positions and what sorting makes of them; of collectors that were appended too, with their keys.
+    /// The charges for the positions and for sorting them, including those of appended collectors and of their keys.
     private var charges: [MemoryCharge] = []
 
     init(_ plan: Plan) { keys = plan.keys.map { Column($0.type) } }
@@ -30,13 +30,13 @@ struct Collector {
         }
     }
 
-    /// Charges what was collected so far, and what ordering it takes.
+    /// Charges the rows collected so far and the memory for ordering them.
     mutating func hold(_ plan: Plan, _ scanner: Scanner) throws(FirnError) {
         guard positions.count < Int(Int32.max) else { throw FirnError(.unsupported, "SORT and DISTINCT take at most 2,147,483,646 rows", advice: "filter them first") }
         do throws(Damage) {
             for i in keys.indices { try keys[i].hold(scanner.memory(plan.name(ofKey: i))) }
             if charges.isEmpty { charges = [MemoryCharge(scanner.table.memory)] }
-            // A position, two orders, and two words and their room for sorting.
+            // A position, two orders, and two words and their buffers for sorting.
             try charges[0].grow(to: positions.count * (keys.isEmpty ? 12 : 48), for: keys.isEmpty ? "the result" : scanner.memory(plan.name(ofKey: 0)).name)
         } catch { throw scanner.source.error(error) }
     }
@@ -47,7 +47,7 @@ struct Collector {
         for i in keys.indices { keys[i].append(contentsOf: other.keys[i]) }
     }
 
-    /// Runs the descriptors, left to right.
+    /// Runs the descriptors from left to right.
     mutating func run(_ descriptors: [Plan.Descriptor]) {
         order = (0..<positions.count).map { Int32($0) }
         for descriptor in descriptors { apply(descriptor) }
@@ -74,7 +74,7 @@ struct Collector {
         }
     }
 
-    /// Keeps what a leading SORT with a limit may still need. For sorted plans that stop at `count` rows.
+    /// Keeps only the rows that a leading SORT with a limit can still need. Used for plans that stop at `count` sorted rows.
     mutating func prune(_ descriptor: Plan.Descriptor, to count: Int, _ plan: Plan? = nil) {
         order = (0..<positions.count).map { Int32($0) }
         apply(descriptor)
@@ -86,6 +86,6 @@ struct Collector {
         for i in keys.indices { keys[i] = keys[i].gather(kept) }
     }
 
-    /// The rows left, in order, as positions.
+    /// The positions of the remaining rows, in order.
     var result: [UInt64] { order.map { positions[Int($0)] } }
 }

@@ -1,9 +1,10 @@
 import FirnBytes
 import FirnModel
 
-/// Comparisons of single values: the rules of null, of kinds and of text in one place.
+/// Comparisons of single values: all rules of null, of kinds and of text.
 enum Comparison {
-    /// Null is below every text and beside every other value; values of kinds that do not compare are unequal and in no order.
+    /// Returns whether a comparison is true. Null is less than every text and not ordered with other values; values of incomparable kinds are
+    /// unequal and not ordered.
     static func holds(_ comparator: Comparator, _ a: Value, _ b: Value, folding: Folding) -> Bool {
         if comparator.isTextual { return textHolds(comparator, a, b, folding: folding) }
         guard let order = order(a, b, folding: folding) else { return comparator == .notEqual }
@@ -18,7 +19,7 @@ enum Comparison {
         }
     }
 
-    /// -1, 0 or 1; nil where the two have no order (null and a number, different kinds, not a number).
+    /// Returns -1, 0 or 1; nil if the values are not ordered (null and a number, different kinds, NaN).
     private static func order(_ a: Value, _ b: Value, folding: Folding) -> Int? {
         switch (a, b) {
         case (.null, .null): return 0
@@ -27,7 +28,7 @@ enum Comparison {
         case (.string(let x), .string(let y)) where folding.isNeeded:
             return Value.order(.data(folding.folded(Array(x.utf8))), .data(folding.folded(Array(y.utf8))))
         case (.data(let x), .data(let y)) where folding.isNeeded: return Value.order(.data(folding.folded(x)), .data(folding.folded(y)))
-        // Whole collections are equal or not: element by element, by the same rules.
+        // Whole collections are compared for equality only: element by element, by the same rules.
         case (.map(let x), .map(let y)):
             guard x.count == y.count else { return nil }
             let p = x.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }, q = y.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
@@ -36,7 +37,7 @@ enum Comparison {
         default: break
         }
         guard a.kindClass == b.kindClass else { return nil }
-        // Floats and doubles that are no number equal nothing; among decimals one equals the other, and has no order to numbers.
+        // A float or double NaN equals nothing; two NaNs of which one is a decimal are equal. No NaN is ordered with numbers.
         if a.isNotNumber || b.isNotNumber { return a.isNotNumber && b.isNotNumber && (a.isDecimal || b.isDecimal) ? 0 : nil }
         return Value.order(a, b)
     }
@@ -61,7 +62,8 @@ enum Comparison {
         return x.withUnsafeBytes { TextTest(form, folding: folding).matches($0, &scratch) }
     }
 
-    /// int ⊂ float ⊂ double ⊂ decimal; null if either is no number. Ints wrap; an int divided by zero is the int furthest away.
+    /// Computes in the wider kind of int ⊂ float ⊂ double ⊂ decimal; null if either side is not a number. Ints wrap on overflow; an int divided by
+    /// zero is the minimum or maximum int.
     static func combine(_ op: ArithmeticOperator, _ a: Value, _ b: Value) -> Value {
         guard let x = a.number, let y = b.number else { return .null }
         switch (a, b) {
@@ -101,7 +103,7 @@ enum Comparison {
 }
 
 extension Value {
-    /// Values compare only within a class.
+    /// The class of the kind. Only values of one class are comparable.
     var kindClass: Int {
         switch self {
         case .null: 0
@@ -118,7 +120,7 @@ extension Value {
         }
     }
 
-    /// Not a number, as a float or double.
+    /// Whether the value is a float or double NaN.
     var isUnordered: Bool {
         switch self {
         case .float(let x): x.isNaN
@@ -127,12 +129,12 @@ extension Value {
         }
     }
 
-    /// Likewise, as a decimal.
+    /// Whether the value is a decimal NaN.
     private var isDecimalNaN: Bool {
         if case .decimal(let x) = self { x.isNaN } else { false }
     }
 
-    /// Not a number, of whatever kind.
+    /// Whether the value is a NaN of any kind.
     var isNotNumber: Bool { isUnordered || isDecimalNaN }
 
     var isDecimal: Bool {
@@ -155,7 +157,7 @@ extension Value {
         }
     }
 
-    /// The kind of the column that would hold it; nil for null and collections.
+    /// The kind of a column that can hold the value; nil for null and collections.
     package var scalarKind: ScalarKind? {
         switch self {
         case .bool: .bool

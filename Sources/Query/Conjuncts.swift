@@ -1,6 +1,6 @@
 import FirnModel
 
-/// How many rows the parts of an AND were asked about, and how many passed.
+/// For each part of an AND, the number of rows that were tested and that passed.
 package struct ConjunctTally: Sendable, Equatable {
     package private(set) var seen: [Int]
     package private(set) var passed: [Int]
@@ -22,7 +22,8 @@ package struct ConjunctTally: Sendable, Equatable {
         return sum
     }
 
-    /// The parts of an AND, the first to ask first: by what it costs to be rid of a row. A part that nobody was asked about stays at its cost.
+    /// Returns the order in which to test the parts of an AND: by the cost of excluding one row. A part that has not tested any row is assumed to
+    /// exclude half of them.
     func order(_ costs: [Int]) -> [Int] {
         func price(_ part: Int) -> Double {
             let refused = seen[part] > 0 ? 1 - Double(passed[part]) / Double(seen[part]) : 0.5
@@ -32,16 +33,16 @@ package struct ConjunctTally: Sendable, Equatable {
     }
 }
 
-/// In which order one scan asks the parts of an AND: cheap ones first, until it is known how many rows each of them refuses.
+/// The order in which one scan tests the parts of an AND: by cost at first, then by measured selectivity.
 final class Conjuncts {
     private(set) var order: [Int]
     var tally: ConjunctTally
     private var vectors = 0
-    /// The AND's.
+    /// The number of the AND in the plan.
     let number: Int?
-    /// What is no longer in `tally`, for it was taken.
+    /// The counts that `takeTally` has returned already.
     private var taken: ConjunctTally
-    /// The order is thought over after so many vectors.
+    /// The order is reconsidered after this number of vectors.
     private static let pace = 16
 
     init(_ count: Int, number: Int?) {
@@ -57,7 +58,7 @@ final class Conjuncts {
         return tally
     }
 
-    /// Before a vector.
+    /// Called before each vector; reconsiders the order when due.
     func settle(_ parts: [PredicateNode]) {
         vectors &+= 1
         guard vectors % Conjuncts.pace == 0 else { return }
@@ -73,7 +74,7 @@ extension SegmentScan {
         return new
     }
 
-    /// What was read and counted so far; forgets it.
+    /// Returns what was read and counted since the last call, and resets it.
     func takeStatistics() -> QueryStatistics {
         var out = statistics
         statistics = QueryStatistics()
@@ -83,7 +84,7 @@ extension SegmentScan {
 }
 
 extension PredicateNode {
-    /// The ANDs within, from the outside in.
+    /// The ANDs within the predicate, outermost first.
     var conjunctions: [AndNode] {
         switch self {
         case let node as AndNode: [node] + node.parts.flatMap(\.conjunctions)
@@ -95,12 +96,12 @@ extension PredicateNode {
 }
 
 extension AndNode {
-    /// In which order its parts were asked at last, and what came of it.
+    /// Returns the final order of the parts and their counts, for `explain`.
     func account(_ tally: ConjunctTally, _ indent: String) -> String {
         let lines = tally.order(parts.map(\.cost)).map { part in
             let first = parts[part].outline("").split(separator: "\n").first ?? ""
             return "\(indent)\(first): \(tally.passed[part]) of \(tally.seen[part]) rows passed\n"
         }
-        return "tests in the order of what they refused for their cost:\n" + lines.joined()
+        return "tests, in the order of rows excluded per cost:\n" + lines.joined()
     }
 }

@@ -1,15 +1,15 @@
 import FirnModel
 
-/// Which values were met in which groups.
+/// The distinct pairs of group and value.
 struct DistinctPairs {
-    /// Of each value, a bit for each of the first 64 groups.
+    /// For each value, one bit for each of the first 64 groups.
     private var masks: [UInt64] = []
-    /// Of other groups, (group, value).
+    /// For other groups, pairs of (group, value).
     private var pairs = WordTable()
-    /// Memory held.
+    /// The memory in use in bytes.
     var bytes: Int { masks.count &* 8 &+ pairs.bytes }
 
-    /// Counts the pairs that are new. Values are below `bound`, and 0 is none; no groups: it is the first one.
+    /// Counts the pairs that are new. Values are below `bound`; 0 means no value. If `groups` is nil, all rows belong to group 0.
     mutating func meet(_ values: UnsafeBufferPointer<UInt32>, below bound: Int, _ groups: UnsafePointer<UInt32>?, _ counts: inout [Int]) {
         if masks.count < bound { masks.append(contentsOf: repeatElement(0, count: max(bound, masks.count * 2) - masks.count)) }
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: values.count) { others in
@@ -37,7 +37,7 @@ struct DistinctPairs {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: others.count) { numbers in
             var known = pairs.keys.count
             pairs.numbers(others, into: numbers.baseAddress!)
-            // New ones have the next numbers in turn.
+            // New pairs get consecutive numbers.
             for j in others.indices where Int(numbers[j]) == known {
                 known += 1
                 counts[Int(others[j] >> 32)] += 1
@@ -45,7 +45,7 @@ struct DistinctPairs {
         }
     }
 
-    /// Adds another run's pairs, which calls this one's group `groupOf[g]` g, and its value `values[v]` v; values are below `bound`.
+    /// Adds the pairs of another run, whose group g is this one's `groupOf[g]` and whose value v is this one's `values[v]`; values are below `bound`.
     mutating func meet(_ other: DistinctPairs, _ groupOf: [Int], _ values: [UInt32], below bound: Int, _ counts: inout [Int]) {
         withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 2 * vectorSize) { room in
             let met = UnsafeMutableBufferPointer(rebasing: room[..<vectorSize]), groups = UnsafeMutableBufferPointer(rebasing: room[vectorSize...])

@@ -1,15 +1,15 @@
 import FirnBytes
 import FirnModel
 
-/// How many different values every group has.
+/// The number of distinct values of every group.
 struct DistinctValues {
     private(set) var counts: [Int] = []
     private var table: KeyTable
     private var pairs = DistinctPairs()
-    /// Of the segment at hand: the number of each word of its dictionary, the greatest where none was asked for yet.
+    /// For the current segment, the number of each entry of its dictionary; `.max` if it has not been needed yet.
     private var numbers: [UInt32] = []
     private var segment = -1
-    /// Memory held.
+    /// The memory in use in bytes.
     var bytes: Int { counts.count &* 8 &+ table.bytes &+ pairs.bytes &+ numbers.count &* 4 }
 
     init(_ type: ColumnType) { table = KeyTable(type) }
@@ -26,7 +26,7 @@ struct DistinctValues {
         }
     }
 
-    /// Adds the chosen rows of a column that a segment keeps as codes of a dictionary: each word is looked for once.
+    /// Adds the chosen rows of a dictionary-coded column: each dictionary entry is looked up only once for each segment.
     mutating func add(codes: Column, of dictionary: Text, _ segment: Int, _ chosen: RowChoice) {
         if self.segment != segment {
             self.segment = segment
@@ -47,7 +47,7 @@ struct DistinctValues {
         }
     }
 
-    /// Adds another run's; its group g is this one's `groupOf[g]`.
+    /// Adds another run's values; its group g is this one's `groupOf[g]`.
     mutating func merge(_ other: DistinctValues, _ groupOf: [Int]) {
         let numbers = table.numbers(of: other.table)
         pairs.meet(other.pairs, groupOf, numbers, below: table.count, &counts)

@@ -1,30 +1,30 @@
 import FirnBytes
 import FirnModel
 
-/// What is asked of every value of a column of one kind, bound once. `matchesNull` is the answer for rows without a value.
+/// A bound test of the values of a column of one kind. `matchesNull` is the result for rows without a value.
 struct ElementTest: Sendable {
     enum Form: Sendable {
-        /// Every row that has a value.
+        /// Matches every row that has a value.
         case always
         case never
-        /// low ... high over `words` (bool, int, link); `inverted`: outside.
+        /// low ... high over `words` (bool, int, link); `inverted` matches values outside.
         case words(Int64, Int64, inverted: Bool)
-        /// One of these words, ascending.
+        /// One of these words, which ascend.
         case wordSet([Int64], inverted: Bool)
-        /// low ... high over `reals`; not a number is outside.
+        /// low ... high over `reals`; NaN is outside.
         case reals(Double, Double, inverted: Bool)
         /// low ... high over (`words`, `extra`) (date, uuid, objectID).
         case pairs(WordPair, WordPair, inverted: Bool)
         case text(TextTest, inverted: Bool)
-        /// Anything else, value by value.
+        /// Any other comparison, evaluated value by value.
         case value(Comparator, Value, folding: Folding)
-        /// One of these, value by value.
+        /// Equality with one of these, evaluated value by value.
         case valueSet([Value], inverted: Bool, folding: Folding)
     }
     var form: Form
     var matchesNull: Bool
 
-    /// Roughly what a value costs, to put cheap tests first.
+    /// The approximate cost of testing a value; cheap tests run first.
     var cost: Int {
         switch form {
         case .always, .never: 0
@@ -36,7 +36,7 @@ struct ElementTest: Sendable {
         }
     }
 
-    /// What readers can look for by themselves, and whether the others are those that pass.
+    /// The range that readers can search for on the stored form, and whether rows outside of it match.
     var sought: (SoughtRange?, Bool) {
         switch form {
         case .words(let low, let high, let inverted): (.words(low, high), inverted)
@@ -47,7 +47,7 @@ struct ElementTest: Sendable {
         }
     }
 
-    /// The range that is in both of two ranges.
+    /// Returns the intersection of two ranges, or nil if the tests are not both ranges of one form.
     func joined(with other: ElementTest) -> ElementTest? {
         guard !matchesNull, !other.matchesNull else { return nil }
         switch (form, other.form) {
@@ -61,7 +61,7 @@ struct ElementTest: Sendable {
         }
     }
 
-    /// Replaces `out` (a word for every 64 values) by the values that pass. Only candidates need to be right.
+    /// Replaces `out` (a word for every 64 values) with the values that pass. Only the bits of candidates are guaranteed.
     func apply(_ column: Column, count: Int, candidates: UnsafePointer<UInt64>?, out: UnsafeMutablePointer<UInt64>) {
         let words = (count &+ 63) >> 6
         switch form {
@@ -99,7 +99,7 @@ struct ElementTest: Sendable {
         if count & 63 != 0 { out[words &- 1] &= (1 &<< UInt64(truncatingIfNeeded: count & 63)) &- 1 }
     }
 
-    /// What a zone says about the test without reading values.
+    /// Returns what a zone determines about the test, without reading values.
     func verdict(_ zone: Zone?) -> Verdict {
         guard let zone else { return .unknown }
         if zone.allNull { return matchesNull ? .all : .none }
@@ -123,7 +123,7 @@ struct ElementTest: Sendable {
     }
 }
 
-/// What is known about a predicate over a run of rows before reading them.
+/// What is known about a predicate over a range of rows before they are read.
 enum Verdict: Sendable {
     case none, all, unknown
 
@@ -134,19 +134,19 @@ enum Verdict: Sendable {
     var inverted: Verdict { self == .none ? .all : self == .all ? Verdict.none : .unknown }
 }
 
-/// Two words compared one after the other.
+/// Two words that are compared lexicographically.
 struct WordPair: Sendable, Equatable {
     var word: Int64, extra: Int64
     static let least = WordPair(word: .min, extra: .min), greatest = WordPair(word: .max, extra: .max)
 
     func isBelow(_ other: WordPair) -> Bool { word < other.word || word == other.word && extra < other.extra }
 
-    /// The neighbours; nil past the end.
+    /// The adjacent pairs; nil past the end.
     var next: WordPair? { extra < .max ? WordPair(word: word, extra: extra + 1) : word < .max ? WordPair(word: word + 1, extra: .min) : nil }
     var previous: WordPair? { extra > .min ? WordPair(word: word, extra: extra - 1) : word > .min ? WordPair(word: word - 1, extra: .max) : nil }
 }
 
-/// Loops over a vector that give one bit a value.
+/// Loops over a vector that produce one bit for each value.
 enum Kernel {
     static func range(_ values: UnsafeBufferPointer<Int64>, _ low: Int64, _ high: Int64, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
         guard count > 0, let base = values.baseAddress else { return }
@@ -186,7 +186,7 @@ enum Kernel {
         }
     }
 
-    /// Rows whose code is in a set of codes given as bits.
+    /// Tests whether the code of each row is in a set of codes, given as a bitmap.
     static func coded(_ codes: UnsafeBufferPointer<Int64>, in set: UnsafeBufferPointer<UInt64>, _ count: Int, _ out: UnsafeMutablePointer<UInt64>) {
         for w in 0..<((count &+ 63) >> 6) {
             let start = w &* 64, n = min(64, count &- start)

@@ -1,10 +1,10 @@
 import FirnBytes
 import FirnModel
 
-/// `location GEOWITHIN geoCircle(…)`: whether embedded objects that hold points of GeoJSON lie within a shape.
+/// `location GEOWITHIN geoCircle(…)`: tests whether embedded objects that hold GeoJSON points are within a shape.
 final class GeoNode: PredicateNode, @unchecked Sendable {
     private let operand: Operand
-    /// Of the object's `type` and `coordinates`.
+    /// The fields `type` and `coordinates` of the object.
     private let fields: (type: Int, coordinates: Int)
     private let test: GeoTest
     private let quantifier: Quantifier
@@ -22,7 +22,7 @@ final class GeoNode: PredicateNode, @unchecked Sendable {
     override func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
         let values = try operand.evaluate(scan, vector, rows)
         try values.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in
-            guard column.children.count > max(fields.type, fields.coordinates) else { throw FirnError(.unsupported, "embedded objects are nested deeper than queries reach") }
+            guard column.children.count > max(fields.type, fields.coordinates) else { throw FirnError(.unsupported, "embedded objects are nested too deep for queries") }
             let kinds = column.children[fields.type], coordinates = column.children[fields.coordinates]
             Kernel.each(column.count, nil, out) { row in
                 guard column.isPresent(row), kinds.isPresent(row), kinds.text.withBytes(row, { $0.elementsEqual("Point".utf8) }) else { return false }
@@ -32,7 +32,7 @@ final class GeoNode: PredicateNode, @unchecked Sendable {
         }
     }
 
-    /// [longitude, latitude], and perhaps the altitude.
+    /// Reads [longitude, latitude] with an optional altitude; nil if there is no valid point.
     private static func place(_ coordinates: Column, _ row: Int) -> GeoPlace? {
         let start = coordinates.offsets[row], numbers = coordinates.children[0]
         guard coordinates.isPresent(row), coordinates.offsets[row + 1] - start >= 2, numbers.isPresent(start), numbers.isPresent(start + 1) else { return nil }
@@ -44,12 +44,12 @@ final class GeoNode: PredicateNode, @unchecked Sendable {
 
 extension Binder {
     mutating func within(_ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode {
-        guard case .path(let written) = syntax.left else { throw error("GEOWITHIN has a property on its left", at: syntax.left.position) }
+        guard case .path(let written) = syntax.left else { throw error("GEOWITHIN needs a property on its left", at: syntax.left.position) }
         let path = try entered(try bind(written), at: written.position.offset)
         guard path.type.kind == .embedded, let target = path.type.target.flatMap({ schema[$0] }),
               let type = target.index(of: "type"), target.columns[type].type.kind == .string, !target.columns[type].type.isCollection,
               let coordinates = target.index(of: "coordinates"), target.columns[coordinates].type.kind == .double, target.columns[coordinates].type.collection == .list else {
-            throw error("GEOWITHIN needs an embedded object with 'type' (string) and 'coordinates' (list of doubles), as GeoJSON has it: '\(path.text)' is none", at: written.position.offset)
+            throw error("GEOWITHIN needs an embedded object with \"type\" (string) and \"coordinates\" (list of doubles), as in GeoJSON: \"\(path.text)\" is not one", at: written.position.offset)
         }
         return GeoNode(.path(path), (type, coordinates), try shape(syntax.right), quantifier: path.quantifier, text: syntax.description)
     }
@@ -82,7 +82,7 @@ extension Binder {
             switch part {
             case .constant(let constant): out.append(constant.value)
             case .argument(let index, let position): out.append(try argument(index, at: position.offset))
-            default: throw error("a shape is made of numbers", at: part.position)
+            default: throw error("a shape must consist of numbers", at: part.position)
             }
         }
         return out

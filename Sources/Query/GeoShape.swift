@@ -7,35 +7,36 @@ import Musl
 import Darwin
 #endif
 
-/// A place on the globe, in degrees.
+/// A point on the globe, in degrees.
 package struct GeoPlace: Hashable, Sendable {
     package var longitude: Double
     package var latitude: Double
 
-    /// Nil unless -180 ... 180 and -90 ... 90.
+    /// Returns nil unless the longitude is in -180 ... 180 and the latitude in -90 ... 90.
     package init?(longitude: Double, latitude: Double) {
         guard abs(longitude) <= 180, abs(latitude) <= 90 else { return nil }
         self.longitude = longitude
         self.latitude = latitude
     }
 
-    /// The point of the unit sphere.
+    /// The point on the unit sphere.
     var vector: SIMD3<Double> {
         let a = longitude * .pi / 180, b = latitude * .pi / 180
         return SIMD3(cos(b) * cos(a), cos(b) * sin(a), sin(b))
     }
 }
 
-/// A part of the globe. Edges of polygons are the shortest lines on the sphere; what lies on a border is inside.
+/// A region of the globe. Edges of polygons are the shortest lines on the sphere; points on a border are inside.
 package enum GeoShape: Hashable, Sendable {
-    /// Between two parallels and two meridians: its south-western and north-eastern corners. Where the first lies east of the second, it crosses 180°.
+    /// Between two parallels and two meridians, given by the south-western and the north-eastern corner. If the first corner is east of the second,
+    /// the box crosses 180°.
     case box(GeoPlace, GeoPlace)
-    /// Everything within an angle (in radians) of a place.
+    /// All points within an angle (in radians) of a point.
     case circle(GeoPlace, radius: Double)
-    /// An outline, of which the smaller side is inside, and holes in it. A ring may repeat its first place at the end.
+    /// An outline, whose smaller side is inside, and holes in it. A ring may repeat its first point at the end.
     case polygon([[GeoPlace]])
 
-    /// As an argument of a query holds it: its name, and the numbers in the order of the text.
+    /// The shape as an argument of a query: its name, and the numbers in the order of the text.
     package var value: Value {
         func place(_ place: GeoPlace) -> Value { .list([.double(place.longitude), .double(place.latitude)]) }
         switch self {
@@ -45,10 +46,10 @@ package enum GeoShape: Hashable, Sendable {
         }
     }
 
-    /// What is not a shape, or an impossible one: what is wrong with it.
+    /// Parses the argument form. Fails with an explanation if the value is not a shape or an impossible one.
     package static func made(from value: Value) -> Result<GeoShape, QueryFault> {
         guard case .map(let entries) = value, entries.count == 1, case .list(let parts) = entries[0].value, let kind = GeoSyntax.Kind(rawValue: entries[0].key) else {
-            return .failure(.init(words: "this is no shape"))
+            return .failure(.init(words: "this is not a shape"))
         }
         func points(_ values: [Value]) -> [[Value]]? {
             var out: [[Value]] = []
@@ -74,10 +75,10 @@ package enum GeoShape: Hashable, Sendable {
             var out: [GeoPlace] = []
             for point in ring {
                 guard point.count == 2 || point.count == 3, let x = point[0].number, let y = point[1].number, point.allSatisfy({ $0.number != nil }) else {
-                    return .failure(.init(words: "a point is made of two or three numbers"))
+                    return .failure(.init(words: "a point must have two or three numbers"))
                 }
                 guard let place = GeoPlace(longitude: x, latitude: y) else {
-                    return .failure(.init(words: "there is no point [\(x), \(y)]: longitudes go from -180 to 180, latitudes from -90 to 90"))
+                    return .failure(.init(words: "there is no point [\(x), \(y)]: longitudes are from -180 to 180, latitudes from -90 to 90"))
                 }
                 out.append(place)
             }
@@ -85,28 +86,28 @@ package enum GeoShape: Hashable, Sendable {
         }
         switch kind {
         case .box:
-            guard places.count == 1, places[0].count == 2 else { return .failure(.init(words: "a box has two corners")) }
-            guard places[0][0].latitude <= places[0][1].latitude else { return .failure(.init(words: "the first corner of a box is its southern one")) }
+            guard places.count == 1, places[0].count == 2 else { return .failure(.init(words: "a box must have two corners")) }
+            guard places[0][0].latitude <= places[0][1].latitude else { return .failure(.init(words: "the first corner of a box must be the southern one")) }
             return .success(.box(places[0][0], places[0][1]))
         case .circle:
-            guard places.count == 1, places[0].count == 1 else { return .failure(.init(words: "a circle has one centre")) }
-            guard let radius = radius?.number, radius >= 0 else { return .failure(.init(words: "a circle's radius is a number of radians, not below 0")) }
+            guard places.count == 1, places[0].count == 1 else { return .failure(.init(words: "a circle must have one centre")) }
+            guard let radius = radius?.number, radius >= 0 else { return .failure(.init(words: "a circle's radius must be a number of radians, at least 0")) }
             return .success(.circle(places[0][0], radius: radius))
         case .polygon:
             var open: [[GeoPlace]] = []
             for ring in places {
                 let ring = ring.count > 1 && ring.first == ring.last ? Array(ring.dropLast()) : ring
-                guard Set(ring).count >= 3 else { return .failure(.init(words: "a ring has three different points at least")) }
+                guard Set(ring).count >= 3 else { return .failure(.init(words: "a ring must have at least three different points")) }
                 open.append(ring)
             }
-            guard !open.isEmpty else { return .failure(.init(words: "a polygon has an outline")) }
+            guard !open.isEmpty else { return .failure(.init(words: "a polygon must have an outline")) }
             return .success(.polygon(open))
         }
     }
 }
 
 extension GeoSyntax {
-    /// The shape as text says it.
+    /// Creates the syntax of a shape, as parsed from text.
     package init(_ shape: GeoShape) {
         func number(_ x: Double) -> ExpressionSyntax { .constant(ConstantSyntax(.double(x), digits: "\(x)")) }
         func point(_ place: GeoPlace) -> [ExpressionSyntax] { [number(place.longitude), number(place.latitude)] }
@@ -118,11 +119,11 @@ extension GeoSyntax {
     }
 }
 
-/// A shape made ready to be asked about many places.
+/// A shape prepared for testing many points.
 struct GeoTest: Sendable {
     private let shape: GeoShape
     private let centre: SIMD3<Double>
-    /// Squared length of the chord from a circle's centre to its border.
+    /// The squared length of the chord from a circle's centre to its border.
     private let reach: Double
     private let rings: [GeoRing]
 
@@ -141,7 +142,7 @@ struct GeoTest: Sendable {
         switch shape {
         case .box(let a, let b):
             guard place.latitude >= a.latitude, place.latitude <= b.latitude else { return false }
-            // The poles are on every meridian.
+            // A pole is on every meridian.
             if abs(place.latitude) == 90 { return true }
             if a.longitude <= b.longitude {
                 return place.longitude >= a.longitude && place.longitude <= b.longitude || abs(place.longitude) == 180 && (b.longitude == 180 || a.longitude == -180)
@@ -166,15 +167,15 @@ struct GeoTest: Sendable {
     }
 }
 
-/// A closed line of shortest edges on the sphere, its smaller side to the left.
+/// A closed line of shortest edges on the sphere, with its smaller side on the left.
 struct GeoRing: Sendable {
     enum Side { case inside, outside, border }
     private let points: [SIMD3<Double>]
-    /// Within this of an edge (some micrometres on the earth) is on it.
+    /// A point within this distance of an edge (some micrometres on the earth) is on the edge.
     private static let width = 1e-12
 
     init(_ points: [SIMD3<Double>]) {
-        // The area to the left of the line, as the sum of the signed triangles from its first point (Van Oosterom and Strackee 1983): between -4π and 4π.
+        // The area on the left of the line: the sum of the signed triangles from its first point (Van Oosterom and Strackee 1983), between -4π and 4π.
         var area = 0.0
         for i in 1..<(points.count - 1) { area += GeoRing.triangle(points[0], points[i], points[i + 1]) }
         var left = area.truncatingRemainder(dividingBy: 4 * .pi)
@@ -186,13 +187,14 @@ struct GeoRing: Sendable {
         2 * atan2(dot(a, cross(b, c)), 1 + dot(a, b) + dot(b, c) + dot(c, a))
     }
 
-    /// By the angle that the line turns about the point: once round to the left if the point is inside; to the right if the place opposite it is; else not at all.
+    /// Returns the side, from the angle by which the line turns about the point: one full turn to the left if the point is inside, to the right if the
+    /// opposite point is inside, otherwise none.
     func side(of point: SIMD3<Double>) -> Side {
         var turned = 0.0
         var last = points[points.count - 1]
         for next in points {
             if GeoRing.isOn(point, last, next) { return .border }
-            // The way to both ends, seen from the point.
+            // The directions to both ends, seen from the point.
             let a = last - point * GeoRing.dot(last, point), b = next - point * GeoRing.dot(next, point)
             turned += atan2(GeoRing.dot(point, GeoRing.cross(a, b)), GeoRing.dot(a, b))
             last = next

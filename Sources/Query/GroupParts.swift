@@ -1,14 +1,14 @@
 import FirnModel
 
-/// The chosen rows of a vector sorted by their groups, where those are few: each group's are then added in registers.
+/// The chosen rows of a vector, sorted by group if there are few groups. Each group's rows are then added in registers.
 final class GroupParts {
     static let most = 16
-    /// Group g has rows[starts[g] ..< starts[g + 1]], ascending by fours.
+    /// Group g has rows[starts[g] ..< starts[g + 1]], which ascend within each of four parts.
     let rows = UnsafeMutablePointer<Int32>.allocate(capacity: vectorSize + 16)
     let starts = UnsafeMutablePointer<Int>.allocate(capacity: GroupParts.most + 1)
     private(set) var count = 0
-    // Four shares of the rows side by side, so that one does not wait for where the one before it was put. With room behind each for whole
-    // steps of copying, which also keeps them out of one another's cache lines.
+    // Four parts of the rows, so that storing a row does not wait for the position of the previous one. Each part has spare capacity for whole
+    // copy steps, which also keeps the parts in separate cache lines.
     private let shares = UnsafeMutablePointer<Int32>.allocate(capacity: 4 * GroupParts.most * GroupParts.room + 16)
     private let ends = UnsafeMutablePointer<Int>.allocate(capacity: 4 * GroupParts.most)
     private static let room = vectorSize / 4 + 16
@@ -22,12 +22,12 @@ final class GroupParts {
         ends.deallocate()
     }
 
-    /// Whether sorting pays.
+    /// Returns whether sorting is worth its cost.
     static func pay(_ groups: Int, _ hits: Int) -> Bool { groups <= most && hits >= groups &* 16 }
 
-    /// `groups` of `hits` rows, each below `count`.
+    /// Sorts `hits` rows by `groups`, each of which is below `count`.
     func sort(_ source: UnsafePointer<Int32>, _ groups: UnsafePointer<UInt32>, _ hits: Int, _ count: Int) {
-        precondition(count <= GroupParts.most && hits <= vectorSize, "more groups than are sorted, or rows than a vector has")
+        precondition(count <= GroupParts.most && hits <= vectorSize, "too many groups to sort, or more rows than a vector has")
         self.count = count
         for share in 0..<4 { for group in 0..<count { ends[share &* GroupParts.most &+ group] = (share &* GroupParts.most &+ group) &* GroupParts.room } }
         let shares = shares, ends = ends
@@ -90,7 +90,7 @@ final class GroupParts {
         }
     }
 
-    /// The same of words whose sums stay within 64 bits.
+    /// The same for integers whose sums stay within 64 bits.
     func add(_ values: UnsafePointer<Int64>, to sums: UnsafeMutablePointer<Int64>) {
         for group in 0..<count {
             var sum: Int64 = 0

@@ -1,27 +1,27 @@
 import FirnBytes
 import FirnModel
 
-/// Groups and aggregates, bound.
+/// The bound groups and aggregates of a request.
 struct GroupPlan: Sendable {
     struct Measure: Sendable {
         var function: Aggregate.Function
-        /// Nil: counts rows.
+        /// nil: counts rows.
         var operand: Operand?
         var isDistinct: Bool
         var type: ColumnType
         var name: String
-        /// Of quantiles: the share that lies below.
+        /// For quantiles: the share of values that are less.
         var quantile = 0.5
-        /// What it is taken of, as written.
+        /// The source text of the operand.
         var text = ""
 
-        /// Values that are those of a column are written as the column writes them.
+        /// The notation of the result: that of the column if the values are those of a column.
         var notation: Notation {
             guard [.min, .max, .first].contains(function), case .path(let path)? = operand else { return .plain }
             return path.notation
         }
 
-        /// Whether one pass over the same numbers gives both.
+        /// Whether one pass over the same numbers computes both measures.
         func shares(with other: Measure) -> Bool {
             operand != nil && text == other.text && [.sum, .avg].contains(function) && [.sum, .avg].contains(other.function)
         }
@@ -29,7 +29,7 @@ struct GroupPlan: Sendable {
     var keys: [BoundPath] = []
     var measures: [Measure] = []
     var columns: [ColumnSchema] = []
-    /// Applied to the result, as a table of its own.
+    /// The rest of the request, which is applied to the result as a table.
     var after: QueryRequest
 
     init(_ request: QueryRequest, _ binder: inout Binder) throws(QueryError) {
@@ -48,7 +48,7 @@ struct GroupPlan: Sendable {
         }
         var names: Set<String> = []
         for column in columns where !names.insert(column.name).inserted {
-            throw binder.error("two columns of the result are called '\(column.name)': give one another name with 'as'", at: 0)
+            throw binder.error("two columns of the result have the name \"\(column.name)\": rename one with \"as\"", at: 0)
         }
     }
 
@@ -61,7 +61,7 @@ struct GroupPlan: Sendable {
         case .count: type = ColumnType(.int)
         case .min, .max, .first: type = ColumnType(kind, optional: true, target: of.target)
         case .sum, .avg, .median, .quantile:
-            guard kind.isNumber || kind == .any else { throw binder.error("\(aggregate.function.rawValue) needs numbers, but '\(text)' is of type \(of.name)", at: 0) }
+            guard kind.isNumber || kind == .any else { throw binder.error("\(aggregate.function.rawValue) needs numbers, but \"\(text)\" is of type \"\(of.name)\"", at: 0) }
             type = switch aggregate.function {
             case .sum: BoundPath.aggregateType(.sum, kind)
             case .avg: BoundPath.aggregateType(.average, kind)
@@ -72,19 +72,19 @@ struct GroupPlan: Sendable {
                        type: aggregate.function == .sum && kind != .any ? ColumnType(type.kind) : type, name: aggregate.name, quantile: aggregate.quantile, text: text)
     }
 
-    /// What an aggregate is taken of: one value a row.
+    /// Binds the operand of an aggregate, which must have one value for each row.
     private static func operand(_ aggregate: Aggregate, _ text: String, _ binder: inout Binder) throws(QueryError) -> Operand {
         let expression: ExpressionSyntax = binder.type.index(of: text) != nil ? .path(PathSyntax([.name(text)])) : try Parser.expression(text)
         guard case .path(let syntax) = expression else {
             let operand = try binder.operand(expression)
             guard case .arithmetic = operand, !operand.isMany else {
-                throw binder.error("\(aggregate.function.rawValue) needs one value a row, computed of columns, but '\(text)' is \(operand.isMany ? "a list" : "a constant")", at: 0)
+                throw binder.error("\(aggregate.function.rawValue) needs one value a row, computed from columns, but \"\(text)\" is \(operand.isMany ? "a list" : "a constant")", at: 0)
             }
             return operand
         }
         guard aggregate.function == .count, !aggregate.isDistinct else { return .path(try binder.scalar(syntax, for: aggregate.function.rawValue)) }
         let path = try binder.bind(syntax)
-        guard !path.isMany else { throw binder.error("count needs one value a row, but '\(text)' is a list: sum(\(text).@count) counts its elements", at: 0) }
+        guard !path.isMany else { throw binder.error("count needs one value a row, but \"\(text)\" is a list: sum(\(text).@count) counts its elements", at: 0) }
         return .path(path)
     }
 }

@@ -1,17 +1,17 @@
 import FirnBytes
 import FirnModel
 
-/// The groups of a vector's rows.
+/// Assigning groups to the rows of a vector.
 extension Grouper {
-    /// Numbers of keys side by side have so many bits at most.
+    /// The maximum total bits of the combined dense key numbers.
     static let denseBits = 18
 
-    /// A key with few values in a segment, as numbers from 1 on; 0 is null.
+    /// A key with few values in a segment, numbered from 1; 0 is null.
     struct DenseKey {
         let slot: Int
-        /// How many numbers, with that of null; and the bits that hold them.
+        /// The count of numbers including that of null, and the bits that hold them.
         let size: Int, bits: Int
-        /// The least value of a column of words; nil: codes of a dictionary.
+        /// The minimum value of a column of words; nil for codes of a dictionary.
         let low: Int64?
 
         init(slot: Int, size: Int, low: Int64?) {
@@ -24,7 +24,7 @@ extension Grouper {
 
     func findGroups(_ segment: Int, _ vector: Int, _ count: Int, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
         if denseSegment != segment { try prepareDense(segment, scan) }
-        // Numbers of all rows are made in one go; those of a few of them one by one.
+        // If at least half of the rows are chosen, the numbers of all rows are computed in one loop; otherwise only those of the chosen rows.
         if denseKeys != nil { return try findDense(vector, count, hits, all: hits * 2 >= count, scan) }
         let chosen = UnsafeBufferPointer(start: rows, count: hits)
         for (i, key) in plan.keys.enumerated() {
@@ -46,7 +46,7 @@ extension Grouper {
         if rowCounts.count < known { rowCounts.append(contentsOf: repeatElement(0, count: known - rowCounts.count)) }
     }
 
-    /// Where all keys have few values in this segment, groups are found by those alone: codes of dictionaries, or ints close together.
+    /// If all keys have few values in this segment (dictionary codes, or ints in a small range), prepares a direct table from key numbers to groups.
     private func prepareDense(_ segment: Int, _ scan: SegmentScan) throws(FirnError) {
         denseSegment = segment
         denseKeys = nil
@@ -80,7 +80,7 @@ extension Grouper {
             let key = denseKeys![i]
             if let low = key.low {
                 let isWithin = try scan.withColumn(key.slot, vector) { (column) throws(FirnError) in number(column, all ? count : hits, all, from: low, key, isFirst: i == 0) }
-                // Bounds need not hold for rows that are deleted.
+                // The bounds need not include deleted rows.
                 if !isWithin, all, hits < count { return try findDense(vector, count, hits, all: false, scan) }
                 guard isWithin else { throw scan.damaged(Damage("a value outside the bounds of its column")) }
             } else {
@@ -105,15 +105,15 @@ extension Grouper {
         }
     }
 
-    /// Puts the numbers of a key into `ids`, behind those of the keys before it: of the first `count` rows or of as many chosen ones. False where
-    /// one has more bits than the key's: then nothing may be made of them.
+    /// Combines the numbers of a key with those of the keys before it in `ids`: for the first `count` rows, or for as many chosen ones. Returns false
+    /// if a number exceeds the key's bits; `ids` must not be used then.
     private func number(_ column: Column, _ count: Int, _ all: Bool, from low: Int64, _ key: DenseKey, isFirst: Bool) -> Bool {
         let shift = UInt32(truncatingIfNeeded: key.bits), rows = rows, ids = ids
         var bits: UInt64 = 0
         column.words.withUnsafeBufferPointer { words in
             @inline(__always)
             func put(_ j: Int, _ row: Int) {
-                // A number below the least one shows in `before`, one above the greatest in either.
+                // A value below the minimum shows in `before`, one above the maximum in either number.
                 let before = UInt64(bitPattern: words[row] &- low), number = before &+ 1
                 bits |= before | number
                 ids[j] = isFirst ? UInt32(truncatingIfNeeded: number) : ids[j] &<< shift | UInt32(truncatingIfNeeded: number)

@@ -1,32 +1,32 @@
 import FirnBytes
 import FirnModel
 
-/// Groups and aggregates the rows of some segments; several, of consecutive runs of segments, are then merged in order, so that the
-/// result does not depend on which thread ran first. For one thread at a time.
+/// Groups and aggregates the rows of some segments. Groupers of consecutive ranges of segments are merged in order, so that the result does not
+/// depend on the scheduling of threads. Not thread-safe.
 final class Grouper: @unchecked Sendable {
     let plan: GroupPlan
-    /// What is charged for the groups, under the name of the first key.
+    /// The memory of the groups is charged under the name of the first key.
     private let memory: MemoryScope
     private var charges: [MemoryCharge]
     var tables: [KeyTable]
-    /// One for every key.
+    /// One for each key.
     var chains: [KeyChain]
-    /// One for every measure; of those that share one, only the first's is filled.
+    /// One for each measure. Of measures that share an accumulator, only the first one's is filled.
     private var measures: [Accumulator]
     private let filled: [Int]
     var rowCounts: [Int] = []
     private let needsRows: Bool
     private let program = NumberProgram()
-    /// The step of the program that gives a measure its numbers.
+    /// The step of the program that computes a measure's numbers.
     private let numbers: [Int?]
     private lazy var parts = GroupParts()
-    // Of one vector: the chosen rows, their groups, numbers of keys, 0 …, and the mask of as many rows as are looked at alone.
+    // For one vector: the chosen rows, their groups, their key numbers, the numbers 0 …, and a mask for the rows when only the chosen ones are read.
     let rows = UnsafeMutablePointer<Int32>.allocate(capacity: vectorSize)
     let groups = UnsafeMutablePointer<UInt32>.allocate(capacity: vectorSize)
     let ids = UnsafeMutablePointer<UInt32>.allocate(capacity: vectorSize)
     let ascending = UnsafeMutablePointer<Int32>.allocate(capacity: vectorSize)
     private let mask = UnsafeMutablePointer<UInt64>.allocate(capacity: 16)
-    /// Of the segment at hand: what keys come to combined → group, -1 where not met yet.
+    /// For the current segment: the group of each combined key number, -1 if it has not occurred yet.
     var dense: [Int32] = []
     var denseKeys: [DenseKey]?
     var denseSegment = -1
@@ -62,7 +62,7 @@ final class Grouper: @unchecked Sendable {
         mask.deallocate()
     }
 
-    /// Adds the rows of a vector of `count` rows that `mask` has a bit for: `hits` of them.
+    /// Adds the `hits` rows whose bit in `mask` is set, from a vector of `count` rows.
     func add(_ segment: Int, _ vector: Int, _ count: Int, _ mask: UnsafePointer<UInt64>, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
         try addRows(segment, vector, count, mask, hits, scan)
         try hold(scan)
@@ -70,7 +70,7 @@ final class Grouper: @unchecked Sendable {
 
     private func addRows(_ segment: Int, _ vector: Int, _ count: Int, _ mask: UnsafePointer<UInt64>, _ hits: Int, _ scan: SegmentScan) throws(FirnError) {
         if needsRows { Scanner.rows(mask, into: rows) }
-        // Where few rows are chosen, numbers are fetched for those alone.
+        // If few rows are chosen, numbers are read for those only.
         let isSparse = hits &* 2 < count
         var sorted: GroupParts?
         if plan.keys.isEmpty { rowCounts[0] &+= hits } else {
@@ -108,7 +108,7 @@ final class Grouper: @unchecked Sendable {
         }
     }
 
-    /// Adds numbers of the program; false where a row has none.
+    /// Adds numbers of the program. Returns false if a row has no value.
     private func add(_ i: Int, _ step: Int, _ vector: Int, _ chosen: RowChoice, _ isSparse: Bool, _ sorted: GroupParts?, _ scan: SegmentScan) throws(FirnError) -> Bool {
         var chosen = chosen, only: UnsafeBufferPointer<Int32>?
         let count = chosen.count
@@ -131,7 +131,7 @@ final class Grouper: @unchecked Sendable {
         return true
     }
 
-    /// Values that are computed, or of which few are wanted: of all rows of the vector, or of the chosen ones alone.
+    /// Adds computed values, or values of few chosen rows: evaluated for all rows of the vector, or only for the chosen ones.
     private func addComputed(_ i: Int, _ operand: Operand, _ vector: Int, _ chosen: RowChoice, _ scan: SegmentScan) throws(FirnError) {
         guard operand.leavesTable || chosen.hits * 2 < chosen.count else {
             return measures[i].add(try operand.evaluate(scan, vector, chosen.count, checked: true).whole().column, chosen)
@@ -142,7 +142,7 @@ final class Grouper: @unchecked Sendable {
         measures[i].add(column, RowChoice(mask: mask, count: chosen.hits, hits: chosen.hits, rows: ascending, groups: chosen.groups))
     }
 
-    /// Charges what the groups take so far.
+    /// Charges the memory of the groups so far.
     private func hold(_ scan: SegmentScan) throws(FirnError) {
         guard rowCounts.count < 1 << 31 else { throw FirnError(.unsupported, "more than 2,147,483,648 groups", advice: "filter the rows first") }
         do throws(Damage) { try charges[0].grow(to: bytes, for: memory.name) } catch { throw scan.damaged(error) }
@@ -158,7 +158,7 @@ final class Grouper: @unchecked Sendable {
 
     // MARK: Merging and the result
 
-    /// Of each key, the number that each group has of it.
+    /// Returns, for each key, the key's number in each group.
     private func keyNumbers() -> [[Int]] {
         var at = Array(rowCounts.indices), out: [[Int]] = []
         for chain in chains.reversed() {
@@ -170,7 +170,7 @@ final class Grouper: @unchecked Sendable {
     }
 
     func merge(_ other: Grouper) {
-        // What both had together is at least what is left.
+        // Together, the two charges cover at least the merged groups.
         charges += other.charges
         var groupOf: [Int] = []
         if plan.keys.isEmpty { groupOf = [0] } else {
@@ -190,9 +190,9 @@ final class Grouper: @unchecked Sendable {
         }
     }
 
-    /// One row a group, in the order the groups were first met.
+    /// Returns one row for each group, in the order of the groups' first rows.
     func result(threads: Int, _ parallel: ParallelLoop) throws(FirnError) -> Batch {
-        // The result beside what it is made of.
+        // The result is charged in addition to the groups.
         let result: MemoryCharge
         do throws(Damage) { result = try memory.holding(bytes) } catch { throw FirnError(error, in: "") }
         var columns = keyNumbers().enumerated().map { tables[$0.offset].values.gather($0.element) }

@@ -1,18 +1,19 @@
 import FirnBytes
 import FirnModel
 
-/// What a table's indexes say of a filter: the rows that may match. The filter itself is asked of each of them, so that answers are the same as without.
+/// The access path of a filter through the indexes of a table: the rows that may match. The whole filter is applied to each of them, so results do
+/// not depend on indexes.
 struct IndexUse {
-    /// Of the columns, as they were used: `Dog.name`.
+    /// The indexed columns that are used, such as `Dog.name`.
     let names: [String]
-    /// Rows that the indexes name, about.
+    /// The approximate number of candidates.
     let rowCount: Int
     let candidates: RowCandidates
 
-    /// More than one row in so many is not looked up: going through the column is as good.
+    /// If more than one row in this many is a candidate, scanning the columns is as fast.
     private static let share = 16
 
-    /// Nil if no index helps.
+    /// Returns nil if no index helps.
     init?(_ filter: PredicateNode, _ slots: SlotTable, _ table: any Table) throws(Damage) {
         guard let table = table as? any IndexedTable, let way = try IndexUse.way(filter, slots, table) else { return nil }
         guard way.estimate <= max(64, table.rowCount / IndexUse.share) else { return nil }
@@ -21,7 +22,7 @@ struct IndexUse {
         rowCount = way.estimate
     }
 
-    /// A way to the rows, and how many there are about.
+    /// An access path, with an estimate of its rows.
     private indirect enum Way {
         case look(ColumnIndex, IndexProbe, column: Int, name: String, estimate: Int)
         case all([Way])
@@ -82,7 +83,7 @@ struct IndexUse {
         .look(index, probe, column: column, name: "\(table.type.name).\(table.type.columns[column].name)", estimate: try index.estimate(probe))
     }
 
-    /// Ranges of one column are one range.
+    /// Returns the path for an AND. Ranges of one column are intersected to one range.
     private static func way(all node: AndNode, _ slots: SlotTable, _ table: any IndexedTable) throws(Damage) -> Way? {
         var looks: [(index: ColumnIndex, column: Int, probe: IndexProbe)] = [], ways: [Way] = []
         for part in flat(node) {
@@ -102,7 +103,7 @@ struct IndexUse {
         return joined(ways)
     }
 
-    /// Ways that all lead to what is wanted: the best, and those that are not much worse.
+    /// Intersects paths that all contain the wanted rows: the most selective one, and those that are not much less selective.
     private static func joined(_ ways: [Way]) -> Way? {
         guard let best = ways.map(\.estimate).min() else { return nil }
         let chosen = ways.filter { $0.estimate <= max(8 * best, 1024) }.sorted { $0.estimate < $1.estimate }
@@ -111,7 +112,7 @@ struct IndexUse {
 
     private static func flat(_ node: AndNode) -> [PredicateNode] { node.parts.flatMap { part in (part as? AndNode).map(flat) ?? [part] } }
 
-    /// What indexes are asked for one condition: of words, one look for each that must occur.
+    /// Returns the index look-ups for one condition; for words, one for each word that must occur.
     private static func looks(_ node: TestNode, _ slots: SlotTable, _ table: any IndexedTable) -> [(index: ColumnIndex, column: Int, probe: IndexProbe)] {
         guard let slot = node.plainSlot, slots.paths[slot].count == 1, let column = slots.paths[slot].first else { return [] }
         if case .text(let test, inverted: false) = node.test.form, case .words(let search) = test.form {
@@ -124,7 +125,7 @@ struct IndexUse {
 }
 
 extension ElementTest {
-    /// What an index of values is asked for the values that pass; nil where it cannot tell.
+    /// Returns the look-up of the matching values in an index of values, or nil if an index cannot answer the test.
     func probe(_ kind: ScalarKind) -> IndexProbe? {
         var probe: IndexProbe
         switch form {

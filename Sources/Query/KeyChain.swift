@@ -1,6 +1,7 @@
-/// Numbers pairs (number so far, number of the next key) in the order they come: those of the last key's are the groups.
+/// Numbers pairs of (number of the previous keys, number of the next key) in the order of their first appearance. The numbers of the last key are
+/// the groups.
 struct KeyChain {
-    /// Where the numbers of the first key stand, which follow upon each other: the greatest is none.
+    /// The assigned numbers by number of the first key; these are dense. `.max` means not assigned.
     private var places: [UInt32] = []
     private var firsts: [Int64] = []
     private var pairs = WordTable()
@@ -8,17 +9,17 @@ struct KeyChain {
 
     init(isFirst: Bool) { self.isFirst = isFirst }
 
-    /// What was numbered 0, 1 …
+    /// The pairs numbered 0, 1 …
     var keys: [Int64] { isFirst ? firsts : pairs.keys }
-    /// Memory held.
+    /// The memory in use in bytes.
     var bytes: Int { places.count &* 4 &+ firsts.count &* 8 &+ pairs.bytes }
     var count: Int { isFirst ? firsts.count : pairs.keys.count }
 
-    /// `before`: the number so far, 0 for the first key.
+    /// Returns the number of a pair. `before` is the number of the previous keys, 0 for the first key.
     @inline(__always)
     mutating func number(_ key: UInt32, after before: UInt32) -> UInt32 { isFirst ? first(key) : pairs.number(Int64(before) << 32 | Int64(key)) }
 
-    /// The numbers of many, as if one after another: of `keys[i]` after `out[i]`, in whose place they are put.
+    /// Replaces `out[i]` with the number of `keys[i]` after `out[i]`, for many pairs at a time.
     mutating func numbers(_ keys: UnsafeBufferPointer<UInt32>, _ out: UnsafeMutablePointer<UInt32>) {
         guard !isFirst else {
             for j in keys.indices { out[j] = first(keys[j]) }

@@ -1,16 +1,16 @@
 import FirnBytes
 import FirnModel
 
-/// Numbers the distinct values of a column from 1 in the order they come; 0 is null. Doubles: -0 is 0, all NaN are one.
+/// Numbers the distinct values of a column from 1, in the order of their first appearance; 0 is null. -0 equals 0, and all NaNs are equal.
 struct KeyTable: Sendable {
     let type: ColumnType
-    /// Row i is the value numbered i; row 0 a filler. Without presence bits, which appending row by row would copy each time.
+    /// Row i is the value numbered i; row 0 is a filler. Without a validity bitmap, which appending row by row would copy each time.
     private var store: Column
     private var words = WordTable()
     private var extras = WordTable()
     private var pairs = WordTable()
     private var texts = ByteTable()
-    /// For values of any kind and decimals, equal by meaning: those with the same nearest double or the same bytes.
+    /// For mixed values and decimals, which are compared by value: candidates by nearest double or by equal bytes.
     private var buckets: [Value: [UInt32]] = [:]
 
     init(_ type: ColumnType) {
@@ -23,10 +23,11 @@ struct KeyTable: Sendable {
     }
 
     var count: Int { store.count }
-    /// Memory held.
+    /// The memory in use in bytes.
     var bytes: Int { words.bytes &+ extras.bytes &+ pairs.bytes &+ texts.bytes &+ store.footprint &* (buckets.isEmpty ? 1 : 2) &+ buckets.count &* 96 }
 
-    /// Row i is the value numbered i. Made anew at each call.
+    /// The values; row i is the value numbered i.
+    /// - Complexity: O(n) for each call, because the column is copied.
     var values: Column {
         var out = store
         var bits = Bits(repeating: true, count: store.count)
@@ -47,7 +48,7 @@ struct KeyTable: Sendable {
         if !column.reals.isEmpty { store.reals.append(column.reals[row]) }
     }
 
-    /// The numbers of the given rows, which are found together: what one waits for in memory, the others wait for too.
+    /// Writes the numbers of the given rows. Looks up the rows together, so that memory accesses overlap.
     mutating func numbers(_ column: Column, _ rows: UnsafeBufferPointer<Int32>, into out: UnsafeMutablePointer<UInt32>) {
         guard column.present == nil, !rows.isEmpty else {
             for (j, row) in rows.enumerated() { out[j] = number(column, Int(row)) }
@@ -79,10 +80,10 @@ struct KeyTable: Sendable {
         }
     }
 
-    /// The numbers here of another table's values, by theirs.
+    /// Returns the numbers in this table of another table's values, by their numbers there.
     mutating func numbers(of other: KeyTable) -> [UInt32] {
         var values = other.values
-        // The first one is null, and no other one.
+        // Value 0 is null; no other value is.
         values.present = nil
         let rows = (0..<Int32(truncatingIfNeeded: values.count)).map { $0 }
         return [UInt32](unsafeUninitializedCapacity: values.count) { out, filled in
@@ -99,11 +100,11 @@ struct KeyTable: Sendable {
         }
     }
 
-    /// Equal for doubles that are one value.
+    /// Returns equal words for doubles that count as one value.
     @inline(__always)
     private static func word(_ real: Double) -> Int64 { Int64(bitPattern: real == 0 ? 0 : real.isNaN ? Double.nan.bitPattern : real.bitPattern) }
 
-    /// Of a bool, int or link.
+    /// Returns the number of a bool, int or link.
     mutating func number(word: Int64) -> UInt32 {
         let known = store.count
         let id = words.number(word) + 1

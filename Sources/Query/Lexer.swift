@@ -1,36 +1,36 @@
 import FirnModel
 
-/// A word of a query.
+/// A token of a query.
 struct Token: Equatable {
     enum Kind: Equatable {
-        /// A name as it stands; may turn out to be a keyword.
+        /// A name as written. It may be a keyword.
         case word(String)
-        /// A name in back-quotes: never a keyword.
+        /// A name in back-quotes, which is never a keyword.
         case quotedName(String)
         case string([UInt8])
         /// `B64"…"`, still encoded.
         case base64([UInt8])
-        /// Digits as written, without sign.
+        /// The digits as written, without a sign.
         case number(String)
         case date(Timestamp)
         /// `$0`.
         case argument(Int)
-        /// `uuid(…)`, `oid(…)`: what stands between the parentheses.
+        /// `uuid(…)`, `oid(…)`: the text between the parentheses.
         case uuid(String), objectID(String)
-        /// `decimal(…)`, likewise.
+        /// `decimal(…)`: the text between the parentheses.
         case decimal(String)
-        /// `@count`: the word after the sign.
+        /// `@count`: the name after the sign.
         case postfix(String)
         case symbol(String)
         case end
     }
     var kind: Kind
     var position: Int
-    /// White space stands before it.
+    /// Whether white space precedes the token.
     var spaced = false
 }
 
-/// Cuts a query's text into tokens, in one pass over its bytes.
+/// Splits a query's text into tokens, in one pass over its bytes.
 struct Lexer {
     private let bytes: [UInt8]
     private var at = 0
@@ -87,7 +87,7 @@ struct Lexer {
         return try symbol()
     }
 
-    /// The text between parentheses that follow, without spaces and quotes; nil if none follow.
+    /// Returns the text between the parentheses that follow, without spaces and quotes; nil if there are none.
     private mutating func parenthesised() -> String? {
         var scan = at
         while scan < bytes.count, isSpace(bytes[scan]) { scan += 1 }
@@ -111,7 +111,7 @@ struct Lexer {
         return Token(kind: .symbol(String(one)!), position: start)
     }
 
-    /// Letters, digits, `_ $ -`, anything beyond ASCII; `\ ` is a space within the name.
+    /// Reads a name: letters, digits, `_ $ -`, anything beyond ASCII; `\ ` is a space within the name.
     private mutating func word() -> String {
         var out: [UInt8] = []
         while at < bytes.count {
@@ -146,15 +146,15 @@ struct Lexer {
         let start = at
         at += 1
         let word = word()
-        guard let first = word.utf8.first else { throw QueryError(.syntax, "nothing after '$'", at: start, expected: "the number of an argument, such as $0") }
+        guard let first = word.utf8.first else { throw QueryError(.syntax, "nothing after \"$\"", at: start, expected: "the number of an argument, such as $0") }
         if isDigit(first) {
-            guard let index = Int(word), index < 1 << 20 else { throw QueryError(.syntax, "'$\(word)' is not the number of an argument", at: start) }
+            guard let index = Int(word), index < 1 << 20 else { throw QueryError(.syntax, "\"$\(word)\" is not the number of an argument", at: start) }
             return Token(kind: .argument(index), position: start)
         }
         return Token(kind: .word("$" + word), position: start)
     }
 
-    /// A quoted string with its escapes decoded.
+    /// Reads a quoted string and decodes its escapes.
     private mutating func string() throws(QueryError) -> [UInt8] {
         let start = at, quote = bytes[at]
         var out: [UInt8] = []
@@ -225,7 +225,7 @@ struct Lexer {
         return Token(kind: .number(String(decoding: bytes[start..<at], as: UTF8.self)), position: start)
     }
 
-    /// `YYYY-MM-DD`, perhaps `@HH:MM:SS[:nanoseconds]` (or with `T`), in UTC.
+    /// Reads `YYYY-MM-DD`, optionally with `@HH:MM:SS[:nanoseconds]` (or `T` instead of `@`), in UTC.
     private mutating func calendarDate() throws(QueryError) -> Timestamp? {
         let start = at
         var scan = at
@@ -261,7 +261,7 @@ struct Lexer {
         return Timestamp(seconds: Int64(days) * 86_400 + Int64(seconds), nanoseconds: Int32(nanoseconds))
     }
 
-    /// `T<seconds>:<nanoseconds>`; both carry the sign.
+    /// Reads `T<seconds>:<nanoseconds>`; both numbers carry the sign.
     private mutating func epochDate() throws(QueryError) -> Timestamp? {
         var scan = at + 1
         func signed() -> Int64? {
@@ -283,7 +283,7 @@ struct Lexer {
     }
 }
 
-/// Days of the Gregorian calendar, counted from 1970-01-01 (the method of Hinnant's "chrono-compatible low-level date algorithms").
+/// Days of the Gregorian calendar since 1970-01-01, by the method of Hinnant's "chrono-compatible low-level date algorithms".
 enum CivilDate {
     static func days(year: Int, month: Int, day: Int) -> Int? {
         guard (1...12).contains(month), day >= 1, day <= length(year, month) else { return nil }

@@ -1,12 +1,12 @@
 import FirnBytes
 import FirnModel
 
-/// The numbers that measures are taken of, over vectors where every row has them: columns, and what is computed of columns as doubles.
-/// Expressions that several measures share are computed once, all into memory that is made once. For one thread at a time.
+/// Computes the numbers that measures aggregate, for vectors in which every row has a value: columns, and expressions of columns as doubles.
+/// Expressions that several measures share are computed once, into buffers that are allocated once. Not thread-safe.
 final class NumberProgram {
     private enum Step: Equatable {
         case words(slot: Int), reals(slot: Int)
-        /// Words as doubles.
+        /// An int step converted to doubles.
         case converted(Int)
         case pairs(ArithmeticOperator, Int, Int)
         case before(ArithmeticOperator, Double, Int), behind(ArithmeticOperator, Int, Double)
@@ -18,18 +18,18 @@ final class NumberProgram {
 
     deinit { room?.deallocate() }
 
-    /// What is left of the vector before is forgotten.
+    /// Discards the results of the previous vector.
     func begin() { for i in states.indices { states[i] = .unknown } }
 
     // MARK: Making
 
-    /// The step that gives an operand as words; nil if it is no column of ints.
+    /// Returns the step that computes an operand as words; nil if it is not a column of ints.
     func words(of operand: Operand) -> Int? {
         guard case .path(let path) = operand, path.isPlain, path.type.kind == .int else { return nil }
         return add(.words(slot: path.slot))
     }
 
-    /// The step that gives an operand as doubles; nil if it cannot be computed here.
+    /// Returns the step that computes an operand as doubles; nil if the program cannot compute it.
     func reals(of operand: Operand) -> Int? {
         switch operand {
         case .constant: return nil
@@ -67,12 +67,12 @@ final class NumberProgram {
     private func words(_ step: Int) -> UnsafeMutablePointer<Int64> { (room! + step * vectorSize * 8).assumingMemoryBound(to: Int64.self) }
     private func reals(_ step: Int) -> UnsafeMutablePointer<Double> { (room! + step * vectorSize * 8).assumingMemoryBound(to: Double.self) }
 
-    /// The words of a step for all rows of a vector or for the `only` ones; nil if one has none. They last until `begin`.
+    /// Returns the words of a step for all rows of a vector or for the `only` ones; nil if a row has no value. They are valid until `begin`.
     func words(_ step: Int, _ scan: SegmentScan, _ vector: Int, _ count: Int, only rows: UnsafeBufferPointer<Int32>?) throws(FirnError) -> UnsafePointer<Int64>? {
         try make(step, scan, vector, count, rows) ? UnsafePointer(words(step)) : nil
     }
 
-    /// The same of doubles.
+    /// Returns the doubles of a step; see `words`.
     func reals(_ step: Int, _ scan: SegmentScan, _ vector: Int, _ count: Int, only rows: UnsafeBufferPointer<Int32>?) throws(FirnError) -> UnsafePointer<Double>? {
         try make(step, scan, vector, count, rows) ? UnsafePointer(reals(step)) : nil
     }

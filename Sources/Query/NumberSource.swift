@@ -17,7 +17,7 @@ enum NumberSource {
         }
     }
 
-    /// Nil if `checked` and an int that is there overflows, or is divided by zero.
+    /// Combines two sides. Returns nil if `checked` and an int of a row with a value overflows or is divided by zero.
     static func combine(_ op: ArithmeticOperator, _ a: NumberSource, _ b: NumberSource, _ kind: ScalarKind, _ count: Int, checked: Bool = false) -> Column? {
         var out = Column(ColumnType(kind, optional: true))
         var isNull = false
@@ -77,7 +77,7 @@ enum NumberSource {
         return true
     }
 
-    /// Doubles of a column, or one that stands for all.
+    /// The doubles of a column, or one double for all rows.
     private enum Reals {
         case many(UnsafePointer<Double>)
         case one(Double)
@@ -110,7 +110,7 @@ enum NumberSource {
         }
     }
 
-    /// Both sides as words, each with the step from one row to the next: 0 for a constant.
+    /// Calls `body` with both sides as words, and with the step from one row to the next: 0 for a constant.
     private func withWords(_ other: NumberSource, _ body: (UnsafePointer<Int64>, UnsafePointer<Int64>, Int, Int) -> Void) {
         withWords { x, xStep in other.withWords { y, yStep in body(x, y, xStep, yStep) } }
     }
@@ -119,7 +119,7 @@ enum NumberSource {
         switch self {
         case .column(let column): column.words.withUnsafeBufferPointer { if let base = $0.baseAddress { body(base, 1) } }
         case .constant(.int(let word)): withUnsafePointer(to: word) { body($0, 0) }
-        case .constant: preconditionFailure("only whole numbers have words")
+        case .constant: preconditionFailure("only ints have words")
         }
     }
 }

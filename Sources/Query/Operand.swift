@@ -9,20 +9,20 @@ indirect enum Operand: Sendable {
     case arithmetic(ArithmeticOperator, Operand, Operand, ScalarKind)
 }
 
-/// A path: what one reader gives (a slot of the plan), and the steps from there that are done in memory.
+/// A bound path: the column that a reader decodes (a slot of the plan), and the steps from there that are done in memory.
 struct BoundPath: Sendable {
     var slot: Int
     var steps: [Step]
-    /// Of the result: of one element where `isMany`.
+    /// The type of the result; of one element if `isMany`.
     var type: ColumnType
-    /// Several values a row: a comparison needs a quantifier or takes ANY.
+    /// Whether there are several values for each row. A comparison then needs a quantifier, or uses ANY.
     var isMany: Bool
     var quantifier: Quantifier?
-    /// As written.
+    /// The path as written.
     var syntax: PathSyntax
-    /// The column or the elements of the column that the path names directly, not something behind embedded objects.
+    /// Whether the path names a collection column or its elements directly, not through embedded objects.
     var isPrimitiveCollection: Bool
-    /// How the column that the values come from writes them; plain of what is computed.
+    /// The notation of the column that the values are read from; plain for computed values.
     var notation = Notation.plain
 
     enum Step: Sendable, Equatable {
@@ -34,20 +34,20 @@ struct BoundPath: Sendable {
         case keys
         case pick(Pick)
         case key([UInt8])
-        /// How many elements, or bytes of a string or binary.
+        /// The number of elements, or of bytes of a string or binary.
         case count
-        /// Bytes of an element; none for null.
+        /// The number of bytes of an element; 0 for null.
         case length
         case aggregate(PathStep)
-        /// Into values of any kind.
+        /// Steps into mixed values.
         case anyKey(String), anyPick(Pick), anyEnter, anyCount
-        /// From links to a column of the rows that they lead to: a hop of the plan.
+        /// From links to a column of the rows that they lead to, by a hop of the plan.
         case follow(Int)
-        /// Makes links to rows that are not there null.
+        /// Makes links to missing rows null.
         case resolve(Int)
-        /// From links to the lists of those rows that link to them: backlinks of the plan; or how many there are of several kinds.
+        /// From links to the lists of rows that link to their targets, by backlinks of the plan; or the number of these rows, over several backlinks.
         case inverse(Int), inverseCount([Int])
-        /// How many elements a subquery of the plan holds for.
+        /// The number of elements that match a subquery of the plan.
         case subquery(Int)
     }
 
@@ -55,7 +55,7 @@ struct BoundPath: Sendable {
         case at(Int), first, last
     }
 
-    /// Looks beyond the rows of the table that is searched.
+    /// Whether the path reads rows other than those of the scanned table.
     var leavesTable: Bool {
         steps.contains { step in
             switch step {
@@ -65,26 +65,26 @@ struct BoundPath: Sendable {
         }
     }
 
-    /// As written, without a quantifier.
+    /// The path as written, without a quantifier.
     var text: String { PathSyntax(syntax.steps).description }
 
-    /// Nothing but the slot: one value a row, as the file holds it.
+    /// Whether the path is a slot without steps: one stored value for each row.
     var isPlain: Bool { steps.isEmpty && !isMany && !type.isCollection }
 }
 
 /// The values of an operand for the rows of one vector.
 struct Values {
     var column: Column
-    /// Where each row's elements begin in `column`; nil if there is one a row.
+    /// Where each row's elements begin in `column`; nil if there is one value for each row.
     var offsets: [Int]?
-    /// Rows that take part in no comparison (`list[0]` of an empty list).
+    /// Rows that match no comparison (`list[0]` of an empty list).
     var absent: Bits?
-    /// Rows for which a sum does not fit its type: an error for those who ask about them.
+    /// Rows whose sum does not fit its type. It is an error to use them.
     var unfit: [Int] = []
 
     static let unfitError = FirnError(.unsupported, "a @sum of ints does not fit into 64 bits")
 
-    /// For those who ask about all the rows.
+    /// Returns the values, or throws `unfitError` if the sum of any row does not fit.
     func whole() throws(FirnError) -> Values {
         guard unfit.isEmpty else { throw Values.unfitError }
         return self
@@ -96,7 +96,7 @@ extension Operand {
         if case .constant = self { true } else { false }
     }
 
-    /// Nil for null, lists and constants without a kind.
+    /// The kind of the values; nil for null, lists and constants without a kind.
     var kind: ScalarKind? {
         switch self {
         case .constant(let constant): constant.value.scalarKind
@@ -113,7 +113,7 @@ extension Operand {
         }
     }
 
-    /// The value type of the result, for columns that hold it.
+    /// The type of a column that holds the result.
     var type: ColumnType {
         switch self {
         case .constant(let constant): ColumnType(constant.value.scalarKind ?? .any, optional: true)
@@ -122,7 +122,7 @@ extension Operand {
         }
     }
 
-    /// Looks beyond the rows of the table that is searched.
+    /// Whether the operand reads rows other than those of the scanned table.
     var leavesTable: Bool {
         switch self {
         case .constant: false
@@ -131,8 +131,8 @@ extension Operand {
         }
     }
 
-    /// The values for all rows of a vector, or for some of them alone, one after the other. `checked`: ints that overflow are an error, as
-    /// sums want them; in comparisons they wrap.
+    /// Returns the values for all rows of a vector, or only for the `chosen` ones, consecutively. If `checked`, int overflow is an error, as sums
+    /// require; otherwise ints wrap, as in comparisons.
     func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int, only chosen: UnsafeBufferPointer<Int32>? = nil, checked: Bool = false) throws(FirnError) -> Values {
         let chosen = chosen.flatMap { $0.count < rows ? $0 : nil }
         switch self {
@@ -152,7 +152,7 @@ extension Operand {
         }
     }
 
-    /// The same with the rows in an array.
+    /// The same for rows in an array.
     func evaluate(_ scan: SegmentScan, _ vector: Int, _ rows: Int, only chosen: [Int32]) throws(FirnError) -> Values {
         var out: Result<Values, FirnError>?
         chosen.withUnsafeBufferPointer { chosen in

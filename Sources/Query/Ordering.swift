@@ -1,9 +1,9 @@
 import FirnBytes
 import FirnModel
 
-/// Orders rows by key columns: nulls first ascending and last descending, text by bytes, mixed values by `Value.order`. Stable.
+/// Orders rows by key columns: nulls first if ascending and last if descending, text by bytes, mixed values by `Value.order`. Stable.
 enum Ordering {
-    /// Reorders `rows` (positions in `column`) by it.
+    /// Sorts `rows` (positions in `column`) by the values of the column.
     static func sort(_ rows: inout [Int32], by column: Column, ascending: Bool) {
         switch column.type.kind {
         case .bool, .int, .link: radix(&rows, column.words.map { UInt64(bitPattern: $0) ^ 1 << 63 }, column.present, ascending)
@@ -21,14 +21,14 @@ enum Ordering {
         }
     }
 
-    /// Doubles as words in the same order; not a number is the least.
+    /// Returns a word for a double so that words have the order of the doubles; NaN is the least.
     private static func key(_ value: Double) -> UInt64 {
         if value.isNaN { return 0 }
         let bits = (value == 0 ? 0.0 : value).bitPattern
         return bits >> 63 == 1 ? ~bits : bits | 1 << 63
     }
 
-    /// Least-significant digit first, 11 bits at a time, leaving out digits that are the same in all rows.
+    /// Radix sort, least significant digit first, 11 bits at a time; skips digits that are the same in all rows.
     private static func radix(_ rows: inout [Int32], _ keys: [UInt64], _ present: Bits?, _ ascending: Bool) {
         var nulls: [Int32] = [], from: [Int32] = []
         if let present {

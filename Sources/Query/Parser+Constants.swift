@@ -53,7 +53,7 @@ extension Parser {
     private mutating func binary() throws(QueryError) -> ConstantSyntax {
         let start = TextPosition(position)
         advance()
-        try expect("(", "'('")
+        try expect("(", "\"(\"")
         let bytes: [UInt8]
         switch peek {
         case .string(let inside): bytes = inside
@@ -63,7 +63,7 @@ extension Parser {
         default: throw unexpected("text in quotes, or B64\"…\"")
         }
         advance()
-        try expect(")", "')'")
+        try expect(")", "\")\"")
         return ConstantSyntax(.data(bytes), at: start)
     }
 
@@ -84,19 +84,19 @@ extension Parser {
         advance()
         let digits = (negative ? "-" : "") + token
         if token.lowercased().hasPrefix("0x") {
-            guard let value = Int64((negative ? "-" : "") + token.dropFirst(2), radix: 16) else { throw QueryError(.syntax, "'\(token)' is no 64-bit number", at: start.offset) }
+            guard let value = Int64((negative ? "-" : "") + token.dropFirst(2), radix: 16) else { throw QueryError(.syntax, "\"\(token)\" is not a 64-bit number", at: start.offset) }
             return ConstantSyntax(.int(value), at: start)
         }
         if let value = Int64(digits) { return ConstantSyntax(.int(value), at: start) }
         if token.last == "f" || token.last == "F" {
-            guard let value = Float(Parser.completed(digits.dropLast())), value.isFinite else { throw QueryError(.syntax, "'\(token)' is no float", at: start.offset) }
+            guard let value = Float(Parser.completed(digits.dropLast())), value.isFinite else { throw QueryError(.syntax, "\"\(token)\" is not a float", at: start.offset) }
             return ConstantSyntax(.float(value), at: start)
         }
-        guard let value = Double(Parser.completed(digits[...])) else { throw QueryError(.syntax, "'\(token)' is no number", at: start.offset) }
+        guard let value = Double(Parser.completed(digits[...])) else { throw QueryError(.syntax, "\"\(token)\" is not a number", at: start.offset) }
         return ConstantSyntax(.double(value), digits: Parser.completed(digits[...]), at: start)
     }
 
-    /// `1.` and `.5` with the digit that they leave out.
+    /// Adds the digit that `1.` and `.5` omit.
     private static func completed(_ digits: Substring) -> String {
         var out = ""
         var last: Character = " "

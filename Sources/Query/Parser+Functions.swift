@@ -1,54 +1,54 @@
 import FirnModel
 
-// What is written like a function: subqueries, objects, shapes.
+// Function-like syntax: subqueries, objects, shapes.
 extension Parser {
     /// `SUBQUERY(collection, $x, predicate).@count`.
     mutating func subquery(_ start: TextPosition) throws(QueryError) -> ExpressionSyntax {
         advance()
         try enter()
         defer { leave() }
-        try expect("(", "'('")
+        try expect("(", "\"(\"")
         let collection = try path(quantifier: nil)
-        try expect(",", "',' and a variable such as $x")
+        try expect(",", "\",\" and a variable such as $x")
         guard case .word(let variable) = peek, variable.hasPrefix("$"), variable.utf8.count > 1, !Parser.isPathArgument(variable) else { throw unexpected("a variable, such as $x") }
-        guard !variables.contains(variable) else { throw QueryError(.syntax, "the variable \(variable) is that of a SUBQUERY around this one", at: position, expected: "another name") }
+        guard !variables.contains(variable) else { throw QueryError(.syntax, "the variable \"\(variable)\" belongs to an enclosing SUBQUERY", at: position, expected: "another name") }
         advance()
-        try expect(",", "',' and a predicate")
+        try expect(",", "\",\" and a predicate")
         variables.append(variable)
         let place = position
         let node = try or()
         let predicate = try predicate(node, from: place)
         variables.removeLast()
-        try expect(")", "')'")
-        try expect(".", "'.@count'")
-        guard peek == .postfix("count") || peek == .postfix("size") else { throw unexpected("@count: how many elements the predicate holds for", among: ["count", "size"]) }
+        try expect(")", "\")\"")
+        try expect(".", "\".@count\"")
+        guard peek == .postfix("count") || peek == .postfix("size") else { throw unexpected("@count: the number of elements that match the predicate", among: ["count", "size"]) }
         advance()
         return .subquery(SubquerySyntax(collection, variable, predicate, at: start))
     }
 
-    /// `$K0` is a path given as an argument.
+    /// Whether the word, such as `$K0`, is a path given as an argument.
     static func isPathArgument(_ word: String) -> Bool { word.hasPrefix("$K") && word.utf8.count > 2 && word.utf8.dropFirst(2).allSatisfy { $0 >= 48 && $0 <= 57 } }
 
-    /// A property, or the variable of the SUBQUERY that stands around.
+    /// Parses a property, or the variable of the enclosing SUBQUERY.
     mutating func firstStep() throws(QueryError) -> PathStep {
         guard case .word(let word) = peek, word.hasPrefix("$"), !Parser.isPathArgument(word) else { return try nameStep() }
         guard word == variables.last else {
-            let why = variables.contains(word) ? "\(word) belongs to a SUBQUERY further out: the predicate of one sees its own elements only" : "there is no variable \(word) here"
+            let why = variables.contains(word) ? "\"\(word)\" belongs to an outer SUBQUERY: a predicate can only use the elements of its own" : "there is no variable \"\(word)\" here"
             throw QueryError(.syntax, why, at: position, expected: variables.last.map { "\($0) or a property of the elements" } ?? "a property, or an argument such as $0")
         }
         advance()
         return .variable(word)
     }
 
-    /// `obj('Class', key)`.
+    /// Parses `obj('Class', key)`.
     mutating func object(_ start: TextPosition) throws(QueryError) -> ExpressionSyntax {
         advance()
-        try expect("(", "'('")
+        try expect("(", "\"(\"")
         guard case .string(let name) = peek else { throw unexpected("the name of a class in quotes") }
         advance()
-        try expect(",", "',' and a primary key")
+        try expect(",", "\",\" and a primary key")
         let key = try constantOrArgument()
-        try expect(")", "')'")
+        try expect(")", "\")\"")
         return .object(.key(type: String(decoding: name, as: UTF8.self), key), start)
     }
 
@@ -58,7 +58,7 @@ extension Parser {
         return .constant(try constant())
     }
 
-    /// `O12`: a row of the type that the other side links to. `L3:12`: of the type with that number in the schema. Nil: a name.
+    /// Parses `O12`, a row of the type that the other side links to, or `L3:12`, a row of the type with that number in the schema. Nil for names.
     mutating func rowLiteral(_ start: TextPosition) throws(QueryError) -> ExpressionSyntax? {
         guard case .word(let word) = peek, let letter = word.utf8.first, letter == UInt8(ascii: "O") || letter == UInt8(ascii: "L"), word.utf8.count > 1,
               word.utf8.dropFirst().allSatisfy({ $0 >= 48 && $0 <= 57 }), let number = Int64(word.dropFirst()) else { return nil }
@@ -74,30 +74,30 @@ extension Parser {
 
     // MARK: Shapes
 
-    /// `geoBox([lon, lat], [lon, lat])`, `geoCircle([lon, lat], radius)`, `geoPolygon({[lon, lat], …}, {hole…}…)`.
+    /// Parses `geoBox([lon, lat], [lon, lat])`, `geoCircle([lon, lat], radius)`, `geoPolygon({[lon, lat], …}, {hole…}…)`.
     mutating func shape(_ kind: GeoSyntax.Kind, _ start: TextPosition) throws(QueryError) -> ExpressionSyntax {
         advance()
-        try expect("(", "'('")
+        try expect("(", "\"(\"")
         var shape = GeoSyntax(kind, [])
         switch kind {
         case .box:
             let corner = try point()
-            try expect(",", "',' and the opposite corner")
+            try expect(",", "\",\" and the opposite corner")
             shape.rings = [[corner, try point()]]
         case .circle:
             shape.rings = [[try point()]]
-            try expect(",", "',' and a radius in radians")
+            try expect(",", "\",\" and a radius in radians")
             shape.radius = try constantOrArgument()
         case .polygon:
             repeat {
                 try expect("{", "a ring of points, such as {[0, 0], [1, 0], [1, 1], [0, 0]}")
                 var ring: [[ExpressionSyntax]] = []
                 repeat { ring.append(try point()) } while take(",")
-                try expect("}", "',' or '}'")
+                try expect("}", "\",\" or \"}\"")
                 shape.rings.append(ring)
             } while take(",")
         }
-        try expect(")", "')'")
+        try expect(")", "\")\"")
         return .geo(shape, start)
     }
 
@@ -106,8 +106,8 @@ extension Parser {
         try expect("[", "a point, such as [longitude, latitude]")
         var parts: [ExpressionSyntax] = []
         repeat { parts.append(try constantOrArgument()) } while take(",")
-        try expect("]", "',' or ']'")
-        guard parts.count == 2 || parts.count == 3 else { throw QueryError(.syntax, "a point of \(parts.count) numbers", at: start, expected: "[longitude, latitude]") }
+        try expect("]", "\",\" or \"]\"")
+        guard parts.count == 2 || parts.count == 3 else { throw QueryError(.syntax, "a point has \(parts.count) numbers", at: start, expected: "[longitude, latitude]") }
         return parts
     }
 }

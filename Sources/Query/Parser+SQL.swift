@@ -1,8 +1,8 @@
 import FirnModel
 
-/// Spellings of SQL that can mean nothing else here.
+/// SQL spellings that are unambiguous in this language.
 extension Parser {
-    /// `IS NULL`, `IS NOT NULL`, and the same of true and false.
+    /// Parses `IS NULL`, `IS NOT NULL`, and the same with true and false.
     mutating func nullTest(_ left: ExpressionSyntax) throws(QueryError) -> Node? {
         guard keyword == "is" else { return nil }
         let place = TextPosition(position)
@@ -10,18 +10,18 @@ extension Parser {
         let isNegated = keyword == "not"
         if isNegated { advance() }
         guard let word = keyword, ["null", "nil", "true", "false"].contains(word) else {
-            throw unexpected("NULL, TRUE or FALSE: other values are compared with == and !=")
+            throw unexpected("NULL, TRUE or FALSE: use == and != to compare other values")
         }
         return .predicate(.comparison(ComparisonSyntax(left, isNegated ? .notEqual : .equal, ignoresCase: false, ignoresMarks: false, .constant(try constant()), at: place)))
     }
 
-    /// `NOT` between a value and `IN`, `BETWEEN` or a comparison of text.
+    /// Whether `NOT` follows, between a value and `IN`, `BETWEEN` or a text comparison.
     var takesNegation: Bool {
         guard keyword == "not", case .word(let next) = peek(1) else { return false }
         return ["in", "between", "like", "contains", "beginswith", "endswith", "text", "fulltext", "geowithin"].contains(next.lowercased())
     }
 
-    /// `(1, 2)` after `IN` or `BETWEEN`. What is in parentheses may be a list of its own too, such as `(tags)` or `($0)`: then it is left to the caller.
+    /// Parses `(1, 2)` after `IN` or `BETWEEN`. Returns nil if the parentheses contain an expression that is a list itself, such as `(tags)` or `($0)`.
     mutating func listOfSQL(_ comparator: Comparator) throws(QueryError) -> ExpressionSyntax? {
         guard comparator == .isIn || comparator == .between, peek == .symbol("(") else { return nil }
         let width = argumentWidth(1)
@@ -36,8 +36,8 @@ extension Parser {
         return .list(nil, try elements(until: ")"), start)
     }
 
-    /// `1 AND 10` after `BETWEEN`, whose first value was read. Arguments may be lists, and be followed by another condition: they are the ends of a range only where a
-    /// single value follows.
+    /// Parses `1 AND 10` after `BETWEEN`, whose first value has been read. An argument can also be a list that is followed by another condition, so two
+    /// arguments are a range only if a single value follows.
     mutating func range(from low: ExpressionSyntax, _ start: Int) throws(QueryError) -> ExpressionSyntax {
         guard keyword == "and" else { return low }
         switch low {
@@ -46,7 +46,7 @@ extension Parser {
             let width = max(argumentWidth(1), isSingle(peek(1)) ? 1 : 0)
             guard width > 0, isEnd(1 + width) else { return low }
         case .path, .arithmetic:
-            throw QueryError(.syntax, "BETWEEN takes two values", at: start, hint: "write x >= low AND x <= high where the limits are properties")
+            throw QueryError(.syntax, "BETWEEN takes two values", at: start, hint: "write x >= low AND x <= high if the limits are properties")
         default: return low
         }
         advance()
@@ -55,7 +55,7 @@ extension Parser {
         return .list(nil, [low, high], TextPosition(start))
     }
 
-    /// How many tokens the argument takes that is `ahead`; 0: there is none.
+    /// Returns the number of tokens of the argument at `ahead`; 0 if there is none.
     private func argumentWidth(_ ahead: Int) -> Int {
         switch (peek(ahead), peek(ahead + 1)) {
         case (.argument, _): 1
@@ -71,7 +71,7 @@ extension Parser {
         }
     }
 
-    /// Nothing that belongs to a comparison follows.
+    /// Whether the comparison ends at `ahead`.
     private func isEnd(_ ahead: Int) -> Bool {
         switch peek(ahead) {
         case .end, .symbol(")"), .symbol("&&"), .symbol("||"): true
@@ -80,10 +80,10 @@ extension Parser {
         }
     }
 
-    /// What to write instead of the word of SQL that is here.
+    /// Advice for the SQL word at the current position, or nil.
     var hintForSQL: String? {
-        // A whole statement.
-        if at == 1, case .word(let first) = tokens[0].kind, first.lowercased() == "select" { return "a query is a condition alone; 'firn sql' takes statements of SQL" }
+        // A whole SQL statement.
+        if at == 1, case .word(let first) = tokens[0].kind, first.lowercased() == "select" { return "a query is only a condition; use 'firn sql' for SQL statements" }
         switch loose {
         case "ilike": return "write LIKE[c], with * and ? for % and _"
         case "regexp", "rlike", "matches", "glob": return "write LIKE with * and ?, CONTAINS, BEGINSWITH or ENDSWITH"

@@ -1,6 +1,6 @@
 import FirnModel
 
-/// Parses queries: one pass over the tokens, nesting bounded, so that no text takes more than linear time or too deep a stack.
+/// Parses queries in one pass over the tokens. Nesting is bounded, so parsing takes linear time and a bounded stack.
 ///
 ///     query      := or descriptor*
 ///     or         := and (("||" | OR) and)*          and := unary (("&&" | AND) unary)*
@@ -8,9 +8,9 @@ import FirnModel
 ///     sum        := product (("+" | "-") product)*  product := primary (("*" | "/") primary)*
 ///     primary    := "(" or ")" | TRUEPREDICATE | FALSEPREDICATE | constant | path | list | subquery | object | shape
 ///
-/// A parenthesis may hold a predicate or an expression; which one shows at its end, so both go through `or` as a `Node`.
+/// A parenthesis may contain a predicate or an expression. Which one is known only at its end, so both are parsed by `or` as a `Node`.
 package struct Parser {
-    /// Parentheses, negations and operators within one another.
+    /// The maximum depth of nested parentheses, negations and operators.
     static let deepest = 128
     static let reserved: Set<String> = [
         "any", "some", "all", "none", "not", "and", "or", "subquery", "obj", "geobox", "geocircle", "geopolygon", "truepredicate", "falsepredicate",
@@ -22,9 +22,9 @@ package struct Parser {
     var at = 0
     private var depth = 0
     private var nextArgument = 0
-    /// How often it went on: never back, so no more often than there are tokens.
+    /// The number of calls of `advance`. The parser never steps back, so there is at most one for each token.
     private var advances = 0
-    /// Of the subqueries around, the innermost last.
+    /// The variables of the enclosing subqueries, the innermost last.
     var variables: [String] = []
 
     enum Node {
@@ -38,13 +38,14 @@ package struct Parser {
         do throws(QueryError) { tokens = try lexer.tokens() } catch { throw error.placed(in: text) }
     }
 
-    /// A whole query. Errors: `QueryError` with the position in the text.
+    /// Parses a whole query.
+    /// - Throws: `QueryError` with the position in the text.
     package static func query(_ text: String) throws(QueryError) -> QuerySyntax {
         var parser = try Parser(text)
         do throws(QueryError) { return try parser.query() } catch { throw error.placed(in: text) }
     }
 
-    /// A path alone, such as `birth.place.name`.
+    /// Parses a path, such as `birth.place.name`.
     package static func path(_ text: String) throws(QueryError) -> PathSyntax {
         var parser = try Parser(text)
         do throws(QueryError) {
@@ -54,18 +55,18 @@ package struct Parser {
         } catch { throw error.placed(in: text) }
     }
 
-    /// What reading a query took.
+    /// Returns the number of tokens of a query and of parser steps.
     static func steps(of text: String) throws(QueryError) -> (tokens: Int, advances: Int) {
         var parser = try Parser(text)
         _ = try parser.query()
         return (parser.tokens.count, parser.advances)
     }
 
-    /// What is computed of a row, such as `price * (1 - discount)`, or a path.
+    /// Parses an expression of a row, such as `price * (1 - discount)`, or a path.
     package static func expression(_ text: String) throws(QueryError) -> ExpressionSyntax {
         var parser = try Parser(text)
         do throws(QueryError) {
-            guard case .expression(let expression) = try parser.sum() else { throw QueryError(.syntax, "a comparison is no value", at: 0, expected: "a property, or something computed of properties") }
+            guard case .expression(let expression) = try parser.sum() else { throw QueryError(.syntax, "a comparison is not a value", at: 0, expected: "a property, or an expression of properties") }
             guard parser.peek == .end else { throw parser.unexpected("an operator or the end of the expression") }
             return expression
         } catch { throw error.placed(in: text) }
@@ -73,7 +74,7 @@ package struct Parser {
 
     // MARK: Tokens
 
-    /// The text from a position to the token at hand, without the white space before that.
+    /// Returns the text from a position to the current token, without the white space before the token.
     func written(from start: Int) -> String {
         var end = tokens[at].position
         let bytes = text.utf8
@@ -100,33 +101,33 @@ package struct Parser {
         guard take(symbol) else { throw unexpected(what) }
     }
 
-    /// The word here in lower case if it is written all in lower or all in upper case, as reserved words must be.
+    /// The current word in lower case if it is written entirely in lower or upper case, as reserved words must be.
     var keyword: String? {
         guard case .word(let word) = peek else { return nil }
         let lower = word.lowercased()
         return word == lower || word == word.uppercased() ? lower : nil
     }
 
-    /// The word here in lower case, however written.
+    /// The current word in lower case, however it is written.
     var loose: String? {
         guard case .word(let word) = peek else { return nil }
         return word.lowercased()
     }
 
-    /// `known`: words that may stand here; the closest one is suggested.
+    /// Returns an error for the current token. `known` are the words that are allowed here; the closest one is suggested.
     func unexpected(_ expected: String, among known: [String] = []) -> QueryError {
         let found = switch peek {
         case .end: "the query ends too early"
-        case .word(let word): "unexpected '\(word)'"
-        case .quotedName(let name): "unexpected name '\(name)'"
+        case .word(let word): "unexpected \"\(word)\""
+        case .quotedName(let name): "unexpected name \"\(name)\""
         case .string, .base64: "unexpected text"
         case .number(let digits): "unexpected number \(digits)"
         case .date: "unexpected date"
         case .uuid, .objectID: "unexpected identifier"
         case .decimal: "unexpected decimal number"
         case .argument(let index): "unexpected argument $\(index)"
-        case .postfix(let word): "unexpected '@\(word)'"
-        case .symbol(let symbol): "unexpected '\(symbol)'"
+        case .postfix(let word): "unexpected \"@\(word)\""
+        case .symbol(let symbol): "unexpected \"\(symbol)\""
         }
         var suggestion: String?
         switch peek {
@@ -144,14 +145,14 @@ package struct Parser {
 
     mutating func enter() throws(QueryError) {
         depth += 1
-        guard depth <= Parser.deepest else { throw QueryError(.syntax, "nested more than \(Parser.deepest) deep", at: position) }
+        guard depth <= Parser.deepest else { throw QueryError(.syntax, "nested more than \(Parser.deepest) levels deep", at: position) }
     }
 
     // MARK: Predicates
 
     private mutating func query() throws(QueryError) -> QuerySyntax {
         let start = position
-        // First the node, then the call: its receiver is taken before its arguments are.
+        // The node is made before the call, because the receiver of a call is accessed before its arguments are evaluated.
         let node = try or()
         let predicate = try predicate(node, from: start)
         var descriptors: [DescriptorSyntax] = []
@@ -164,7 +165,7 @@ package struct Parser {
         switch node {
         case .predicate(let predicate): return predicate
         case .expression:
-            if peek == .end { throw QueryError(.syntax, "a value alone is not a predicate", at: position, expected: "a comparison, such as '== true'") }
+            if peek == .end { throw QueryError(.syntax, "a value alone is not a predicate", at: position, expected: "a comparison, such as \"== true\"") }
             throw unexpected("a comparison, such as == < IN CONTAINS", among: Parser.operatorWords)
         }
     }
@@ -224,11 +225,11 @@ package struct Parser {
         } else { throw QueryError(.syntax, "a comparison cannot be compared", at: start, expected: "a value or a property") }
         if comparator == .between {
             if case .list(_, let parts, let position) = right, parts.count != 2 {
-                throw QueryError(.syntax, "Operator 'BETWEEN' requires list with 2 elements.", at: position.offset)
+                throw QueryError(.syntax, "Operator \"BETWEEN\" requires a list with 2 elements", at: position.offset)
             }
             switch right {
             case .list, .argument: break
-            default: throw QueryError(.syntax, "Operator 'BETWEEN' requires list with 2 elements.", at: start, hint: "write BETWEEN {1, 10} or BETWEEN 1 AND 10")
+            default: throw QueryError(.syntax, "Operator \"BETWEEN\" requires a list with 2 elements", at: start, hint: "write BETWEEN {1, 10} or BETWEEN 1 AND 10")
             }
         }
         let comparison = PredicateSyntax.comparison(ComparisonSyntax(expression, comparator, ignoresCase: folding.case, ignoresMarks: folding.marks, right, at: TextPosition(place)))
@@ -262,7 +263,7 @@ package struct Parser {
         return found
     }
 
-    /// `[c]`, `[d]` or `[cd]` after a comparator.
+    /// Parses `[c]`, `[d]` or `[cd]` after a comparator.
     private mutating func modifiers(_ comparator: Comparator) throws(QueryError) -> Folding {
         guard peek == .symbol("["), case .word(let word) = peek(1), peek(2) == .symbol("]") else { return Folding() }
         let folding: Folding
@@ -272,7 +273,7 @@ package struct Parser {
         case "cd", "dc": folding = Folding(case: true, marks: true)
         default: throw QueryError(.syntax, "unknown modifier [\(word)]", at: position, expected: "[c], [d] or [cd]")
         }
-        guard comparator.folds else { throw QueryError(.syntax, "[\(word)] does not go with '\(comparator.rawValue)'", at: position) }
+        guard comparator.folds else { throw QueryError(.syntax, "[\(word)] cannot be used with \"\(comparator.rawValue)\"", at: position) }
         advance()
         advance()
         advance()
@@ -297,7 +298,7 @@ package struct Parser {
             guard length <= Parser.deepest else { throw QueryError(.syntax, "more than \(Parser.deepest) operators in a row", at: position) }
             advance()
             let start = position
-            guard case .expression(let right) = try operand(&self) else { throw QueryError(.syntax, "a comparison is no operand of '\(op.rawValue)'", at: start) }
+            guard case .expression(let right) = try operand(&self) else { throw QueryError(.syntax, "a comparison cannot be an operand of \"\(op.rawValue)\"", at: start) }
             left = .arithmetic(op, left, right)
         }
         return .expression(left)
@@ -311,7 +312,7 @@ package struct Parser {
             defer { depth -= 1 }
             advance()
             let inner = try or()
-            try expect(")", "')'")
+            try expect(")", "\")\"")
             return inner
         case .symbol("{"): return .expression(try list(nil))
         case .symbol("%"):
@@ -327,8 +328,8 @@ package struct Parser {
         }
     }
 
-    /// The number of the argument here, `$3` or the next one in order: `%@`, and `%d`, `%lld`, `%f` and their kind, which say the same here: arguments know
-    /// their types.
+    /// Returns the number of the argument here: that of `$3`, or the next in order for `%@` and for `%d`, `%lld`, `%f` and similar. The letters make no
+    /// difference, because arguments know their types.
     mutating func takeArgument() -> Int? {
         if case .argument(let index) = peek {
             advance()
@@ -346,13 +347,13 @@ package struct Parser {
         return nextArgument - 1
     }
 
-    /// Of C's formatted output: a length and the letter of a type.
+    /// Whether a word is a conversion of C's formatted output: a length and the letter of a type.
     private static func isConversion(_ word: String) -> Bool {
         guard let type = word.last, "dDiuUxXoOfFeEgGaAcCsS".contains(type) else { return false }
         return ["", "h", "hh", "l", "ll", "q", "z", "t", "j", "L"].contains(word.dropLast())
     }
 
-    /// Whether an argument that is a path stands here: `$K3`, or the next one in order: `%K`. Its number and how many tokens it takes.
+    /// The number of the path argument here, `$K3` or the next in order for `%K`, and the number of its tokens; nil if there is none.
     private var pathArgument: (index: Int, tokens: Int)? {
         if case .word(let word) = peek, word.hasPrefix("$K"), let index = Int(word.dropFirst(2)), index >= 0, index < 1 << 20 { return (index, 1) }
         if peek == .symbol("%"), peek(1) == .word("K"), !tokens[at + 1].spaced { return (nextArgument, 2) }
@@ -406,7 +407,7 @@ package struct Parser {
         return .list(quantifier, try elements(until: "}"), start)
     }
 
-    /// What is in a list, and its end.
+    /// Parses the elements of a list and its closing bracket.
     mutating func elements(until closing: String) throws(QueryError) -> [ExpressionSyntax] {
         var parts: [ExpressionSyntax] = []
         if take(closing) { return parts }
@@ -422,7 +423,7 @@ package struct Parser {
                 parts.append(.constant(try constant()))
             }
         } while take(",")
-        try expect(closing, "',' or '\(closing)'")
+        try expect(closing, "\",\" or \"\(closing)\"")
         return parts
     }
 
@@ -483,12 +484,12 @@ package struct Parser {
     private mutating func index() throws(QueryError) -> PathStep {
         let step: PathStep
         if let index = takeArgument() {
-            try expect("]", "']'")
+            try expect("]", "\"]\"")
             return .argument(index)
         }
         switch peek {
         case .number(let digits):
-            guard let value = Int(digits), value < 1 << 40 else { throw QueryError(.syntax, "'\(digits)' is no index", at: position, expected: "a whole number from 0") }
+            guard let value = Int(digits), value < 1 << 40 else { throw QueryError(.syntax, "\"\(digits)\" is not an index", at: position, expected: "a whole number from 0") }
             step = .index(value)
         case .string(let bytes): step = .key(String(decoding: bytes, as: UTF8.self))
         case .symbol("*"): step = .every
@@ -498,7 +499,7 @@ package struct Parser {
         default: throw unexpected("a number, FIRST, LAST, SIZE, *, a key in quotes or an argument", among: ["FIRST", "LAST", "SIZE"])
         }
         advance()
-        try expect("]", "']'")
+        try expect("]", "\"]\"")
         return step
     }
 
@@ -532,7 +533,7 @@ package struct Parser {
             advance()
             descriptor = .limit(count)
         }
-        try expect(")", "')'")
+        try expect(")", "\")\"")
         return descriptor
     }
 }

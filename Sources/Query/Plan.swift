@@ -1,20 +1,20 @@
 import FirnBytes
 import FirnModel
 
-/// A request bound to a table: everything that can be wrong with it is known to be right. Shared by all threads.
+/// A request bound to a table: all names, types and arguments have been checked. Shared by all threads.
 struct Plan: Sendable {
     var slots: SlotTable
     var textTests: Int
     var filter: PredicateNode
     var descriptors: [Descriptor]
-    /// What descriptors look at, once each.
+    /// The keys that descriptors use, each once.
     var keys: [Key]
-    /// Columns of the result (of a grouped query: before grouping there are none).
+    /// The columns of the result; empty for grouped queries.
     var selected: [Operand]
     var columns: [ColumnSchema]
     var group: GroupPlan?
 
-    /// What a key is called in errors.
+    /// Returns the name of a key in errors.
     func name(ofKey index: Int) -> String {
         switch keys[index] {
         case .value(let path), .absence(let path): "\(path.syntax)"
@@ -23,14 +23,14 @@ struct Plan: Sendable {
 
     enum Descriptor: Sendable {
         case sort([(key: Int, ascending: Bool)])
-        /// Rows whose `required` keys are absent objects are dropped.
+        /// Keeps the first row for each combination of the keys. Rows whose `required` keys are absent objects are dropped.
         case distinct([Int], required: [Int])
         case limit(Int), offset(Int)
     }
 
     enum Key: Sendable {
         case value(BoundPath)
-        /// 0 where the object (embedded or linked to) is there, 1 where it is not: absent objects sort last.
+        /// 0 if the object (embedded or linked to) exists, 1 if it does not: absent objects sort last.
         case absence(BoundPath)
 
         var type: ColumnType {
@@ -78,7 +78,7 @@ struct Plan: Sendable {
                     path.isMany = false
                     column.type = path.type
                 } else if path.isMany {
-                    // Lists of lists are laid end to end.
+                    // Lists of lists are concatenated.
                     path = try binder.entered(path, at: 0)
                     column.type = ColumnType(path.type.kind, collection: .list, elementOptional: true, target: path.type.target)
                 }
@@ -128,7 +128,7 @@ struct Plan: Sendable {
         }
     }
 
-    /// For a path through an object that may be absent: the key that tells.
+    /// For a path through an object that may be absent, adds the key that records the absence, and returns its index.
     private static func absence(_ path: PathSyntax, _ keys: inout [Key], _ binder: inout Binder) throws(QueryError) -> Int? {
         guard path.steps.count > 1, case .name? = path.steps.last else { return nil }
         var parent = path
@@ -142,7 +142,7 @@ struct Plan: Sendable {
 }
 
 extension Binder {
-    /// A path of a request; the name of a column that would not parse as one stands for itself.
+    /// Parses a path of a request. The whole name of a column is accepted even if it does not parse as a path.
     func path(_ text: String) throws(QueryError) -> PathSyntax {
         if type.index(of: text) != nil { return PathSyntax([.name(text)]) }
         return try Parser.path(text)

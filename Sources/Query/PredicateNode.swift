@@ -1,24 +1,24 @@
 import FirnBytes
 import FirnModel
 
-/// A predicate bound to a table. Shared by all threads; what belongs to a segment lives in its `SegmentScan`.
+/// A predicate bound to a table. Shared by all threads; the state for a segment is in its `SegmentScan`.
 class PredicateNode: @unchecked Sendable {
-    /// Roughly what a row costs.
+    /// The approximate cost of testing a row.
     let cost: Int
 
     init(cost: Int) { self.cost = cost }
 
-    /// Takes rows that do not match out of `mask`: 16 words, a bit a row of the vector.
+    /// Clears the bits of rows that do not match in `mask`: 16 words, one bit for each row of the vector.
     func narrow(_ scan: SegmentScan, _ vector: Int, _ rows: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) {
         preconditionFailure("every node narrows")
     }
 
-    /// What zones say of a vector, or (nil) of the segment.
+    /// Returns what zones determine for a vector, or, if `vector` is nil, for the segment.
     func verdict(_ scan: SegmentScan, _ vector: Int?) throws(FirnError) -> Verdict { .unknown }
 
-    /// For `explain`.
+    /// Returns the lines of the predicate for `explain`.
     func outline(_ indent: String) -> String { indent + "all rows\n" }
-    /// Behind a test: how it is made, and the cost that puts it in its place among others.
+    /// Returns the end of a test's line: how the test is evaluated, and its cost, which determines its position among others.
     final func note(_ how: String) -> String { "  (\(how), cost \(cost))\n" }
 }
 
@@ -56,10 +56,10 @@ final class NotNode: PredicateNode, @unchecked Sendable {
     override func outline(_ indent: String) -> String { indent + "not\n" + inner.outline(indent + "  ") }
 }
 
-/// AND: each part sees only the rows that the parts before it left, cheap ones first.
+/// AND: each part tests only the rows that the parts before it left, in order of cost.
 final class AndNode: PredicateNode, @unchecked Sendable {
     let parts: [PredicateNode]
-    /// Among the ANDs of the plan; nil within subqueries. Set before anything runs.
+    /// The number among the ANDs of the plan; nil within subqueries. Set before the query runs.
     var number: Int?
 
     init(_ parts: [PredicateNode]) {
@@ -68,7 +68,7 @@ final class AndNode: PredicateNode, @unchecked Sendable {
         super.init(cost: parts.reduce(0) { $0 + $1.cost })
     }
 
-    /// ANDs within are parts like the others, and two ranges of one column are one range, which is looked for once.
+    /// Flattens nested ANDs, and joins two ranges of one column to one range, which needs one search.
     private static func joined(_ parts: [PredicateNode]) -> [PredicateNode] {
         var out: [PredicateNode] = []
         for part in parts.flatMap({ ($0 as? AndNode)?.parts ?? [$0] }) {
@@ -107,7 +107,7 @@ final class AndNode: PredicateNode, @unchecked Sendable {
     override func outline(_ indent: String) -> String { indent + "and\n" + parts.map { $0.outline(indent + "  ") }.joined() }
 }
 
-/// OR: each part sees only the rows that no part before it took.
+/// OR: each part tests only the rows that no part before it accepted.
 final class OrNode: PredicateNode, @unchecked Sendable {
     let parts: [PredicateNode]
 
@@ -148,20 +148,20 @@ final class OrNode: PredicateNode, @unchecked Sendable {
     override func outline(_ indent: String) -> String { indent + "or\n" + parts.map { $0.outline(indent + "  ") }.joined() }
 }
 
-/// An operand against constants.
+/// A comparison of an operand with constants.
 final class TestNode: PredicateNode, @unchecked Sendable {
     let operand: Operand
     let test: ElementTest
     let quantifier: Quantifier
     private let describe: @Sendable () -> String
     var text: String { describe() }
-    /// The slot whose zones and dictionary speak for the operand.
+    /// The slot whose zones and dictionary apply to the operand.
     let plainSlot: Int?
-    /// Its place among the text tests of the plan.
+    /// The number among the text tests of the plan.
     private let number: Int?
-    /// What it looks at lies in other rows: only those of the rows that are candidates are fetched.
+    /// Whether the operand reads other rows; these are then fetched for candidate rows only.
     private let leavesTable: Bool
-    /// What is looked for, where that is one range (of `isInverted`: where it is not).
+    /// The range to search for on the stored form, if the test is one range (if `isInverted`: its complement).
     private let sought: SoughtRange?
     private let isInverted: Bool
 
@@ -177,7 +177,7 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         super.init(cost: test.cost * (plainSlot == nil ? 4 : 1) + (leavesTable ? 40 : 0))
     }
 
-    /// One test for both, if both ask for ranges of the same column.
+    /// Returns one test for both, if both are ranges of the same column.
     func joined(with other: TestNode) -> TestNode? {
         guard let plainSlot, plainSlot == other.plainSlot, let form = test.joined(with: other.test) else { return nil }
         return TestNode(operand, form, quantifier: quantifier, number: nil, text: "\(self.text) AND \(other.text)")
@@ -205,8 +205,8 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         try values.narrow(mask, rows, quantifier) { (column, out) throws(FirnError) in test.apply(column, count: column.count, candidates: nil, out: out) }
     }
 
-    /// Whether an index, or other tests, left so few strings that they are fetched one by one: what finds a pattern among codes of tokens
-    /// must first be made for the table of tokens, which takes as long as looking at some hundreds of strings.
+    /// Returns whether an index or other tests left so few strings that they are read individually. A pattern search on symbol-table codes must first
+    /// build an automaton for the table, which takes as long as testing some hundreds of strings.
     private func isReadSingly(_ scan: SegmentScan, _ slot: Int, _ vector: Int, _ mask: UnsafeMutablePointer<UInt64>) throws(FirnError) -> Bool {
         guard case .text? = sought, Kernel.ones(mask, 16) <= 2, !scan.isLoaded(slot, vector) else { return false }
         return try scan.dictionary(slot) == nil
@@ -223,7 +223,7 @@ final class TestNode: PredicateNode, @unchecked Sendable {
         for (i, row) in candidates.enumerated() where hits[i >> 6] >> UInt64(i & 63) & 1 == 0 { mask[Int(row) >> 6] &= ~(1 << UInt64(row & 63)) }
     }
 
-    /// What the test says of rows without a value.
+    /// Applies the result for rows without a value.
     private func keep(_ present: Bits?, _ hits: UnsafeMutablePointer<UInt64>) {
         guard let present else { return }
         for w in present.words.indices { hits[w] = test.matchesNull ? hits[w] | ~present.words[w] : hits[w] & present.words[w] }
@@ -255,11 +255,11 @@ final class TestNode: PredicateNode, @unchecked Sendable {
     }
 
     override func outline(_ indent: String) -> String {
-        indent + text + note(leavesTable ? "through links" : plainSlot == nil ? "computed" : number != nil ? "on dictionary codes where there are" : "zones")
+        indent + text + note(leavesTable ? "through links" : plainSlot == nil ? "computed" : number != nil ? "on dictionary codes, if any" : "zones")
     }
 }
 
-/// Two operands against each other, row by row or element by element.
+/// A comparison of two operands, row by row or element by element.
 final class PairNode: PredicateNode, @unchecked Sendable {
     let left: Operand, right: Operand
     let comparator: Comparator
@@ -319,7 +319,7 @@ extension Kernel {
 }
 
 extension Values {
-    /// Takes out of `mask` the rows whose values, tested by `test` into a bit each, do not satisfy the quantifier.
+    /// Clears the bits of the rows in `mask` whose values do not satisfy the quantifier. `test` writes one bit for each value.
     func narrow(_ mask: UnsafeMutablePointer<UInt64>, _ rows: Int, _ quantifier: Quantifier, _ test: (Column, UnsafeMutablePointer<UInt64>) throws(FirnError) -> Void) throws(FirnError) {
         for row in unfit where mask[row >> 6] >> UInt64(row & 63) & 1 == 1 { throw Values.unfitError }
         let words = max(16, (column.count + 63) / 64)

@@ -1,28 +1,28 @@
 import FirnBytes
 
-/// What is wrong with a query: the words, and where in its text.
+/// An error in a query: the explanation, and the position in the text.
 package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
-        /// The text is not of the language.
+        /// The text is not in the query language.
         case syntax
-        /// Well formed, but it does not fit the table: names, types, arguments.
+        /// The text is well formed, but does not fit the table: names, types, arguments.
         case binding
-        /// Part of the language, but not of this version.
+        /// The text is in the language, but this version does not support it.
         case unsupported
     }
 
     package var kind: Kind
     /// What is wrong, in one clause.
     package var message: String
-    /// The query, or the path or aggregate of the request, that is meant.
+    /// The text with the error: the query, or a path or aggregate of the request.
     package var text: String
-    /// Bytes before the fault in `text`.
+    /// The position of the error in `text`, in bytes.
     package var position: Int
-    /// What may stand there; empty if nothing can be said.
+    /// What is allowed at the position; empty if unknown.
     package var expected: String
     /// A known name that is close to the one used.
     package var suggestion: String?
-    /// What helps where no name is close: the names there are.
+    /// Advice if no name is close, such as the known names.
     package var hint: String?
 
     package init(_ kind: Kind, _ message: String, in text: String = "", at position: Int = 0, expected: String = "", suggestion: String? = nil, hint: String? = nil) {
@@ -35,7 +35,7 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
         self.hint = hint
     }
 
-    /// The same fault, in the text it was found in.
+    /// Returns the same error with the text it was found in.
     func placed(in text: String) -> QueryError {
         var copy = self
         if copy.text.isEmpty { copy.text = text }
@@ -50,10 +50,10 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
         return out
     }
 
-    /// Characters up to and including the fault: 1 is the first.
+    /// The position of the error in characters; 1 is the first.
     package var column: Int { String(decoding: text.utf8.prefix(position), as: UTF8.self).count + 1 }
 
-    /// As the tools report it: `usage`, or `unsupported` for what a later version may know.
+    /// The error as tools report it: `usage`, or `unsupported` for what a later version may support.
     package var asFirnError: FirnError {
         var plain = self
         plain.suggestion = nil
@@ -61,7 +61,7 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
         return FirnError(kind == .unsupported ? .unsupported : .usage, plain.description, advice: suggestion.map { "did you mean \($0)?" } ?? hint)
     }
 
-    /// The text, or the part of a long one around the fault.
+    /// The text, or the part of a long text around the error.
     private var excerpt: String {
         guard text.utf8.count > 120 else { return "\"\(text)\"" }
         let start = max(0, position - 50), end = min(text.utf8.count, position + 50)
@@ -70,7 +70,7 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The closest of `names` to `name` by edits (insert, delete, replace, swap neighbours; Damerau 1964), if it is close enough to be meant.
+/// Returns the closest of `names` to `name` by edit distance (insert, delete, replace, transpose; Damerau 1964), if it is close enough; else nil.
 func closest(to name: String, in names: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars.prefix(64))
     var best: (name: String, distance: Int)?
@@ -98,7 +98,7 @@ private func edits(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
     return last[b.count]
 }
 
-/// What is wrong with a part of a query that has no place in its text.
+/// An error in a part of a query that has no position in the text.
 package struct QueryFault: Error {
     package var words: String
 }

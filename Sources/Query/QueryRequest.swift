@@ -1,16 +1,16 @@
 import FirnBytes
 import FirnModel
 
-/// What to read of a table: rows, columns, order, groups. Paths are written as in the predicate language (`birth.place.name`,
-/// `` `odd name`.x ``); a whole column name that is no path by itself is taken as that name.
+/// What to read from a table: rows, columns, order, groups. Paths are written as in the query language (`birth.place.name`,
+/// `` `odd name`.x ``). The whole name of a column is accepted even if it is not a path.
 package struct QueryRequest: Sendable {
-    /// A query in the predicate language, perhaps with SORT, DISTINCT and LIMIT; nil: all rows.
+    /// A query in the query language, optionally with SORT, DISTINCT and LIMIT; nil: all rows.
     package var filter: String?
-    /// The same, parsed already; used instead of `filter` if there is one.
+    /// The parsed query; takes precedence over `filter`.
     package var parsed: QuerySyntax?
-    /// Values of `$0`, `$1`, …
+    /// The values of `$0`, `$1`, …
     package var arguments: [Value]
-    /// Columns of the result; empty: all of the type (of a grouped query: the group's columns and the aggregates).
+    /// The columns of the result; empty: all columns of the type (for a grouped query: the group's columns and the aggregates).
     package var select: [String]
     /// Applied after the query's own descriptors: sort, then distinct, then offset and limit.
     package var sort: [SortKey]
@@ -18,13 +18,13 @@ package struct QueryRequest: Sendable {
     package var limit: Int?
     package var offset: Int
     package var groupBy: [String]
-    /// With `groupBy` empty: one row over all rows.
+    /// If `groupBy` is empty: one row over all rows.
     package var aggregates: [Aggregate]
 
-    /// Properties that are links of other rows turned round, by the names that paths have for them.
+    /// Properties that are the backlinks of a row, by the names that paths use for them.
     package var inverses: [Inverse]
 
-    /// The rows of a type that link to a row by a column, as a property of the row: `dogs` for `@links.Dog.owner`.
+    /// The rows of a type that link to a row through a column, as a property of the row: `dogs` for `@links.Dog.owner`.
     package struct Inverse: Sendable, Hashable {
         package var name: String
         package var typeName: String
@@ -65,23 +65,23 @@ package struct QueryRequest: Sendable {
     var isGrouped: Bool { !groupBy.isEmpty || !aggregates.isEmpty }
 }
 
-/// One figure over the rows of a group.
+/// One aggregate over the rows of a group.
 package struct Aggregate: Sendable, Hashable {
     package enum Function: String, Sendable, Hashable, CaseIterable {
         case count, sum, avg, min, max
         /// The value of the first row that has one.
         case first
-        /// The number below which half, or another share, of the numbers lies: between two of them in proportion. NaN is left out.
+        /// The number below which half, or another share, of the numbers is, interpolated linearly. NaN is ignored.
         case median, quantile
     }
     package var function: Function
-    /// A path or what is computed of paths, such as `price * (1 - discount)`. Nil: `count` of rows.
+    /// A path or an expression of paths, such as `price * (1 - discount)`. Nil: `count` of rows.
     package var path: String?
-    /// Of `quantile`: 0 … 1.
+    /// The share of `quantile`: 0 … 1.
     package var quantile: Double
-    /// `count(distinct x)`: how many different values, nulls left out.
+    /// `count(distinct x)`: the number of different values, without null.
     package var isDistinct: Bool
-    /// Of the result's column.
+    /// The name of the result's column.
     package var name: String
 
     package init(_ function: Function, _ path: String? = nil, distinct: Bool = false, quantile: Double = 0.5, name: String? = nil) {
@@ -104,10 +104,10 @@ package struct Aggregate: Sendable, Hashable {
         return out
     }
 
-    /// At commas outside parentheses and back-quotes.
+    /// Splits at commas outside parentheses and back-quotes.
     private static func split(_ text: String) -> [Substring] {
         var parts: [Substring] = [], depth = 0, quoted = false, start = text.startIndex
-        // Not by characters: a back-quote and a mark that combines with it are one.
+        // By scalars, because a back-quote and a combining mark form one character.
         let scalars = text.unicodeScalars
         for i in scalars.indices {
             switch scalars[i] {
@@ -124,7 +124,7 @@ package struct Aggregate: Sendable, Hashable {
     }
 
     private static func one(_ part: Substring, in text: String, at position: Int) throws(QueryError) -> Aggregate {
-        let known = "count, sum(x), avg(x), min(x), max(x), first(x), median(x), quantile(x, 0.9) or count(distinct x), perhaps 'as name'"
+        let known = "count, sum(x), avg(x), min(x), max(x), first(x), median(x), quantile(x, 0.9) or count(distinct x), optionally followed by \"as name\""
         func trimmed(_ text: Substring) -> Substring {
             var text = text
             while text.first?.isWhitespace ?? false { text.removeFirst() }
@@ -134,7 +134,7 @@ package struct Aggregate: Sendable, Hashable {
         var body = trimmed(part), name: String?
         let head = body.prefix { $0.isLetter }
         guard let function = Function(rawValue: head.lowercased()) else {
-            throw QueryError(.syntax, "'\(head)' is no aggregate", in: text, at: position, expected: known, suggestion: closest(to: String(head), in: Function.allCases.map(\.rawValue)))
+            throw QueryError(.syntax, "\"\(head)\" is not an aggregate", in: text, at: position, expected: known, suggestion: closest(to: String(head), in: Function.allCases.map(\.rawValue)))
         }
         body = trimmed(body.dropFirst(head.count))
         var path: String?, distinct = false, quantile = 0.5
@@ -162,7 +162,7 @@ package struct Aggregate: Sendable, Hashable {
             name = String(given)
             body = ""
         }
-        guard body.isEmpty, name?.isEmpty != true else { throw QueryError(.syntax, "unexpected '\(body)'", in: text, at: position, expected: known) }
+        guard body.isEmpty, name?.isEmpty != true else { throw QueryError(.syntax, "unexpected \"\(body)\"", in: text, at: position, expected: known) }
         guard path != nil || function == .count && !distinct else { throw QueryError(.syntax, "\(function.rawValue) needs a column", in: text, at: position, expected: known) }
         return Aggregate(function, path, distinct: distinct, quantile: quantile, name: name)
     }

@@ -2,16 +2,16 @@ import FirnBytes
 import FirnModel
 
 extension QueryRun {
-    /// What the query does, and after a run what it read and how long its steps took.
+    /// Describes the plan of the query and, after a run, what was read and how long the steps took.
     package func explain() -> String {
         outline(rows: whole.rowCount, segments: whole.segmentCount) + (statistics.segments > 0 ? account(statistics, of: table.segmentCount) : "") + times
     }
 
-    /// The plan alone.
+    /// Describes the plan only.
     func outline(rows: Int, segments: Int) -> String {
         var out = "scan \(table.type.name): \(segments) segments, \(rows) rows\n" + plan.filter.outline("  ")
         if let use {
-            out += "index \(use.names.joined(separator: ", ")): \(use.rowCount) \(use.rowCount == 1 ? "row" : "rows") to look at, in \(table.segmentCount) of \(whole.segmentCount) segments\n"
+            out += "index \(use.names.joined(separator: ", ")): \(use.rowCount) candidate \(use.rowCount == 1 ? "row" : "rows"), in \(table.segmentCount) of \(whole.segmentCount) segments\n"
         }
         for descriptor in plan.descriptors {
             switch descriptor {
@@ -27,13 +27,13 @@ extension QueryRun {
         return out
     }
 
-    /// What was read, of how many segments.
+    /// Describes what was read, of the given number of segments.
     func account(_ s: QueryStatistics, of segments: Int) -> String {
-        // A limit may have ended the run before all segments were looked at.
+        // A limit can end the run before all segments are visited.
         let unreached = segments - s.segments
         return "segments: \(s.segments - s.segmentsSkipped) of \(segments) visited, \(s.segmentsSkipped) skipped by zones"
             + (unreached > 0 ? ", \(unreached) not needed\n" : "\n")
-            + "vectors: \(s.vectors), \(s.vectorsSkipped) skipped by zones; of columns \(s.vectorsDecoded) decoded, \(s.codeVectorsDecoded) read as codes, \(s.vectorsSearched) searched or added as stored, \(s.valuesGathered) single values\n"
+            + "vectors: \(s.vectors), \(s.vectorsSkipped) skipped by zones; of columns \(s.vectorsDecoded) decoded, \(s.codeVectorsDecoded) read as codes, \(s.vectorsSearched) searched or summed as stored, \(s.valuesGathered) single values\n"
             + "columns: \(s.columnsOpened) chunks opened, \(s.bytesOpened) bytes\n"
             + "rows: \(s.rows), \(s.rowsMatched) matched\n"
             + plan.filter.conjunctions.map { node in node.number.flatMap { s.conjuncts[$0] }.map { node.account($0, "  ") } ?? "" }.joined()
@@ -56,7 +56,7 @@ extension QueryRun {
         }
     }
 
-    /// Notes how long a step takes.
+    /// Runs `body` and records its duration under the name of the step.
     func timed<R, E: Error>(_ name: String, _ body: () throws(E) -> R) throws(E) -> R {
         let start = ContinuousClock.now
         defer { steps.append((name, ContinuousClock.now - start)) }

@@ -26,7 +26,7 @@ extension QueryRun {
         try forEachGroup(of: grouper ?? Grouper(group, table), body)
     }
 
-    /// The groups found, with what the request asks of them afterwards.
+    /// Applies the rest of the request to the groups and passes the result to `body`.
     func forEachGroup(of grouper: Grouper, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         let group = plan.group!
         let result = try timed("figures") { () throws(FirnError) in try grouper.result(threads: threads, parallel) }
@@ -38,7 +38,7 @@ extension QueryRun {
         try after.forEachBatch(body)
     }
 
-    /// Adds all segments to groups found so far, which count segments from `first` on.
+    /// Adds all segments to existing groups, numbering the segments from `first`.
     func addGroups(to grouper: Grouper, from first: Int) throws(FirnError) {
         var scan: SegmentScan?
         for segment in 0..<table.segmentCount {
@@ -52,7 +52,7 @@ extension QueryRun {
         if let scan { statistics = statistics + scan.takeStatistics() }
     }
 
-    /// The groups of the rows at the given positions, ascending.
+    /// Groups the rows at the given positions, which ascend.
     private func grouped(_ group: GroupPlan, _ positions: [UInt64]) throws(FirnError) -> Grouper {
         let grouper = Grouper(group, table)
         var at = 0

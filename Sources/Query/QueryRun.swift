@@ -1,39 +1,41 @@
 import FirnBytes
 import FirnModel
 
-/// Calls a body for 0 ..< count, perhaps from several threads at once, and returns when all are done.
+/// Calls a body for 0 ..< count, possibly on several threads at once, and returns when all calls have returned.
 package typealias ParallelLoop = @Sendable (Int, @Sendable (Int) -> Void) -> Void
 
-/// A query over a table, checked against it when made: names, types and arguments are errors before any row is read.
+/// A query over a table. The initializer checks names, types and arguments, so errors are reported before any row is read.
 ///
 ///     let run = try QueryRun(QueryRequest(filter: "age > 30 SORT(name ASC)", select: ["name", "birth.place.name"]), table: people)
 ///     try run.forEachBatch { batch in …; return true }
 ///
-/// For the table as it is: of one that changes (a transaction's own) make a new run after each change.
+/// A run reads the table as it is. If the table changes (that of a transaction), create a new run after each change.
 ///
-/// The same rows in the same order whatever the number of threads (sums of doubles may differ in the last digit between numbers of threads).
+/// Results have the same rows in the same order for any number of threads. Sums of doubles may differ in the last digit.
 package final class QueryRun {
-    /// Of the result.
+    /// The columns of the result.
     package let columns: [ColumnSchema]
-    /// What was read so far.
+    /// What the last run has read so far.
     package internal(set) var statistics = QueryStatistics()
     let plan: Plan
-    /// As it was given.
+    /// The table that was passed to the initializer.
     let whole: any Table
-    /// What is gone through: all of it, or the rows that indexes name.
+    /// The table that is scanned: all of it, or only the candidates of indexes.
     private(set) var table: any Table
     private(set) var scanner: Scanner
     private(set) var use: IndexUse?
-    /// What wants to look at indexes for each run of the query; false: never.
+    /// Whether `narrow` must still try the indexes. They are used at most once for each run; false means never.
     private var mayUseIndexes: Bool
     let threads: Int
     let parallel: ParallelLoop
-    /// How long the steps of the last run took, in the order they ended.
+    /// The durations of the last run's steps, in the order in which they ended.
     var steps: [(name: String, spent: Duration)] = []
-    /// Rows of a batch at most.
+    /// The maximum number of rows in a batch.
     static let batchSize = segmentSize
 
-    /// `parallel` is how work is shared among threads; by default all is done on the calling one. `file`: where the table is stored, for errors.
+    /// Binds a request to a table. `parallel` divides work among threads; by default all work is done on the calling thread. `file` is the file of the
+    /// table, for errors.
+    /// - Throws: `QueryError` if a name, type or argument is wrong.
     package init(_ request: QueryRequest, table: any Table, file: String? = nil, threads: Int = 1, usingIndexes: Bool = true, parallel: @escaping ParallelLoop = { for i in 0..<$0 { $1(i) } }) throws(QueryError) {
         plan = try Plan(request, table)
         self.table = table
@@ -49,7 +51,7 @@ package final class QueryRun {
         }
     }
 
-    /// Before rows are read: if indexes name the rows that may match, only those are gone through.
+    /// Called before rows are read: restricts the scan to the candidates of indexes, if these are few.
     private func narrow() throws(FirnError) {
         guard mayUseIndexes else { return }
         mayUseIndexes = false
@@ -61,7 +63,8 @@ package final class QueryRun {
         } catch { throw scanner.source.error(error) }
     }
 
-    /// Batches of the result, in order, of 1 to 65,536 rows. `body` returns false to stop.
+    /// Passes the result to `body` in order, in batches of 1 to 65,536 rows. `body` returns false to stop.
+    /// - Throws: `FirnError` if stored bytes are damaged, if the memory limit is reached, or what `body` throws.
     package func forEachBatch(_ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         statistics = QueryStatistics()
         steps = []
@@ -72,7 +75,7 @@ package final class QueryRun {
         try timed("rows") { () throws(FirnError) in try materialise(positions, body) }
     }
 
-    /// How many rows the result has.
+    /// Returns the number of rows of the result.
     package func count() throws(FirnError) -> Int {
         statistics = QueryStatistics()
         try narrow()
@@ -89,10 +92,10 @@ package final class QueryRun {
         return count
     }
 
-    /// The rows of a segment that the filter matches, as `matches(ofSegments:)`.
+    /// Returns the rows of a segment that match the filter; see `matches(ofSegments:)`.
     package func matches(ofSegment index: Int) throws(FirnError) -> Bits { try matches(ofSegments: [index])[0] }
 
-    /// The rows of some segments that the filter matches (descriptors aside): a bit a physical row, deleted ones clear.
+    /// Returns the rows of some segments that match the filter, without the descriptors: one bit for each physical row, clear for deleted rows.
     package func matches(ofSegments chosen: [Int]) throws(FirnError) -> [Bits] {
         guard !chosen.isEmpty else { return [] }
         let scanner = Scanner(plan: plan, table: whole, source: scanner.source), runs = min(threads, chosen.count)
@@ -112,15 +115,15 @@ package final class QueryRun {
         return out
     }
 
-    /// The result's rows in order as (segment, row within it), for requests without groups.
+    /// Returns the rows of the result, in order, as (segment, row within it). The request must not have groups.
     package func rowPositions() throws(FirnError) -> [(segment: Int, row: Int)] {
-        precondition(plan.group == nil, "groups have no row positions: ask forEachBatch")
+        precondition(plan.group == nil, "groups have no row positions: use forEachBatch")
         try narrow()
         let places = (table as? ChosenRows)?.places
         return try ordered().map { (places?[Int($0 >> 32)] ?? Int($0 >> 32), Int($0 & 0xFFFF_FFFF)) }
     }
 
-    /// The same where indexes name the rows that may be meant; nil: all rows would have to be gone through.
+    /// The same if an index supplies the candidates; nil if all rows would have to be scanned.
     package func positionsByIndex() throws(FirnError) -> [(segment: Int, row: Int)]? {
         statistics = QueryStatistics()
         try narrow()
@@ -129,7 +132,7 @@ package final class QueryRun {
 
     // MARK: Streaming
 
-    /// The rows to leave out and to give, if nothing needs all rows first.
+    /// The number of rows to skip and the maximum to return, if no descriptor needs all rows first; otherwise nil.
     var streaming: (offset: Int, limit: Int)? {
         var offset = 0, limit = Int.max
         for descriptor in plan.descriptors {
@@ -147,7 +150,7 @@ package final class QueryRun {
     private func stream(_ offset: Int, _ limit: Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         var left = limit, skip = offset, isDone = limit == 0
         let wave = limit < segmentSize ? 1 : threads
-        // One a thread, for as long as the run goes on: what links lead to is fetched once.
+        // One scan for each thread for the whole run, so that rows reached through links are fetched once.
         let scans = Scans(wave)
         for start in stride(from: 0, to: table.segmentCount, by: wave) where !isDone {
             let count = min(wave, table.segmentCount - start)
@@ -179,7 +182,7 @@ package final class QueryRun {
         }
     }
 
-    /// Hands on a batch without the rows to skip and those over the limit. False when enough.
+    /// Passes on a batch without the rows to skip and those over the limit. Returns false when no more rows are needed.
     static func give(_ batch: Batch, _ skip: inout Int, _ left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
         if skip >= batch.count {
             skip -= batch.count
@@ -214,13 +217,13 @@ package final class QueryRun {
 
     // MARK: Ordering
 
-    /// A SORT with a limit right after it needs no more than the first rows of each run of segments: how many.
+    /// The number of rows that a leading SORT followed by a limit needs of each range of segments; nil if it needs all.
     private var bound: Int? {
         guard case .sort? = plan.descriptors.first else { return nil }
         return count(after: 1)
     }
 
-    /// How many rows the descriptors from one on can use, if they are offsets and then a limit.
+    /// Returns the number of rows that the descriptors after the first `start` can use, if they are offsets followed by a limit; otherwise nil.
     private func count(after start: Int) -> Int? {
         var offset = 0
         for descriptor in plan.descriptors.dropFirst(start) {
@@ -233,17 +236,17 @@ package final class QueryRun {
         return nil
     }
 
-    /// A DISTINCT with a limit right after it is done when so many different rows were met: how many.
+    /// The number of distinct rows after which a leading DISTINCT followed by a limit is complete; nil if there is no such limit.
     private var enough: Int? {
         guard case .distinct? = plan.descriptors.first else { return nil }
         return count(after: 1)
     }
 
-    /// The positions that the descriptors leave, in order.
+    /// Returns the positions that the descriptors leave, in order.
     func ordered() throws(FirnError) -> [UInt64] {
         var collected: Collector?
         if let enough, let first = plan.descriptors.first {
-            // Longer and longer runs of segments: little is read where few segments suffice, and all threads work where they do not.
+            // The ranges of segments grow, so that little is read if few segments are sufficient, and all threads work if they are not.
             var start = 0, length = 1
             while start < table.segmentCount, collected?.positions.count ?? 0 < enough || collected == nil {
                 let end = min(table.segmentCount, start + length)
@@ -263,7 +266,7 @@ package final class QueryRun {
         }
     }
 
-    /// The matches of some segments with the keys that the descriptors look at.
+    /// Collects the matches of some segments with their sort and distinct keys.
     private func collect(_ segments: Range<Int>) throws(FirnError) -> Collector? {
         let plan = plan, scanner = scanner, bound = bound
         let first = plan.descriptors.first
@@ -288,7 +291,7 @@ package final class QueryRun {
         }
     }
 
-    /// Batches of the rows at the given positions, in that order. Within a batch every vector is read once.
+    /// Passes on the rows at the given positions, in that order, in batches. Within a batch, every vector is read once.
     private func materialise(_ positions: [UInt64], _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         var scan: SegmentScan?
         defer { if let scan { statistics = statistics + scan.takeStatistics() } }
@@ -334,7 +337,7 @@ package final class QueryRun {
 
     // MARK: Threads
 
-    /// Runs `body` for each segment in runs of consecutive ones, one run a thread, and joins what they give in order.
+    /// Runs `body` on ranges of consecutive segments, one for each thread, and joins the results in order.
     func share<T>(_ chosen: Range<Int>? = nil, _ body: @escaping @Sendable (SegmentScan, Range<Int>) throws(FirnError) -> T, whole join: (T, T) -> T) throws(FirnError) -> T? {
         let base = chosen?.lowerBound ?? 0, segments = chosen?.count ?? table.segmentCount
         guard segments > 0 else { return nil }
@@ -363,7 +366,7 @@ package final class QueryRun {
     }
 }
 
-/// One scan a thread; each reads and writes its own.
+/// One scan for each thread; each thread accesses only its own.
 private final class Scans: @unchecked Sendable {
     private let slots: UnsafeMutablePointer<SegmentScan?>
     private let count: Int
@@ -385,7 +388,7 @@ private final class Scans: @unchecked Sendable {
     }
 }
 
-/// One result a thread; each writes its own.
+/// One result for each thread; each thread writes only its own.
 private final class Outcomes<T>: @unchecked Sendable {
     private let slots: UnsafeMutablePointer<Result<T, FirnError>?>
     private let count: Int

@@ -1,19 +1,19 @@
-/// The rows of one vector that a filter left, as loops over them want them. The memory belongs to whoever made it, and lasts for one call.
+/// The rows of one vector that match a filter, in the forms that loops need. The memory belongs to the creator and is valid for one call.
 struct RowChoice {
-    /// A bit a row of the vector: 16 words.
+    /// One bit for each row of the vector: 16 words.
     let mask: UnsafePointer<UInt64>
-    /// How many rows the vector has, and how many of them are chosen.
+    /// The number of rows of the vector, and the number of chosen rows.
     let count: Int, hits: Int
-    /// The chosen rows, ascending. Filled only for those who said that they need them.
+    /// The chosen rows, ascending. Filled only if a consumer needs them.
     let rows: UnsafePointer<Int32>
-    /// The group of each chosen row; nil: there is one group.
+    /// The group of each chosen row; nil if there is one group.
     let groups: UnsafePointer<UInt32>?
-    /// The chosen rows by groups, where there are few of those.
+    /// The chosen rows sorted by group, if there are few groups.
     var parts: GroupParts?
 
     var isWhole: Bool { hits == count }
 
-    /// Calls `body` with every chosen row of an ungrouped vector in runs: first row and length. The runs of a word are found bit by bit.
+    /// Calls `body` with runs of chosen rows of an ungrouped vector: first row and length. Words that are not full produce runs of one row.
     @inline(__always)
     func forEachRun(_ body: (Int, Int) -> Void) {
         if isWhole { return body(0, count) }

@@ -1,27 +1,27 @@
 import FirnModel
 
-/// The numbers of every group, for what no sum tells: medians and other quantiles. They lie in blocks, a chain of them for each group, and are neither moved
-/// nor copied until they are asked for. For one thread at a time while numbers are added; then for any.
+/// The numbers of every group, for medians and other quantiles, which cannot be computed from sums. Each group has a chain of blocks; numbers are not
+/// moved or copied until a quantile is computed. Adding is not thread-safe; after `close`, any thread can read.
 final class Samples: @unchecked Sendable {
     private struct Block {
         let start: UnsafeMutablePointer<Double>
         var count: Int
         var next = -1
     }
-    /// Of one group: where the next number goes, and where its last block ends.
+    /// The chain of one group: where the next number is written, and where its last block ends.
     private struct Chain {
         var at: UnsafeMutablePointer<Double>?, end: UnsafeMutablePointer<Double>?
         var first = -1, last = -1
     }
     private var blocks: [Block] = []
     private var chains: [Chain] = []
-    // Where blocks are cut from.
+    // The memory that blocks are allocated from.
     private var slabs: [UnsafeMutablePointer<Double>] = []
     private var free: UnsafeMutablePointer<Double>?, left = 0
 
     private static let slab = 1 << 16, leastBlock = 8, greatestBlock = 512
 
-    /// Memory held.
+    /// The memory in use in bytes.
     var bytes: Int { slabs.count &* Samples.slab &* 8 &+ chains.count &* MemoryLayout<Chain>.stride &+ blocks.count &* MemoryLayout<Block>.stride }
 
     deinit { for slab in slabs { slab.deallocate() } }
@@ -32,7 +32,7 @@ final class Samples: @unchecked Sendable {
 
     // MARK: Adding
 
-    /// Whatever the column's kind, as the nearest double; what is no number is left out.
+    /// Adds a value as the nearest double; values that are not numbers, and NaN, are ignored.
     @inline(__always)
     func add(_ column: Column, _ row: Int, to group: Int) {
         let real: Double? = switch column.type.kind {
@@ -46,7 +46,7 @@ final class Samples: @unchecked Sendable {
         chains[group].at! += 1
     }
 
-    /// Of the chosen rows of doubles that are all there.
+    /// Adds the chosen rows of doubles; every row has a value.
     func add(_ values: UnsafePointer<Double>, _ chosen: RowChoice) {
         var done = 0
         while done < chosen.hits {
@@ -68,7 +68,7 @@ final class Samples: @unchecked Sendable {
         }
     }
 
-    /// Begins the next block of a group whose last one is full, or that has none.
+    /// Begins the next block of a group whose last block is full or that has none.
     private func open(_ group: Int) {
         let last = chains[group].last, size = last < 0 ? Samples.leastBlock : min(max(blocks[last].count * 2, Samples.leastBlock), Samples.greatestBlock)
         if left < size {
@@ -90,7 +90,7 @@ final class Samples: @unchecked Sendable {
         chains[group].last = block
     }
 
-    /// Takes over another run's numbers; its group g is this one's `groupOf[g]`. Nothing is left to it.
+    /// Moves the numbers of another run here, leaving it empty; its group g is this one's `groupOf[g]`.
     func take(_ other: Samples, _ groupOf: [Int]) {
         close()
         other.close()
@@ -108,7 +108,7 @@ final class Samples: @unchecked Sendable {
         other.chains = []
     }
 
-    /// Ends each group's last block where its numbers end. Before they are asked for.
+    /// Ends each group's last block after its last number. Must be called before `quantile`.
     func close() {
         for group in chains.indices {
             guard let at = chains[group].at else { continue }
@@ -121,7 +121,7 @@ final class Samples: @unchecked Sendable {
 
     // MARK: Quantiles
 
-    /// The number below which the share `q` of a group's lies, between two neighbours in proportion; nil of none. After `close`.
+    /// Returns the number below which the share `q` of a group's numbers is, interpolated linearly; nil if the group is empty. Requires `close`.
     func quantile(_ q: Double, of group: Int) -> Double? {
         var count = 0
         forEachBlock(of: group) { count += $0.count }
@@ -133,11 +133,11 @@ final class Samples: @unchecked Sendable {
             if index < below || index + (isBetween ? 1 : 0) >= below + kept { (below, kept) = gather(from: -.infinity, to: .infinity, of: group, into: room) }
             let part = UnsafeMutableBufferPointer(rebasing: room[..<kept]), low = Samples.select(part, index - below)
             guard isBetween else { return low }
-            // Behind the place of the one found lie those that are not less.
+            // After `select`, the elements after the one found are not less than it.
             var next = part[index - below + 1]
             for i in (index - below + 1)..<kept { next = min(next, part[i]) }
             let span = next - low
-            // Between infinities, or numbers too far apart for their difference to be one.
+            // The difference is infinite between infinities or numbers that are too far apart.
             return span.isFinite ? low + span * share : low * (1 - share) + next * share
         }
     }
@@ -153,7 +153,7 @@ final class Samples: @unchecked Sendable {
 
     private static let sampled = 128
 
-    /// Gathers those between two numbers that probably lie on either side of the one sought: such as lie somewhat before and behind it in a sample.
+    /// Gathers the numbers between two bounds that probably enclose the one sought: numbers of a sample some ranks before and after it.
     private func gather(around q: Double, _ count: Int, of group: Int, into room: UnsafeMutableBufferPointer<Double>) -> (below: Int, kept: Int) {
         var sample: [Double] = [], passed = 0
         sample.reserveCapacity(Samples.sampled)
@@ -170,7 +170,7 @@ final class Samples: @unchecked Sendable {
         return gather(from: rank < margin ? -.infinity : sample[rank - margin], to: rank + margin + 1 >= Samples.sampled ? .infinity : sample[rank + margin + 1], of: group, into: room)
     }
 
-    /// How many are below `low`, and how many from it to `high`, which are put into `room`.
+    /// Counts the numbers below `low`, and gathers those in `low ... high` into `room`.
     private func gather(from low: Double, to high: Double, of group: Int, into room: UnsafeMutableBufferPointer<Double>) -> (below: Int, kept: Int) {
         let room = room.baseAddress!
         var below = 0, kept = 0
@@ -184,14 +184,14 @@ final class Samples: @unchecked Sendable {
         return (below, kept)
     }
 
-    /// The number that stands at `index` in ascending order; those before it are not greater then, those behind it not less.
+    /// Returns the number at `index` in ascending order. Afterwards, no number before it is greater, and none after it is less.
     private static func select(_ all: UnsafeMutableBufferPointer<Double>, _ index: Int) -> Double {
         let values = all.baseAddress!
         var low = 0, high = all.count, rounds = 0
-        // Numbers laid out to split badly each time are sorted in the end.
+        // Input that was constructed to split badly in each round is sorted in the end.
         while high - low > 32, rounds < 100 {
             rounds += 1
-            // The middle of three, so that numbers in order already take no longer.
+            // The median of three, so that sorted input is not slower.
             let a = values[low], b = values[(low + high) / 2], c = values[high - 1]
             let pivot = max(min(a, b), min(max(a, b), c)), from = low
             let middle = gather(values, low, high) { $0 < pivot }
@@ -200,7 +200,7 @@ final class Samples: @unchecked Sendable {
                 continue
             }
             low = middle
-            // Where hardly any are less, many may be equal.
+            // If hardly any numbers are less than the pivot, many may be equal to it.
             if (middle - from) * 8 < high - from {
                 low = gather(values, middle, high) { $0 == pivot }
                 if index < low { return pivot }
@@ -211,7 +211,7 @@ final class Samples: @unchecked Sendable {
         return values[index]
     }
 
-    /// Brings the numbers that `isFirst` holds for to the front, without a branch; gives where the others begin.
+    /// Moves the numbers that satisfy `isFirst` to the front, without branches; returns where the others begin.
     @inline(__always)
     private static func gather(_ values: UnsafeMutablePointer<Double>, _ low: Int, _ high: Int, _ isFirst: (Double) -> Bool) -> Int {
         var at = low

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// Runs a plan's filter over segments.
+/// Applies a plan's filter to segments.
 struct Scanner {
     let plan: Plan
     let table: any Table
@@ -20,8 +20,8 @@ struct Scanner {
         return SegmentScan(plan.slots, textTests: plan.textTests, source: source, segment: segment)
     }
 
-    /// Calls `body` for every vector with matches: its number, its first row, how many rows, the mask of 16 words and how many match.
-    /// `body` returns false to stop; so does this.
+    /// Calls `body` for every vector with matches: its number, its first row, its number of rows, the mask of 16 words and the number of matches.
+    /// `body` returns false to stop; then this also returns false.
     func forEachMatch(_ scan: SegmentScan, _ body: (Int, Int, Int, UnsafeMutablePointer<UInt64>, Int) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
         let segment = scan.segment
         scan.statistics.segments += 1
@@ -54,7 +54,7 @@ struct Scanner {
         return true
     }
 
-    /// The matches of one segment as bits.
+    /// Returns the matches of one segment as bits.
     func matches(_ scan: SegmentScan) throws(FirnError) -> Bits {
         var words = [UInt64](repeating: 0, count: scan.segment.vectorCount * 16)
         _ = try forEachMatch(scan) { (vector, _, _, mask, _) throws(FirnError) in
@@ -64,7 +64,7 @@ struct Scanner {
         return Bits(words: words, count: scan.segment.rowCount)
     }
 
-    /// The matches of one segment. False when `body` or the limit says so.
+    /// Passes on the matches of one segment in batches. Returns false when `body` stops or the limit is reached.
     func batches(_ scan: SegmentScan, skip: inout Int, left: inout Int, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
         var columns = emptyColumns(), count = 0
         var rows: [Int32] = []
@@ -101,17 +101,17 @@ struct Scanner {
         return goesOn && left > 0
     }
 
-    /// What is charged for a column of the result, or for a key.
+    /// Returns the memory scope of a column of the result, or of a key.
     func memory(_ column: String) -> MemoryScope { MemoryScope(table.memory, type: table.type.name, column: column) }
 
-    /// Charges what was put into a column of the result so far.
+    /// Charges the current contents of a column of the result.
     func hold(_ column: inout Column, _ name: String, adding more: Int = 0) throws(FirnError) {
         do throws(Damage) { try column.hold(memory(name), adding: more) } catch { throw source.error(error) }
     }
 
     func emptyColumns() -> [Column] { plan.columns.map { Column($0, in: table.schema) } }
 
-    /// The rows of a mask, ascending.
+    /// Returns the rows of a mask, ascending.
     static func rows(_ mask: UnsafePointer<UInt64>, into out: inout [Int32]) {
         out.removeAll(keepingCapacity: true)
         withUnsafeTemporaryAllocation(of: Int32.self, capacity: vectorSize) { rows in
@@ -120,7 +120,7 @@ struct Scanner {
         }
     }
 
-    /// The same into memory for 1,024 of them. Returns how many there are.
+    /// The same, into memory for 1,024 rows. Returns the number of rows.
     @discardableResult
     static func rows(_ mask: UnsafePointer<UInt64>, into out: UnsafeMutablePointer<Int32>) -> Int {
         var at = 0
@@ -143,15 +143,15 @@ struct Scanner {
 }
 
 extension Operand {
-    /// Appends the values of the given rows (ascending, within a vector) to `out`, lists where a path gives several values a row; decodes
-    /// single values where that is less work.
+    /// Appends the values of the given rows (ascending, within a vector) to `out`; lists, if a path has several values for each row. Decodes single
+    /// values if that is less work.
     func append(_ rows: [Int32], of vector: Int, first: Int, count: Int, _ scan: SegmentScan, to out: inout Column) throws(FirnError) {
         if case .path(let path) = self, path.steps.isEmpty {
             let isLoaded = scan.isLoaded(path.slot, vector)
             if rows.count <= 2, !isLoaded, path.type.kind != .embedded, !path.type.isCollection {
                 for row in rows {
                     guard out.append(try scan.value(path.slot, first + Int(row))) else {
-                        throw scan.damaged(Damage("a value of another type than its column"))
+                        throw scan.damaged(Damage("a value does not have the type of its column"))
                     }
                 }
                 return

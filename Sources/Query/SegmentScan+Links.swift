@@ -2,7 +2,7 @@ import FirnBytes
 import FirnModel
 
 extension SegmentScan {
-    /// A column of the rows that the links of `column` lead to; null where there is none.
+    /// Returns a column of the rows that the links of `column` lead to; null for links to missing rows.
     func follow(_ hop: Int, _ column: Column) throws(FirnError) -> Column {
         do throws(Damage) {
             try open(hop)
@@ -13,7 +13,7 @@ extension SegmentScan {
         } catch { throw damaged(error) }
     }
 
-    /// Which links of `column` lead to rows that are there.
+    /// Returns which links of `column` lead to existing rows.
     func live(_ hop: Int, _ column: Column) throws(FirnError) -> Bits {
         do throws(Damage) {
             try open(hop)
@@ -21,12 +21,12 @@ extension SegmentScan {
         } catch { throw damaged(error) }
     }
 
-    /// The rows that link to those of `column`: a list of links for each.
+    /// Returns the rows that link to the rows of `column`: a list of links for each.
     func sources(_ number: Int, _ column: Column) throws(FirnError) -> Column {
         do { return try slots.backlinks[number].sources(of: column) } catch { throw damaged(error) }
     }
 
-    /// How many links of any of the given kinds lead to each row of `column`.
+    /// Returns the number of links to each row of `column`, over the given backlinks.
     func sourceCounts(_ numbers: [Int], _ column: Column) throws(FirnError) -> Column {
         var out = Column(ColumnType(.int))
         out.count = column.count

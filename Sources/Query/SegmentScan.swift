@@ -1,24 +1,24 @@
 import FirnBytes
 import FirnModel
 
-/// What a query reads: one slot for every distinct path, so that filter, keys and results share what is decoded.
+/// The columns that a query reads: one slot for every distinct path, so that filter, keys and results share decoded vectors.
 struct SlotTable: Sendable {
     private(set) var paths: [[Int]] = []
-    /// By path.
+    /// The slot of each path.
     private var slots: [[Int]: Int] = [:]
     var types: [ColumnType] = []
-    /// Columns of other rows that paths reach through links.
+    /// The columns of other rows that paths reach through links.
     var hops: [Hop] = []
     var backlinks: [Backlinks] = []
     var subqueries: [Subquery] = []
 
-    /// A column of the rows of a table; none for whether the rows are there.
+    /// A column of a linked table. An empty path only tests whether the rows exist.
     struct Hop: Sendable {
         let table: any Table
         let path: [Int]
     }
 
-    /// An empty path stands for the rows themselves, as links.
+    /// Returns the slot of a path. An empty path means the rows themselves, as links.
     mutating func slot(_ path: [Int], _ type: ColumnType) -> Int {
         if let known = slots[path] { return known }
         slots[path] = paths.count
@@ -40,10 +40,10 @@ struct SlotTable: Sendable {
     }
 }
 
-/// Where the rows come from, for errors about their bytes.
+/// The source of the rows, for errors about their bytes.
 struct DamageSource: Sendable {
     let typeName: String
-    /// Nil: not a file that is known by name here.
+    /// nil if the rows are not from a file with a known name.
     let file: String?
 
     func error(_ damage: Damage) -> FirnError {
@@ -53,26 +53,26 @@ struct DamageSource: Sendable {
     }
 }
 
-/// Counts of what a run read and what it could leave unread.
+/// Counts of what a run read and skipped.
 package struct QueryStatistics: Sendable, Equatable {
     package var segments = 0
-    /// Segments that zones alone decided to hold no match.
+    /// The segments that were skipped because their zones exclude a match.
     package var segmentsSkipped = 0
     package var vectors = 0
-    /// Vectors (of segments not skipped) that zones alone decided to hold no match.
+    /// The vectors (of segments that were not skipped) that were skipped because their zones exclude a match.
     package var vectorsSkipped = 0
     package var rows = 0
     package var rowsMatched = 0
-    /// Column vectors decoded, as values and as dictionary codes.
+    /// The column vectors that were decoded, as values and as dictionary codes.
     package var vectorsDecoded = 0
     package var codeVectorsDecoded = 0
-    /// Column vectors that were searched or added as they are stored, and single values decoded of vectors that were not.
+    /// The column vectors that were searched or summed on the stored form, and the single values decoded from vectors that were not decoded.
     package var vectorsSearched = 0
     package var valuesGathered = 0
-    /// Columns of segments that were opened, and the bytes they take in the file (of which not all need be read).
+    /// The columns of segments that were opened, and their stored size in bytes, not all of which need be read.
     package var columnsOpened = 0
     package var bytesOpened = 0
-    /// Of the ANDs of the plan.
+    /// The counts for the ANDs of the plan, by their numbers.
     package var conjuncts: [Int: ConjunctTally] = [:]
 
     static func + (a: QueryStatistics, b: QueryStatistics) -> QueryStatistics {
@@ -85,7 +85,7 @@ package struct QueryStatistics: Sendable, Equatable {
     }
 }
 
-/// Reads the slots of one segment, each vector at most once, and what links of their values lead to. For one thread at a time.
+/// Reads the slots of one segment, each vector at most once, and the rows that their links lead to. Not thread-safe.
 final class SegmentScan: @unchecked Sendable {
     let slots: SlotTable
     let source: DamageSource
@@ -96,16 +96,16 @@ final class SegmentScan: @unchecked Sendable {
     private var codeColumns: [Column]
     private var codesLoaded: [Int]
     private var dictionaries: [Text??]
-    /// Codes that pass the text test with this number; built once a segment.
+    /// For each text test, by number, the codes that pass; computed once for each segment.
     private var codeSets: [CodeSet?]
-    /// What the plan's hops fetched; kept from segment to segment.
+    /// The columns fetched for the plan's hops; kept from segment to segment.
     var linked: [LinkedColumn?]
-    /// Of subqueries over embedded objects, whose elements are a segment of their own.
+    /// The scans of subqueries over embedded objects, whose elements form a segment of their own.
     var inner: [Int: SegmentScan] = [:]
     var statistics = QueryStatistics()
-    /// Of each AND: in which order its parts are asked.
+    /// The order of the parts of each AND.
     var conjuncts: [ObjectIdentifier: Conjuncts] = [:]
-    /// Spare masks of 16 words, as deep as predicates nest.
+    /// Unused masks of 16 words; at most as many as predicates nest.
     private var spareMasks: [UnsafeMutablePointer<UInt64>] = []
 
     enum CodeSet {
@@ -131,7 +131,7 @@ final class SegmentScan: @unchecked Sendable {
 
     deinit { for mask in spareMasks { mask.deallocate() } }
 
-    /// Goes on to another segment of the table.
+    /// Moves to another segment of the table.
     func move(to segment: any Segment) {
         self.segment = segment
         for i in readers.indices {
@@ -156,7 +156,7 @@ final class SegmentScan: @unchecked Sendable {
             let reader = try segment.column(path: slots.paths[slot])
             let wanted = slots.types[slot]
             guard reader.type.kind == wanted.kind, reader.type.isCollection == wanted.isCollection, reader.rowCount >= segment.rowCount else {
-                throw Damage("column of type \(reader.type.name) where the schema has \(wanted.name)")
+                throw Damage("column has type \(reader.type.name), but the schema has \(wanted.name)")
             }
             if !reader.type.isCollection && reader.type.kind != .embedded { columns[slot].type = wanted }
             readers[slot] = reader
@@ -166,13 +166,13 @@ final class SegmentScan: @unchecked Sendable {
         } catch { throw damaged(error) }
     }
 
-    /// The values of a slot for a vector.
+    /// Returns the values of a slot for a vector.
     func column(_ slot: Int, _ vector: Int) throws(FirnError) -> Column {
         try load(slot, vector)
         return columns[slot]
     }
 
-    /// The same in place: a copy of a column counts references to a dozen arrays.
+    /// The same without a copy, which would retain a dozen arrays.
     func withColumn<R>(_ slot: Int, _ vector: Int, _ body: (Column) throws(FirnError) -> R) throws(FirnError) -> R {
         try load(slot, vector)
         return try body(columns[slot])
@@ -183,17 +183,17 @@ final class SegmentScan: @unchecked Sendable {
         let reader = try reader(slot)
         loaded[slot] = -1
         do { try reader.read(vector: vector, into: &columns[slot]) } catch { throw damaged(error) }
-        guard columns[slot].count == segment.rows(ofVector: vector).count else { throw damaged(Damage("vector of another length than its segment says")) }
+        guard columns[slot].count == segment.rows(ofVector: vector).count else { throw damaged(Damage("vector length does not match its segment")) }
         statistics.vectorsDecoded += 1
         loaded[slot] = vector
     }
 
-    /// The values of some rows of a vector, ascending; where they are few, the others are not decoded.
+    /// Returns the values of some rows of a vector, which ascend; does not decode the others if there are few rows.
     func column(_ slot: Int, _ vector: Int, only rows: UnsafeBufferPointer<Int32>) throws(FirnError) -> Column {
         if loaded[slot] != vector, rows.count * 16 < vectorSize {
             let reader = try reader(slot)
             do throws(Damage) {
-                // What the slot's column held is lost.
+                // Gathering overwrites the slot's decoded column.
                 loaded[slot] = -1
                 if try reader.gather(rows, vector: vector, into: &columns[slot]) {
                     statistics.valuesGathered += rows.count
@@ -204,7 +204,7 @@ final class SegmentScan: @unchecked Sendable {
         return try withColumn(slot, vector) { (column) throws(FirnError) in column.gather(rows.lazy.map { Int($0) }) }
     }
 
-    /// The numbers of a slot for a vector, or for some of its rows, ascending, into room for them; false if a row has none.
+    /// Writes the numbers of a slot for a vector, or for some of its rows (ascending), into `room`; returns false if a row has no value.
     func numbers(_ slot: Int, _ vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(FirnError) -> Bool {
         if loaded[slot] == vector {
             guard columns[slot].present == nil else { return false }
@@ -219,7 +219,7 @@ final class SegmentScan: @unchecked Sendable {
         return true
     }
 
-    /// The sum of all rows of a vector, where that can be told without decoding them.
+    /// Returns the sum of all rows of a vector if it can be computed without decoding them.
     func sum(_ slot: Int, _ vector: Int) throws(FirnError) -> VectorSum {
         if loaded[slot] == vector { return .notDone }
         let reader = try reader(slot)
@@ -231,7 +231,7 @@ final class SegmentScan: @unchecked Sendable {
         } catch { throw damaged(error) }
     }
 
-    /// One value; from the vector if that is decoded already.
+    /// Returns one value, from the decoded vector if it is loaded.
     func value(_ slot: Int, _ row: Int) throws(FirnError) -> Value {
         if loaded[slot] == row / vectorSize { return columns[slot].value(at: row % vectorSize) }
         let reader = try reader(slot)
@@ -240,7 +240,7 @@ final class SegmentScan: @unchecked Sendable {
 
     func isLoaded(_ slot: Int, _ vector: Int) -> Bool { loaded[slot] == vector }
 
-    /// The dictionary of a slot of text in this segment.
+    /// Returns the dictionary of a text slot in this segment, or nil.
     func dictionary(_ slot: Int) throws(FirnError) -> Text? {
         if let known = dictionaries[slot] { return known }
         let reader = try reader(slot)
@@ -251,7 +251,7 @@ final class SegmentScan: @unchecked Sendable {
         } catch { throw damaged(error) }
     }
 
-    /// The codes of a slot whose `dictionary` is not nil; each lies within it.
+    /// Returns the codes of a slot whose `dictionary` is not nil; each code is within the dictionary.
     func codes(_ slot: Int, _ vector: Int) throws(FirnError) -> Column { try withCodes(slot, vector) { (codes) throws(FirnError) in codes } }
 
     func withCodes<R>(_ slot: Int, _ vector: Int, _ body: (Column) throws(FirnError) -> R) throws(FirnError) -> R {
@@ -265,13 +265,13 @@ final class SegmentScan: @unchecked Sendable {
         codesLoaded[slot] = -1
         do { try reader.readCodes(vector: vector, into: &codeColumns[slot]) } catch { throw damaged(error) }
         guard codeColumns[slot].count == segment.rows(ofVector: vector).count, codeColumns[slot].words.count == codeColumns[slot].count else {
-            throw damaged(Damage("vector of another length than its segment says"))
+            throw damaged(Damage("vector length does not match its segment"))
         }
         statistics.codeVectorsDecoded += 1
         codesLoaded[slot] = vector
     }
 
-    /// Finds a range in a vector of a slot without decoding it, where its encoding allows: a bit a row in 16 words.
+    /// Searches a vector of a slot for a range on the stored form, if the encoding allows it: one bit for each row in 16 words.
     func search(_ slot: Int, _ range: SoughtRange, _ vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(FirnError) -> SearchOutcome {
         if loaded[slot] == vector { return .notDone }
         let reader = try reader(slot)
@@ -282,7 +282,7 @@ final class SegmentScan: @unchecked Sendable {
         } catch { throw damaged(error) }
     }
 
-    /// Which codes pass a test.
+    /// Returns the codes that pass a test.
     func codeSet(_ number: Int, _ test: ElementTest, _ dictionary: Text) -> CodeSet {
         if let known = codeSets[number] { return known }
         var column = Column(ColumnType(.string))
@@ -304,7 +304,7 @@ final class SegmentScan: @unchecked Sendable {
     func takeMask() -> UnsafeMutablePointer<UInt64> { spareMasks.popLast() ?? .allocate(capacity: 16) }
     func giveBack(_ mask: UnsafeMutablePointer<UInt64>) { spareMasks.append(mask) }
 
-    /// Of a column that is not open yet the header of the segment knows it.
+    /// Returns the zone of a slot. For a column that is not open yet, it is read from the segment header.
     func zone(_ slot: Int) throws(FirnError) -> Zone? {
         guard readers[slot] == nil, slots.paths[slot].count == 1 else { return try reader(slot).zone() }
         do throws(Damage) { return try segment.zone(of: slots.paths[slot][0]) } catch { throw damaged(error) }

@@ -1,15 +1,15 @@
 import FirnBytes
 import FirnModel
 
-/// Of a SORT whose first rows alone are wanted, and so many are known: the rows that come behind the last of them, by a range of the first
-/// key that is looked for in a vector as it is stored. Rows with the same key stay, for the keys after it.
+/// Excludes rows that cannot be among the first rows of a SORT with a limit, once that many rows are known: a range of the first key, searched on the
+/// stored form. Rows with the same key as the last one are kept, because later keys may decide.
 struct SortCut {
     private let slot: Int
     private let range: SoughtRange
-    /// Whether rows of the range are those that stay, or those that go.
+    /// Whether rows in the range are kept, or excluded.
     private let isKept: Bool
 
-    /// Nil where no range tells.
+    /// Returns nil if no range expresses the bound.
     init?(_ path: BoundPath, last: Value, ascending: Bool) {
         guard path.isPlain else { return nil }
         slot = path.slot
@@ -29,8 +29,7 @@ struct SortCut {
         }
     }
 
-    /// Takes rows that come too late out of a mask. Nulls and what is no number come first when ascending, last when descending.
-    /// False if none is left.
+    /// Clears the bits of excluded rows in a mask. Nulls and NaN are first if ascending, last if descending. Returns false if no row is left.
     func narrow(_ mask: UnsafeMutablePointer<UInt64>, _ vector: Int, _ scan: SegmentScan) throws(FirnError) -> Bool {
         let hits = scan.takeMask()
         defer { scan.giveBack(hits) }

@@ -1,16 +1,16 @@
 import FirnBytes
 import FirnModel
 
-/// A query over rows that come batch by batch and are read once: none is kept longer than its answer needs.
+/// A query over rows that arrive batch by batch and are read once. Rows are kept only as long as the result needs them.
 ///
-/// Rows that match go on at once; groups keep their figures alone; a SORT with a LIMIT keeps the first rows so far, DISTINCT one row of each.
-/// Only a SORT of everything holds everything that matches.
+/// Matching rows are passed on immediately; groups keep only their aggregates; a SORT with a LIMIT keeps the first rows so far, and DISTINCT keeps one
+/// row for each value. Only a SORT without a limit keeps all matching rows.
 ///
 ///     let query = try StreamedQuery(request, type: type, schema: schema)
 ///     while let batch = try next(), try query.add(batch, give) {}
 ///     try query.finish(give)
 package final class StreamedQuery {
-    /// Of the result.
+    /// The columns of the result.
     package let columns: [ColumnSchema]
     /// What was read so far.
     package private(set) var statistics = QueryStatistics()
@@ -19,23 +19,23 @@ package final class StreamedQuery {
     private let type: TypeSchema
     private let schema: Schema
     private let way: Way
-    /// Of all that is asked: for `explain`.
+    /// The whole request, for `explain`.
     private let whole: QueryRun
     private var isDone = false
-    // Rows that go on at once.
+    // For rows that are passed on immediately.
     private var skip: Int, left: Int
     private var grouper: Grouper?
     private var segments = 0
     private var held: [Batch] = []
     private(set) var heldCount = 0
-    /// Held rows from which on it is worth while to look which of them are still needed.
+    /// The number of held rows from which pruning is worth its cost.
     private var patience = StreamedQuery.leastPatience
 
     static let leastPatience = 2 * segmentSize
 
     private enum Way {
         case rows, groups
-        /// What the rows that match are held for; `pruning` keeps those that any answer so far needs.
+        /// Matching rows are held until `finish`; `pruning` selects those that the result can still need.
         case held(pruning: [DescriptorSyntax]?)
     }
 
@@ -61,7 +61,7 @@ package final class StreamedQuery {
         isDone = left == 0
     }
 
-    /// Takes some rows; `body` gets what is known of the result by then and returns false to stop. False: no more rows are needed.
+    /// Adds some rows. `body` receives the part of the result that is final, and returns false to stop. Returns false if no more rows are needed.
     package func add(_ batch: Batch, _ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) -> Bool {
         guard !isDone, batch.count > 0 else { return !isDone }
         switch way {
@@ -92,7 +92,7 @@ package final class StreamedQuery {
         return !isDone
     }
 
-    /// Gives the rest of the result: all of it where rows had to be held, or grouped.
+    /// Passes on the rest of the result: all of it if rows had to be held or grouped.
     package func finish(_ body: (Batch) throws(FirnError) -> Bool) throws(FirnError) {
         switch way {
         case .rows: break
@@ -105,19 +105,19 @@ package final class StreamedQuery {
         isDone = true
     }
 
-    /// What the query does, and what it read.
+    /// Describes the plan of the query, and what was read.
     package func explain() -> String {
         let keeps = switch way {
-        case .rows: "rows go on as they are read"
-        case .groups: "groups are kept, rows are not"
-        case .held(let pruning): pruning == nil ? "matching rows are held" : "matching rows are held as far as they are needed"
+        case .rows: "matching rows are passed on immediately"
+        case .groups: "only groups are kept in memory"
+        case .held(let pruning): pruning == nil ? "all matching rows are kept in memory" : "only matching rows that can still be needed are kept in memory"
         }
         return whole.outline(rows: statistics.rows, segments: statistics.segments) + "read once, batch by batch: \(keeps)\n" + whole.account(statistics, of: statistics.segments)
     }
 
     // MARK: Parts of the request
 
-    /// The filter alone, of all columns if none are named.
+    /// Returns a request of the filter only, for all columns if none are named.
     private func rowsOnly(_ select: [String]) -> QueryRequest {
         QueryRequest(parsed: QuerySyntax(syntax.predicate), arguments: request.arguments, select: select, inverses: request.inverses)
     }
@@ -126,7 +126,7 @@ package final class StreamedQuery {
         do throws(QueryError) { return try QueryRun(request, table: MemoryTable(type, schema: schema, batches: batches)) } catch { throw error.asFirnError }
     }
 
-    /// The query's own descriptors, then those of the request.
+    /// Returns the query's own descriptors, then those of the request.
     private static func descriptors(_ syntax: QuerySyntax, _ request: QueryRequest, _ table: any Table) throws(QueryError) -> [DescriptorSyntax] {
         let binder = Binder(table, arguments: request.arguments, inverses: request.inverses)
         var out = syntax.descriptors
@@ -146,7 +146,7 @@ package final class StreamedQuery {
         return out
     }
 
-    /// What leaves of the rows so far those that the descriptors may still need, whatever comes; nil: all of them.
+    /// Returns descriptors that leave only the rows that the result can still need, whatever rows follow; nil if all are needed.
     private static func pruning(_ descriptors: [DescriptorSyntax]) -> [DescriptorSyntax]? {
         switch descriptors.first {
         case .distinct: return [descriptors[0]]
@@ -168,7 +168,7 @@ package final class StreamedQuery {
 
     private func hold(_ batch: Batch) throws(FirnError) {
         heldCount += batch.count
-        // Few rows of each of many batches are put together: a segment each would cost more than they.
+        // Batches of few rows are merged, because a segment for each would cost more than the rows.
         if let last = held.last, last.count + batch.count <= segmentSize {
             for i in batch.columns.indices {
                 try whole.scanner.hold(&held[held.count - 1].columns[i], i < type.columns.count ? type.columns[i].name : "", adding: batch.columns[i].footprint)

@@ -2,15 +2,14 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// How many elements of a collection a predicate holds for. The predicate is bound to the elements' type.
+/// Counts the elements of a collection that match a predicate. The predicate is bound to the elements' type.
 ///
-/// Linked rows are looked through once for the whole query, when the first are asked for; embedded ones where they are, vector by vector.
-/// Usable from any thread.
+/// Linked rows are tested once for the whole query, at the first use; embedded objects are tested vector by vector. Thread-safe.
 final class Subquery: Sendable {
     private let filter: PredicateNode
     private let slots: SlotTable
     private let textTests: Int
-    /// Nil: the elements are embedded objects.
+    /// nil: the elements are embedded objects.
     private let table: (any Table)?
     private let fieldCount: Int
     private let found: Mutex<RowSet?> = Mutex(nil)
@@ -23,7 +22,7 @@ final class Subquery: Sendable {
         fieldCount = binder.type.columns.count
     }
 
-    /// From elements to how many of each row's the predicate holds for.
+    /// Replaces elements with the number of each row's elements that match the predicate.
     func count(_ values: inout Values, _ scan: SegmentScan, _ number: Int) throws(FirnError) {
         let column = values.column
         let hits = table == nil ? try embedded(column, scan, number) : try linked(column, scan)
@@ -45,7 +44,7 @@ final class Subquery: Sendable {
         return out
     }
 
-    /// The rows that the predicate holds for.
+    /// Returns the rows that match the predicate.
     private func rows(_ source: DamageSource) throws(FirnError) -> RowSet {
         try found.withLock { (found) throws(FirnError) -> RowSet in
             if let found { return found }
@@ -65,9 +64,9 @@ final class Subquery: Sendable {
         }
     }
 
-    /// Which of the objects of a column the predicate holds for; for those that are not there it does not.
+    /// Returns which objects of a column match the predicate. Absent objects do not match.
     private func embedded(_ column: Column, _ scan: SegmentScan, _ number: Int) throws(FirnError) -> Bits {
-        guard column.children.count == fieldCount else { throw FirnError(.unsupported, "embedded objects are nested deeper than queries reach") }
+        guard column.children.count == fieldCount else { throw FirnError(.unsupported, "embedded objects are nested too deep for queries") }
         var out = Bits(repeating: false, count: column.count)
         guard column.count > 0 else { return out }
         let segment = MemorySegment(Batch(count: column.count, columns: column.children), firstRowID: 0, live: column.present)
@@ -109,7 +108,7 @@ final class Subquery: Sendable {
     func outline(_ indent: String) -> String { filter.outline(indent) }
 }
 
-/// Row ids, for many questions whether one is among them.
+/// A set of row ids for many membership tests: a bitmap if the ids are dense.
 struct RowSet: Sendable {
     private var first: Int64 = 0
     private var bits = Bits(count: 0)
@@ -135,20 +134,20 @@ struct RowSet: Sendable {
 }
 
 extension Binder {
-    /// The path from a row to the count of the elements that the predicate holds for.
+    /// Binds a subquery: the path from a row to the number of elements that match the predicate.
     mutating func subquery(_ syntax: SubquerySyntax) throws(QueryError) -> BoundPath {
         let place = syntax.collection.position.offset
         var path = try entered(try bind(syntax.collection), at: place)
-        guard path.isMany else { throw error("SUBQUERY needs a collection, but '\(path.text)' is none", at: place) }
+        guard path.isMany else { throw error("SUBQUERY needs a collection, but \"\(path.text)\" is not one", at: place) }
         guard path.type.kind == .link || path.type.kind == .embedded, let name = path.type.target, let elements = schema[name] else {
-            throw error("A subquery can not operate on a list of primitive values: '\(path.text)' holds no objects", at: place)
+            throw error("A subquery can not operate on a list of primitive values: \"\(path.text)\" contains no objects", at: place)
         }
         let isEmbedded = path.type.kind == .embedded, outer = table
         let searched: any Table
         if isEmbedded {
             searched = MemoryTable(elements, schema: schema, batches: []) { try? outer.related($0) }
         } else {
-            guard let found = try related(name) else { throw error("the rows of \(name), which '\(path.text)' links to, are not at hand here", at: place) }
+            guard let found = try related(name) else { throw error("the rows of \"\(name)\", which \"\(path.text)\" links to, are not available here", at: place) }
             searched = found
         }
         var inner = Binder(searched, arguments: arguments, inverses: inverses)
@@ -164,7 +163,7 @@ extension Binder {
         return path
     }
 
-    /// The row that `obj(…)` or `L3:12` means; one that equals no other if there is none.
+    /// Returns the row that `obj(…)` or `L3:12` refers to; if there is none, a row that equals no other.
     mutating func row(_ object: ObjectSyntax, at position: TextPosition) throws(QueryError) -> ConstantSyntax {
         var row = ConstantSyntax(.link(-1), at: position)
         switch object {
@@ -174,11 +173,11 @@ extension Binder {
             row.value = .link(rowID)
         case .key(let name, let key):
             guard let type = schema[name] else {
-                throw QueryError(.binding, "no type '\(name)'", in: text, at: position.offset, suggestion: closest(to: name, in: schema.types.map(\.name)).map { "'\($0)'" },
+                throw QueryError(.binding, "no type \"\(name)\"", in: text, at: position.offset, suggestion: closest(to: name, in: schema.types.map(\.name)).map { "\"\($0)\"" },
                                  hint: "the types are \(schema.types.map(\.name).joined(separator: ", "))")
             }
-            guard type.key.count == 1, !type.isEmbedded else { throw error("\(name) has no primary key of one column, by which obj(…) finds its objects", at: position.offset) }
-            guard let table = try related(name) else { throw error("the rows of \(name) are not at hand here", at: position.offset) }
+            guard type.key.count == 1, !type.isEmbedded else { throw error("type \"\(name)\" has no primary key of one column, which obj(…) needs", at: position.offset) }
+            guard let table = try related(name) else { throw error("the rows of \"\(name)\" are not available here", at: position.offset) }
             row.target = name
             let wanted = ComparisonSyntax(.path(PathSyntax([.name(type.columns[type.key[0]].name, position)], at: position)), .equal, key, at: position)
             if let found = try find(wanted, in: table, position) { row.value = .link(found) }

@@ -89,13 +89,13 @@ extension PathSyntax: CustomStringConvertible {
         return out
     }
 
-    /// Words that mean something of their own somewhere in a query.
+    /// Words with a meaning of their own somewhere in a query.
     private static let words: Set<String> = Parser.reserved.union([
         "bin", "binary", "uuid", "oid", "sort", "distinct", "limit", "beginswith", "endswith", "contains", "like", "in", "between", "text", "geowithin",
         "fulltext", "decimal", "asc", "desc", "ascending", "descending", "self",
     ])
 
-    /// A name as it must be written: bare where that reads back as the same name.
+    /// Returns a name as it must be written in a query: in back-quotes unless the bare name parses as the same name.
     package static func quoted(_ name: String) -> String {
         let plain = name.utf8.first.map { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 == 95 || $0 >= 128 } ?? false
             && name.utf8.allSatisfy { ($0 | 32) >= 97 && ($0 | 32) <= 122 || $0 >= 48 && $0 <= 57 || $0 == 95 || $0 == 45 || $0 == 36 || $0 >= 128 }
@@ -103,7 +103,7 @@ extension PathSyntax: CustomStringConvertible {
         return inBackQuotes(name)
     }
 
-    /// Byte by byte, as the lexer reads: a back-quote and a mark that combines with it are one character.
+    /// Quotes byte by byte, as the lexer reads, because a back-quote and a combining mark form one character.
     static func inBackQuotes(_ name: String) -> String {
         let mark = UInt8(ascii: "`")
         return String(decoding: [mark] + name.utf8.flatMap { $0 == mark ? [mark, mark] : [$0] } + [mark], as: UTF8.self)
@@ -111,7 +111,7 @@ extension PathSyntax: CustomStringConvertible {
 }
 
 extension PathSyntax {
-    /// `O12` and `L3` are rows, `T5` may be the beginning of a time, `B64` that of a binary.
+    /// Whether a name may be read as a literal: `O12` and `L3` are rows, `T5` may begin a time and `B64` a binary.
     private static func looksLikeLiteral(_ name: String) -> Bool {
         guard let first = name.utf8.first, "OLTB".utf8.contains(first), let second = name.utf8.dropFirst().first else { return false }
         return second >= 48 && second <= 57 || second == 45

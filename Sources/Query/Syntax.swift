@@ -1,6 +1,6 @@
 import FirnModel
 
-/// A position in the query's text, in bytes. Carried for error messages; no part of what a tree means, so all are equal.
+/// A position in the query's text, in bytes. Used for error messages only and not part of the meaning of a tree, so all positions are equal.
 package struct TextPosition: Hashable, Sendable {
     package var offset: Int
     package init(_ offset: Int = 0) { self.offset = offset }
@@ -8,7 +8,7 @@ package struct TextPosition: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) {}
 }
 
-/// A part of the query's text, as it stands there. For error messages, as positions are: all are equal.
+/// A part of the query's text as written. Like positions, it is used for error messages only, so all are equal.
 package struct SourceText: Hashable, Sendable {
     package let text: String?
     package init(_ text: String? = nil) { self.text = text }
@@ -16,7 +16,7 @@ package struct SourceText: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) {}
 }
 
-/// A query as written: which rows, then what is done with them, left to right. `description` parses back to the same tree.
+/// A parsed query: the predicate, then the descriptors, which are applied left to right. `description` parses to the same tree.
 package struct QuerySyntax: Hashable, Sendable {
     package var predicate: PredicateSyntax
     package var descriptors: [DescriptorSyntax]
@@ -28,7 +28,7 @@ package struct QuerySyntax: Hashable, Sendable {
 }
 
 package indirect enum PredicateSyntax: Hashable, Sendable {
-    /// TRUEPREDICATE, FALSEPREDICATE.
+    /// TRUEPREDICATE or FALSEPREDICATE.
     case constant(Bool)
     case not(PredicateSyntax)
     case and([PredicateSyntax])
@@ -39,12 +39,12 @@ package indirect enum PredicateSyntax: Hashable, Sendable {
 package struct ComparisonSyntax: Hashable, Sendable {
     package var left: ExpressionSyntax
     package var comparator: Comparator
-    /// `[c]`.
+    /// Whether `[c]` is set: text is compared without regard to case.
     package var ignoresCase: Bool
-    /// `[d]`: accents and other marks.
+    /// Whether `[d]` is set: text is compared without accents and other marks.
     package var ignoresMarks: Bool
     package var right: ExpressionSyntax
-    /// Of the operator.
+    /// The position of the operator.
     package var position: TextPosition
 
     package init(_ left: ExpressionSyntax, _ comparator: Comparator, ignoresCase: Bool = false, ignoresMarks: Bool = false, _ right: ExpressionSyntax, at position: TextPosition = .init()) {
@@ -56,7 +56,7 @@ package struct ComparisonSyntax: Hashable, Sendable {
         self.position = position
     }
 
-    /// What text is compared without.
+    /// The folding of the text comparison.
     var folding: Folding { Folding(case: ignoresCase, marks: ignoresMarks) }
 }
 
@@ -64,15 +64,15 @@ package enum Comparator: String, Hashable, Sendable, CaseIterable {
     case equal = "==", notEqual = "!=", less = "<", lessOrEqual = "<=", greater = ">", greaterOrEqual = ">="
     case beginsWith = "BEGINSWITH", endsWith = "ENDSWITH", contains = "CONTAINS", like = "LIKE"
     case isIn = "IN", between = "BETWEEN"
-    /// Words that occur in text; a point within a shape.
+    /// A search for words in text; a test whether a point is within a shape.
     case text = "TEXT", geoWithin = "GEOWITHIN"
 
     package var isOrder: Bool { self == .less || self == .lessOrEqual || self == .greater || self == .greaterOrEqual }
     package var isEquality: Bool { self == .equal || self == .notEqual }
-    /// Takes `[c]` and `[d]`.
+    /// Whether `[c]` and `[d]` are allowed.
     package var folds: Bool { isTextual || isEquality || self == .isIn }
     package var isTextual: Bool { self == .beginsWith || self == .endsWith || self == .contains || self == .like }
-    /// The comparator with its sides exchanged.
+    /// The comparator for exchanged sides.
     package var flipped: Comparator {
         switch self {
         case .less: .greater
@@ -98,7 +98,7 @@ package indirect enum ExpressionSyntax: Hashable, Sendable {
     /// `$0`.
     case argument(Int, TextPosition)
     case path(PathSyntax)
-    /// `{1, 2}`, perhaps with a quantifier.
+    /// `{1, 2}`, optionally with a quantifier.
     case list(Quantifier?, [ExpressionSyntax], TextPosition)
     case arithmetic(ArithmeticOperator, ExpressionSyntax, ExpressionSyntax)
     /// `SUBQUERY(toys, $x, $x.price > 5).@count`.
@@ -108,7 +108,7 @@ package indirect enum ExpressionSyntax: Hashable, Sendable {
     /// `geoCircle([5, 50], 0.1)`.
     case geo(GeoSyntax, TextPosition)
 
-    /// Where the expression begins.
+    /// The position where the expression begins.
     var position: Int {
         switch self {
         case .constant(let constant): constant.position.offset
@@ -121,10 +121,10 @@ package indirect enum ExpressionSyntax: Hashable, Sendable {
     }
 }
 
-/// How many elements of a collection a predicate holds for.
+/// The number of elements of a collection that match a predicate.
 package struct SubquerySyntax: Hashable, Sendable {
     package var collection: PathSyntax
-    /// With its `$`. Paths of the predicate begin with it, or with a property of the elements.
+    /// The name of the variable, including its `$`. Paths of the predicate begin with it, or with a property of the elements.
     package var variable: String
     package var predicate: PredicateSyntax
     package var position: TextPosition
@@ -137,21 +137,22 @@ package struct SubquerySyntax: Hashable, Sendable {
     }
 }
 
-/// A row of a type, by its primary key (a constant or an argument), or by the number of the type in the schema and its own.
+/// A row of a type: by its primary key (a constant or an argument), or by the number of the type in the schema and the row id.
 package indirect enum ObjectSyntax: Hashable, Sendable {
     case key(type: String, ExpressionSyntax)
     case row(type: Int, Int64)
 }
 
-/// A shape on the globe as written: numbers may be arguments.
+/// A shape on the globe as written. Its numbers may be arguments.
 package struct GeoSyntax: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case box = "geoBox", circle = "geoCircle", polygon = "geoPolygon"
     }
     package var kind: Kind
-    /// Of a box: one ring of two corners; of a circle: one of its centre; of a polygon: its outline, then holes. Points are [longitude, latitude] and perhaps [altitude].
+    /// For a box: one ring of two corners; for a circle: one ring of its centre; for a polygon: its outline, then holes. Points are
+    /// [longitude, latitude], optionally with an altitude.
     package var rings: [[[ExpressionSyntax]]]
-    /// Of a circle, in radians.
+    /// The radius of a circle, in radians.
     package var radius: ExpressionSyntax?
 
     package init(_ kind: Kind, _ rings: [[[ExpressionSyntax]]], radius: ExpressionSyntax? = nil) {
@@ -163,11 +164,11 @@ package struct GeoSyntax: Hashable, Sendable {
 
 package struct ConstantSyntax: Hashable, Sendable {
     package var value: Value
-    /// The type of the row that a link leads to, where it is known. Not written.
+    /// The type of the row that a link leads to, if it is known. Not part of the description.
     package var target: String?
-    /// The digits of a number with a point or exponent, or too large for an int: a decimal column takes them exactly.
+    /// The digits of a number that has a point or exponent or is too large for an int. Decimal columns use them exactly.
     package var digits: String?
-    /// How a date was written: nobody knows it again by its seconds.
+    /// The source text of a date, for messages.
     package var written = SourceText()
     package var position: TextPosition
 
@@ -203,9 +204,9 @@ package enum PathStep: Hashable, Sendable {
     case minimum, maximum, sum, average
     /// `@keys`, `@values`, `@type`.
     case keys, values, type
-    /// `@links`: the rows that link to a row; the name of their type and of the linking column follow, or `@count`.
+    /// `@links`: the rows that link to a row. The names of their type and of the linking column follow, or `@count`.
     case links
-    /// `%K`, `$K0`: the steps of a path given as an argument.
+    /// `%K`, `$K0`: the steps of a path that is given as an argument.
     case path(Int, TextPosition = .init())
     /// `$x` at the beginning of a path within SUBQUERY: the element.
     case variable(String)
@@ -217,7 +218,7 @@ package enum DescriptorSyntax: Hashable, Sendable {
     case sort([SortKeySyntax])
     case distinct([PathSyntax])
     case limit(Int)
-    /// Rows left out at the front. Not written in a query's text; requests have it.
+    /// The number of rows to skip. Requests have it; there is no syntax for it in a query's text.
     case offset(Int)
 }
 

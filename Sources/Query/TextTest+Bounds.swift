@@ -1,7 +1,7 @@
 import FirnModel
 
 extension TextTest {
-    /// What bounds of the bytes say about the test; nothing where case or marks are folded.
+    /// Returns what text bounds determine about the test; `.unknown` if case or marks are folded.
     func verdict(_ bounds: TextBounds, inverted: Bool) -> Verdict {
         guard !folding.isNeeded else { return .unknown }
         switch form {

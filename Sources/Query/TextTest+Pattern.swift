@@ -1,7 +1,7 @@
 import FirnModel
 
 extension TextTest {
-    /// The same in a form that columns can look for by themselves; nil where bytes one after the other do not tell.
+    /// The test in a form that columns can evaluate on the stored form; nil if it is not a sequence of byte strings.
     var pattern: TextPattern? {
         switch form {
         case .equal(let bytes): pattern([bytes], isAtStart: true, isAtEnd: true)
@@ -16,7 +16,7 @@ extension TextTest {
     private func pattern(like wanted: [UInt8]) -> TextPattern? {
         let star = UInt8(ascii: "*")
         let pieces = wanted.split(separator: star).map { Array($0) }
-        // A character is more than a byte, so ? is none of its business, and a piece begins where a character does.
+        // `?` matches a character, which can be several bytes, so it is not supported. A piece must begin at the start of a character.
         guard !wanted.contains(UInt8(ascii: "?")), !wanted.contains(UInt8(ascii: "\\")), !pieces.contains(where: { $0[0] & 0xC0 == 0x80 }) else { return nil }
         return pattern(pieces, isAtStart: wanted.first != star, isAtEnd: wanted.last != star)
     }

@@ -1,16 +1,16 @@
 import FirnBytes
 import FirnModel
 
-/// What is asked of one string or binary value, by bytes.
+/// A bound test of one string or binary value, by bytes.
 struct TextTest: Sendable {
     enum Form: Sendable {
         case equal([UInt8])
-        /// Between two bounds; nil is open.
+        /// Between two bounds; nil means unbounded.
         case range(low: [UInt8]?, lowIncluded: Bool, high: [UInt8]?, highIncluded: Bool)
         case prefix([UInt8]), suffix([UInt8]), contains([UInt8]), like([UInt8])
-        /// One of these, ascending.
+        /// One of these, which ascend.
         case oneOf([[UInt8]])
-        /// Words that occur in it (`TEXT`); folds by itself.
+        /// A search for words (`TEXT`), which folds by itself.
         case words(WordSearch)
     }
     var form: Form
@@ -34,7 +34,7 @@ struct TextTest: Sendable {
         }
     }
 
-    /// A pattern whose only wildcards are `*` at its ends asks for less than a pattern does.
+    /// Replaces a pattern whose only wildcards are `*` at its ends with a cheaper test.
     private static func simpler(_ form: Form) -> Form {
         guard case .like(let pattern) = form, !pattern.contains(UInt8(ascii: "?")), !pattern.contains(UInt8(ascii: "\\")) else { return form }
         let inner = pattern.drop { $0 == UInt8(ascii: "*") }
@@ -49,7 +49,7 @@ struct TextTest: Sendable {
         }
     }
 
-    /// Sets the bit of every candidate value that passes; `out` holds a word for every 64 values and is zero before.
+    /// Sets the bit of every candidate that passes. `out` holds a word for every 64 values and must be zero before.
     func apply(_ text: Text, count: Int, candidates: UnsafePointer<UInt64>?, out: UnsafeMutablePointer<UInt64>) {
         if case .words(let search) = form { return TextTest.apply(search, text, count, candidates, out) }
         var scratch: [UInt8] = []
@@ -57,7 +57,7 @@ struct TextTest: Sendable {
             return ByteSearch(wanted).apply(text, count: count, out: out)
         }
         if case .like(let pattern) = form, !folding.isNeeded, TextTest.isDense(candidates, count), let piece = TextTest.longestPiece(pattern) {
-            // What holds the longest piece is all that can match.
+            // Only strings that contain the longest piece can match.
             return withUnsafeTemporaryAllocation(of: UInt64.self, capacity: (count &+ 63) >> 6) { words in
                 words.initialize(repeating: 0)
                 ByteSearch(piece).apply(text, count: count, out: words.baseAddress!)
@@ -92,14 +92,14 @@ struct TextTest: Sendable {
         }
     }
 
-    /// The longest run of bytes of a pattern that stands for itself; nil where escapes make that hard to tell, or there is none.
+    /// Returns the longest literal part of a pattern; nil if the pattern has escapes, for which this is not implemented, or no literal part.
     private static func longestPiece(_ pattern: [UInt8]) -> [UInt8]? {
         guard !pattern.contains(UInt8(ascii: "\\")) else { return nil }
         let pieces = pattern.split { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
         return pieces.max { $0.count < $1.count }.map { Array($0) }
     }
 
-    /// Whether so many values are candidates that going through all their bytes at once is less work than through theirs.
+    /// Returns whether so many values are candidates that searching the bytes of all values at once is less work.
     private static func isDense(_ candidates: UnsafePointer<UInt64>?, _ count: Int) -> Bool {
         guard let candidates else { return true }
         var ones = 0
@@ -160,7 +160,7 @@ struct TextTest: Sendable {
         return true
     }
 
-    /// -1, 0 or 1, by bytes.
+    /// Compares by bytes: returns -1, 0 or 1.
     static func order(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Int {
         let shared = min(a.count, b.count)
         for i in 0..<shared where a[i] != b[i] { return a[i] < b[i] ? -1 : 1 }
@@ -179,7 +179,8 @@ struct TextTest: Sendable {
         return false
     }
 
-    /// `*` is any run, `?` one UTF-8 character. Steps back to the last `*` only, so at most value × pattern steps.
+    /// Matches a pattern: `*` matches any run, `?` one UTF-8 character.
+    /// - Complexity: O(value · pattern), because it backtracks to the last `*` only.
     private static func like(_ value: UnsafeRawBufferPointer, _ pattern: UnsafeRawBufferPointer) -> Bool {
         var v = 0, p = 0, starPattern = -1, starValue = 0
         while v < value.count {
@@ -205,7 +206,7 @@ struct TextTest: Sendable {
         return p == pattern.count
     }
 
-    /// The start of the character after the one at `at`.
+    /// Returns the start of the character after the one at `at`.
     private static func after(_ value: UnsafeRawBufferPointer, _ at: Int) -> Int {
         var next = at &+ 1
         while next < value.count, value[next] & 0xC0 == 0x80 { next &+= 1 }

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// `x.@type == 'string'`: which kind each value is of.
+/// `x.@type == 'string'`: tests the kind of each value.
 final class TypeNode: PredicateNode, @unchecked Sendable {
     let operand: Operand
     let kinds: Set<UInt8>
@@ -40,7 +40,7 @@ final class TypeNode: PredicateNode, @unchecked Sendable {
         }
     }
 
-    /// The kinds that a name stands for; nil if it is no name of a type.
+    /// Returns the kinds that a type name stands for, or nil if it is not the name of a type.
     static func kinds(named name: String) -> Set<UInt8>? {
         func kinds(_ list: ScalarKind...) -> Set<UInt8> { Set(list.map(\.rawValue)) }
         switch name.lowercased() {
@@ -68,12 +68,12 @@ final class TypeNode: PredicateNode, @unchecked Sendable {
 }
 
 extension Binder {
-    /// Nil if the comparison is not about `@type`.
+    /// Binds a comparison with `@type`; returns nil for other comparisons.
     mutating func typeTest(_ syntax: ComparisonSyntax) throws(QueryError) -> PredicateNode? {
         guard case .path(var path) = syntax.left, path.steps.last == .type else { return nil }
         path.steps.removeLast()
         guard syntax.comparator.isEquality || syntax.comparator == .isIn, !syntax.folding.isNeeded else {
-            throw error("@type goes with ==, != and IN only", at: syntax.position.offset)
+            throw error("@type can only be used with ==, != and IN", at: syntax.position.offset)
         }
         var names = try list(syntax.right) ?? []
         if names.isEmpty, case .constant(let constant) = syntax.right { names = [constant] }
@@ -81,7 +81,7 @@ extension Binder {
         var kinds: Set<UInt8> = []
         for name in names {
             guard case .string(let text) = name.value, let more = TypeNode.kinds(named: text) else {
-                throw error("'\(name)' is not the name of a type", at: name.position.offset, expected: TypeNode.names.joined(separator: ", "))
+                throw error("\(name) is not the name of a type", at: name.position.offset, expected: TypeNode.names.joined(separator: ", "))
             }
             kinds.formUnion(more)
         }

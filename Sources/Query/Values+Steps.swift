@@ -2,11 +2,11 @@ import FirnBytes
 import FirnModel
 
 extension Values {
-    /// One step of a path, from the values before it to those after it.
+    /// Applies one step of a path to the values.
     mutating func apply(_ step: BoundPath.Step, _ scan: SegmentScan) throws(FirnError) {
         switch step {
         case .field(let index):
-            guard column.children.indices.contains(index) else { throw FirnError(.unsupported, "embedded objects are nested deeper than queries reach") }
+            guard column.children.indices.contains(index) else { throw FirnError(.unsupported, "embedded objects are nested too deep for queries") }
             column = column.children[index].nulled(by: column.present)
         case .enter: enter(column.type.collection == .map ? 1 : 0)
         case .keys: enter(0)
@@ -27,7 +27,7 @@ extension Values {
         }
     }
 
-    /// The same values once for every element of `offsets`, to stand beside them.
+    /// Returns each value repeated once for every element of its row in `offsets`.
     func expanded(_ offsets: [Int]) -> Values {
         var rows: [Int] = []
         rows.reserveCapacity(offsets.last ?? 0)
@@ -86,13 +86,13 @@ extension Values {
         return out
     }
 
-    /// Over the elements of each row; nulls (and values that are no numbers, for sum and average) are left out.
+    /// Aggregates the elements of each row. Nulls are ignored, as are NaN for minimum and maximum and non-numbers for sum and average.
     private mutating func aggregate(_ function: PathStep) {
         let offsets = offsets ?? [0]
         var out = Column(BoundPath.aggregateType(function, column.type.kind))
         for row in 0..<(offsets.count - 1) {
             if out.append(Values.aggregate(function, column, offsets[row]..<offsets[row + 1])) { continue }
-            // Perhaps the row is deleted, or of no concern otherwise.
+            // Not an error yet, because the row may be deleted or excluded by other tests.
             unfit.append(row)
             out.appendNull()
         }
@@ -145,7 +145,7 @@ extension BoundPath {
     }
 }
 
-/// A sum of numbers of any kind: ints exactly in 128 bits, decimals in 34 digits, the rest as doubles.
+/// A sum of numbers of any kind: ints exactly in 128 bits, decimals in 34 digits, other numbers as doubles.
 struct Sum: Sendable {
     var count = 0
     var whole = WideInt()
@@ -191,7 +191,7 @@ struct Sum: Sendable {
         if let more = other.decimal { decimal = decimal.map { $0 + more } ?? more }
     }
 
-    /// For a column of the kind; an int sum beyond 64 bits is the nearest double, which an int column does not take.
+    /// Returns the sum for a column of the kind. An int sum beyond 64 bits becomes the nearest double, which an int column rejects.
     func total(_ kind: ScalarKind) -> Value {
         switch kind {
         case .int: whole.int.map(Value.int) ?? .double(whole.double)
@@ -214,7 +214,7 @@ struct Sum: Sendable {
     }
 }
 
-/// A 128-bit signed whole number that sums of 64-bit ones are taken in; 2^63 of them fit.
+/// A 128-bit signed integer for sums of up to 2^63 64-bit integers.
 struct WideInt: Sendable, Equatable, CustomStringConvertible {
     var high: Int64 = 0
     var low: UInt64 = 0
@@ -232,7 +232,7 @@ struct WideInt: Sendable, Equatable, CustomStringConvertible {
         high = high &+ other.high &+ (carry ? 1 : 0)
     }
 
-    /// Nil if it does not fit.
+    /// nil if the number does not fit into 64 bits.
     var int: Int64? { high == Int64(bitPattern: low) >> 63 ? Int64(bitPattern: low) : nil }
     var double: Double { int.map { Double($0) } ?? Double(high) * 0x1p64 + Double(low) }
 
@@ -258,7 +258,7 @@ struct WideInt: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension Column {
-    /// The rows at the given positions; nil gives a row without a value.
+    /// Returns the rows at the given positions; nil produces a row without a value.
     func gatherOptional(_ positions: [Int?]) -> Column {
         var out = emptyCopy
         out.type.isOptional = true
@@ -276,7 +276,7 @@ extension Column {
         return out
     }
 
-    /// This column, with the rows that `parent` has no bit for without a value.
+    /// Returns the column with null in the rows whose bit in `parent` is clear.
     func nulled(by parent: Bits?) -> Column {
         guard let parent else { return self }
         var out = self

@@ -1,17 +1,17 @@
 import FirnModel
 
-/// What is searched for by `TEXT`: words that must occur, words that must not, beginnings of words.
+/// A search by `TEXT`: words that must occur, words that must not occur, and prefixes of words.
 package struct WordSearch: Sendable, Hashable {
     package struct Term: Sendable, Hashable {
-        /// Folded as `WordCutter` folds.
+        /// The word, folded in the same way as by `WordCutter`.
         package var word: [UInt8]
-        /// `word*`: any word that begins so.
+        /// `word*`: matches any word that begins with this.
         package var isPrefix: Bool
     }
     package private(set) var wanted: [Term] = []
     package private(set) var unwanted: [Term] = []
 
-    /// Terms are separated by white space: `word`, `word*`, `-word`. What is wrong otherwise, as a sentence.
+    /// Parses terms that are separated by white space: `word`, `word*`, `-word`. Fails with an explanation if a term is not exactly one word.
     package static func parsed(_ text: String) -> Result<WordSearch, QueryFault> {
         var search = WordSearch(), cutter = WordCutter()
         for part in text.split(whereSeparator: \.isWhitespace) {
@@ -27,7 +27,7 @@ package struct WordSearch: Sendable, Hashable {
                 }
             }
             guard words.count == 1, words[0] == Folding(case: true, marks: true).folded(Array(body.utf8)) else {
-                return .failure(QueryFault(words: words.isEmpty ? "'\(part)' holds no word" : "'\(part)' is more than one word"))
+                return .failure(QueryFault(words: words.isEmpty ? "\"\(part)\" does not contain a word" : "\"\(part)\" is more than one word"))
             }
             let term = Term(word: words[0], isPrefix: isPrefix)
             if isUnwanted { search.unwanted.append(term) } else { search.wanted.append(term) }
@@ -36,7 +36,7 @@ package struct WordSearch: Sendable, Hashable {
         return .success(search)
     }
 
-    /// Whether a text has all words that are wanted and none that is not.
+    /// Returns whether a text contains all wanted words and no unwanted one.
     func matches(_ text: UnsafeRawBufferPointer, _ cutter: inout WordCutter) -> Bool {
         guard wanted.count <= 64 else { return matchesMany(text, &cutter) }
         var missing: UInt64 = wanted.count == 64 ? .max : 1 &<< UInt64(wanted.count) &- 1

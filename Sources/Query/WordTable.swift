@@ -1,18 +1,19 @@
-/// Open addressing from words to numbers counted from 0.
+/// An open-addressing table from words to numbers, counted from 0.
 struct WordTable: Sendable {
     private var slots: [UInt32] = Array(repeating: .max, count: 16)
     private(set) var keys: [Int64] = []
     private var shift: UInt64 = 60
-    /// Words that were chosen to meet in one place are told apart by a hash that nobody outside of the process can know.
+    /// Whether the hash is keyed with a secret of the process. Switched on when keys collide as if they were chosen to.
     private(set) var isKeyed = false
 
-    /// Memory held.
+    /// The memory in use in bytes.
     var bytes: Int { slots.count &* 4 &+ keys.count &* 8 }
 
-    /// Further from its place no key ever lies, but for words made so.
+    /// The maximum distance of a key from its first slot that is plausible for keys that were not chosen to collide.
     static let reach = 1024
 
-    /// How many times the slots are doubled for so many keys: two thirds are filled at most, and a table that is found to be large is not soon made anew.
+    /// Returns by how many powers of two to enlarge the slots, or nil. Slots are at most two thirds full; small tables grow by a factor of four, so that
+    /// a growing table is not rebuilt soon.
     @inline(__always)
     static func growth(_ keys: Int, _ slots: Int) -> Int? { keys &* 3 <= slots &* 2 ? nil : slots < 1 << 16 ? 2 : 1 }
 
@@ -46,12 +47,13 @@ struct WordTable: Sendable {
         }
     }
 
-    /// The numbers of many, as if they were asked for one after another. No step depends on the one before it, so their memory is fetched at once.
+    /// Writes the numbers of many keys, as if `number` were called for one after another. The look-ups are independent of each other, so the processor
+    /// overlaps their memory accesses.
     mutating func numbers(_ sought: UnsafeBufferPointer<Int64>, into out: UnsafeMutablePointer<UInt32>) {
         slots.withUnsafeBufferPointer { slots in for j in sought.indices { out[j] = slots[Int(truncatingIfNeeded: hash(sought[j]) >> shift)] } }
         keys.withUnsafeBufferPointer { keys in
             for j in sought.indices {
-                // Free is more than there are numbers.
+                // The value of a free slot is not less than the number of keys.
                 let found = Int(out[j])
                 if found >= keys.count || keys[found] != sought[j] { out[j] = .max }
             }
@@ -60,7 +62,7 @@ struct WordTable: Sendable {
     }
 
     private mutating func insert(_ key: Int64, _ at: Int, _ distance: Int) -> UInt32 {
-        precondition(keys.count < Int(UInt32.max) - 1, "more than four thousand million distinct values")
+        precondition(keys.count < Int(UInt32.max) - 1, "more than 2^32 distinct values")
         let id = UInt32(keys.count)
         slots[at] = id
         keys.append(key)

@@ -70,10 +70,10 @@ enum Zoo {
     }
 
     @Test(arguments: [
-        ("agee == 5", "did you mean 'age'"), ("good == 1", "good is bool, 1 is int"), ("age == inf", "Infinity not supported for int"), ("name == 5", "name is string, 5 is int"), ("5 == name", "name is string, 5 is int"), ("name == age", "name is string, age is int"), ("zzzzzzzz == 5", "its columns are"), ("0 = 0", "Cannot compare two constants"),
-        ("ALL age == 5", "must contain a list"), ("toys == nil", "Cannot compare linklist"), ("ints BETWEEN {1,2}", "Only 'ALL' supported"), ("name.length == 3", "has no property 'length'"), ("set[0] == 1", "does not support index"),
-        ("age == $3", "argument at index 3"), ("age IN 5", "must be a list"), ("age ==[c] 5", "[c] needs text"), ("age CONTAINS 5", "needs text"), ("name + 1 == 2", "arithmetic needs numbers"), ("best.nam == 'x'", "did you mean 'name'"),
-        ("ints < set", "does not go with two collections"), ("TRUEPREDICATE SORT(ints ASC)", "one value a row"), ("data == 'x'", "'x' is string"), ("age.@type == 'nope'", "not the name of a type"), ("name.@sum == 5", "needs a collection"),
+        ("agee == 5", "did you mean \"age\""), ("good == 1", "good is bool, 1 is int"), ("age == inf", "Infinity not supported for int"), ("name == 5", "name is string, 5 is int"), ("5 == name", "name is string, 5 is int"), ("name == age", "name is string, age is int"), ("zzzzzzzz == 5", "its columns are"), ("0 = 0", "Cannot compare two constants"),
+        ("ALL age == 5", "must contain a list"), ("toys == nil", "Cannot compare linklist"), ("ints BETWEEN {1,2}", "Only \"ALL\" is supported"), ("name.length == 3", "has no property \"length\""), ("set[0] == 1", "does not support index"),
+        ("age == $3", "argument at index 3"), ("age IN 5", "must be a list"), ("age ==[c] 5", "[c] needs text"), ("age CONTAINS 5", "needs text"), ("name + 1 == 2", "arithmetic needs numbers"), ("best.nam == 'x'", "did you mean \"name\""),
+        ("ints < set", "cannot compare two collections"), ("TRUEPREDICATE SORT(ints ASC)", "one value a row"), ("data == 'x'", "'x' is string"), ("age.@type == 'nope'", "not the name of a type"), ("name.@sum == 5", "needs a collection"),
     ])
     func `what does not fit the table is an error before any row is read`(query: String, part: String) {
         do {

@@ -45,14 +45,14 @@ import Testing
     }
 
     @Test(arguments: [
-        ("SUBQUERY(toys, $x, $x.weight > 1).@count > 0", "no column 'weight' in Toy"), ("SUBQUERY(toys, $x, about == 'x').@count > 0", "no column 'about' in Toy"),
-        ("SUBQUERY(notes, $x, $x == 'ice').@count > 0", "A subquery can not operate on a list of primitive values"), ("SUBQUERY(best, $x, $x.price > 1).@count > 0", "needs a collection, but 'best' is none"),
-        ("SUBQUERY(toys, $x, $y.price > 1).@count > 0", "there is no variable $y here: expected $x"), ("SUBQUERY(toys, x, x.price > 1).@count > 0", "a variable, such as $x"),
-        ("SUBQUERY(toys, $x, $x.price > 1) > 0", "expected '.@count'"), ("SUBQUERY(toys, $x, $x.price > 1).@sum > 0", "@count: how many"), ("SUBQUERY(toys, $x, $x.price > 1).@cuont > 0", "did you mean count?"),
-        ("SUBQUERY(toys, $x, SUBQUERY($x.sellers, $x, $x.id > 1).@count > 0).@count > 0", "the variable $x is that of a SUBQUERY around"),
-        ("SUBQUERY(toys, $x, SUBQUERY($x.sellers, $y, $x.name == 'a').@count > 0).@count > 0", "belongs to a SUBQUERY further out"),
-        ("SUBQUERY(toys, $x, $x).@count > 0", "a comparison"), ("$x.price > 1", "there is no variable $x here"), ("SUBQUERY(parts, $p, $p == nil).@count > 0", "embedded objects are not compared themselves"),
-        ("SUBQUERY(toys, $K0, $x.price > 1).@count > 0", "a variable, such as $x"), ("TRUEPREDICATE SORT($x.price ASC)", "no variable $x"),
+        ("SUBQUERY(toys, $x, $x.weight > 1).@count > 0", "no column \"weight\" in Toy"), ("SUBQUERY(toys, $x, about == 'x').@count > 0", "no column \"about\" in Toy"),
+        ("SUBQUERY(notes, $x, $x == 'ice').@count > 0", "A subquery can not operate on a list of primitive values"), ("SUBQUERY(best, $x, $x.price > 1).@count > 0", "needs a collection, but \"best\" is not one"),
+        ("SUBQUERY(toys, $x, $y.price > 1).@count > 0", "there is no variable \"$y\" here: expected $x"), ("SUBQUERY(toys, x, x.price > 1).@count > 0", "a variable, such as $x"),
+        ("SUBQUERY(toys, $x, $x.price > 1) > 0", "expected \".@count\""), ("SUBQUERY(toys, $x, $x.price > 1).@sum > 0", "@count: the number of"), ("SUBQUERY(toys, $x, $x.price > 1).@cuont > 0", "did you mean count?"),
+        ("SUBQUERY(toys, $x, SUBQUERY($x.sellers, $x, $x.id > 1).@count > 0).@count > 0", "the variable \"$x\" belongs to an enclosing SUBQUERY"),
+        ("SUBQUERY(toys, $x, SUBQUERY($x.sellers, $y, $x.name == 'a').@count > 0).@count > 0", "belongs to an outer SUBQUERY"),
+        ("SUBQUERY(toys, $x, $x).@count > 0", "a comparison"), ("$x.price > 1", "there is no variable \"$x\" here"), ("SUBQUERY(parts, $p, $p == nil).@count > 0", "embedded objects cannot be compared"),
+        ("SUBQUERY(toys, $K0, $x.price > 1).@count > 0", "a variable, such as $x"), ("TRUEPREDICATE SORT($x.price ASC)", "no variable \"$x\""),
     ])
     func `a SUBQUERY that cannot be says why`(query: String, part: String) {
         #expect(Globe.complaint(query).contains(part), "\(query): \(Globe.complaint(query))")
@@ -91,9 +91,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("about TEXT 'well-known'", "'well-known' is more than one word"), ("about TEXT ''", "there is no word to search for"), ("about TEXT 'a !'", "'!' holds no word"), ("about TEXT '*'", "'*' holds no word"),
-        ("about TEXT 5", "TEXT searches for words"), ("about TEXT nil", "TEXT searches for words"), ("id TEXT 'x'", "'TEXT' needs text, not type 'int'"), ("about TEXT[c] 'x'", "does not go with 'TEXT'"),
-        ("'x' TEXT about", "a property on its left"), ("about TEXT about", "a constant stands on its right"), ("about TEXT {'x', 'y'}", "needs ANY, ALL or NONE"),
+        ("about TEXT 'well-known'", "\"well-known\" is more than one word"), ("about TEXT ''", "there is no word to search for"), ("about TEXT 'a !'", "\"!\" does not contain a word"), ("about TEXT '*'", "\"*\" does not contain a word"),
+        ("about TEXT 5", "TEXT searches for words"), ("about TEXT nil", "TEXT searches for words"), ("id TEXT 'x'", "TEXT needs text, not type \"int\""), ("about TEXT[c] 'x'", "cannot be used with \"TEXT\""),
+        ("'x' TEXT about", "a property on its left"), ("about TEXT about", "a constant on its right"), ("about TEXT {'x', 'y'}", "needs ANY, ALL or NONE"),
     ])
     func `TEXT that cannot be searched says why`(query: String, part: String) {
         #expect(Globe.complaint(query).contains(part), "\(query): \(Globe.complaint(query))")
@@ -132,11 +132,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("place GEOWITHIN 5.0", "GEOWITHIN needs a shape on its right"), ("place GEOWITHIN 'x'", "GEOWITHIN needs a shape"), ("about GEOWITHIN geoCircle([0, 0], 1)", "'type' (string) and 'coordinates'"),
-        ("best GEOWITHIN geoCircle([0, 0], 1)", "'best' is none"), ("place GEOWITHIN geoCircle([0, 91], 1)", "latitudes from -90 to 90"), ("place GEOWITHIN geoCircle([200, 0], 1)", "there is no point"),
-        ("place GEOWITHIN geoCircle([0, 0], -1)", "not below 0"), ("place GEOWITHIN geoCircle([0, 0])", "a radius in radians"), ("place GEOWITHIN geoBox([0, 10], [5, 5])", "southern"),
-        ("place GEOWITHIN geoPolygon({[0, 0], [1, 1], [0, 0]})", "three different points"), ("place GEOWITHIN geoCircle([0], 1)", "a point of 1 numbers"), ("place GEOWITHIN geoCircle(['a', 1], 1)", "two or three numbers"),
-        ("place GEOWITHIN geoCircle([0, nan], 1)", "there is no point"), ("place GEOWITHIN $0", "this is no shape"), ("place == geoCircle([0, 0], 1)", "a shape stands on the right of GEOWITHIN"), ("place GEOWITHIN geoBlob([0, 0])", "unexpected '('"),
+        ("place GEOWITHIN 5.0", "GEOWITHIN needs a shape on its right"), ("place GEOWITHIN 'x'", "GEOWITHIN needs a shape"), ("about GEOWITHIN geoCircle([0, 0], 1)", "\"type\" (string) and \"coordinates\""),
+        ("best GEOWITHIN geoCircle([0, 0], 1)", "\"best\" is not one"), ("place GEOWITHIN geoCircle([0, 91], 1)", "latitudes from -90 to 90"), ("place GEOWITHIN geoCircle([200, 0], 1)", "there is no point"),
+        ("place GEOWITHIN geoCircle([0, 0], -1)", "at least 0"), ("place GEOWITHIN geoCircle([0, 0])", "a radius in radians"), ("place GEOWITHIN geoBox([0, 10], [5, 5])", "southern"),
+        ("place GEOWITHIN geoPolygon({[0, 0], [1, 1], [0, 0]})", "three different points"), ("place GEOWITHIN geoCircle([0], 1)", "a point has 1 numbers"), ("place GEOWITHIN geoCircle(['a', 1], 1)", "two or three numbers"),
+        ("place GEOWITHIN geoCircle([0, nan], 1)", "there is no point"), ("place GEOWITHIN $0", "this is not a shape"), ("place == geoCircle([0, 0], 1)", "a shape is allowed only on the right of GEOWITHIN"), ("place GEOWITHIN geoBlob([0, 0])", "unexpected \"(\""),
     ])
     func `GEOWITHIN that cannot be asked says why`(query: String, part: String) {
         #expect(Globe.complaint(query, [.int(1)]).contains(part), "\(query): \(Globe.complaint(query, [.int(1)]))")
@@ -198,8 +198,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("best == obj('Toi', 'ball')", "did you mean 'Toy'"), ("best == obj('Shop', 1)", "the one links to Toy, the other is a Shop"), ("best == L3:0", "the one links to Toy, the other is a Shop"), ("best == L9:0", "no type number 9"),
-        ("best == obj('Toy', 5)", "these do not compare"), ("best == obj('Part', 5)", "no primary key"), ("best == obj(Toy, 'x')", "the name of a class in quotes"), ("best == obj('Toy')", "',' and a primary key"),
+        ("best == obj('Toi', 'ball')", "did you mean \"Toy\""), ("best == obj('Shop', 1)", "one side links to Toy, the other is a Shop"), ("best == L3:0", "one side links to Toy, the other is a Shop"), ("best == L9:0", "no type number 9"),
+        ("best == obj('Toy', 5)", "cannot compare"), ("best == obj('Part', 5)", "no primary key"), ("best == obj(Toy, 'x')", "the name of a class in quotes"), ("best == obj('Toy')", "\",\" and a primary key"),
         ("best < obj('Toy', 'ball')", "links have no order"), ("O7 == 7", "Cannot compare two constants"), ("id == obj('Toy', 'ball')", "id is int"), ("about == O1", "about is string"),
     ])
     func `an object that cannot be meant says why`(query: String, part: String) {

@@ -223,7 +223,7 @@ import Testing
         let run = try QueryRun(QueryRequest(filter: "name == 'name 77' AND age < 50"), table: table)
         #expect(try run.count() == 1)
         let plan = run.explain()
-        #expect(plan.contains("index Dog.name: 1 row to look at, in 1 of 4 segments"), "\(plan)")
+        #expect(plan.contains("index Dog.name: 1 candidate row, in 1 of 4 segments"), "\(plan)")
         #expect(run.statistics.vectorsDecoded + run.statistics.codeVectorsDecoded <= 2, "\(plan)")
         let many = try QueryRun(QueryRequest(filter: "name BEGINSWITH 'name '"), table: table)
         #expect(try many.count() == 200_000 && !many.explain().contains("index"))

@@ -145,15 +145,15 @@ import Testing
         ("age == 5 AND", 12, "ends too early"), ("age = 5 ADN name = 'x'", 8, "did you mean AND?"), ("name CONTIANS 'x'", 5, "did you mean CONTAINS?"), ("name BEGINWITH 'x'", 5, "did you mean BEGINSWITH?"),
         ("age > 5 SROT(age ASC)", 8, "did you mean SORT?"), ("age > 5 SORT(age ACS)", 17, "did you mean ASC?"), ("age > 5 SORT(age)", 16, "ASC or DESC"), ("age > 5 LIMIT(1.5)", 14, "a natural number"), ("age > 5 LIMIT(-1)", 14, "a natural number"),
         ("age > 5 DISTINCT()", 17, "the name of a property"), ("ints.@cuont == 1", 5, "did you mean count?"), ("ints.@minimum == 1", 5, "@min"), ("ints[FRIST] == 1", 5, "did you mean FIRST?"), ("ints[1.5] == 1", 5, "a whole number"),
-        ("name == 'Rex", 8, "no closing quote"), ("name == 'R\\q'", 10, "unknown escape"), ("`name == 'x'", 0, "no closing back-quote"), ("age ==[c 5", 6, "a value or a property"), ("name >[c] 'a'", 6, "does not go with '>'"),
-        ("name ==[x] 'a'", 7, "[c], [d] or [cd]"), ("age BETWEEN {1}", 12, "requires list with 2 elements"), ("age BETWEEN 5", 12, "requires list with 2 elements"), ("age == {1, 2", 12, "',' or '}'"), ("age == {1 2}", 10, "',' or '}'"),
-        ("(age == 5", 9, "')'"), ("age == 5)", 8, "the end of the query"), ("age == (name == 'x')", 7, "a comparison cannot be compared"), ("ANY 5.5 IN ints", 4, "the name of a property"), ("age == 5 #", 9, "AND, OR"),
+        ("name == 'Rex", 8, "no closing quote"), ("name == 'R\\q'", 10, "unknown escape"), ("`name == 'x'", 0, "no closing back-quote"), ("age ==[c 5", 6, "a value or a property"), ("name >[c] 'a'", 6, "cannot be used with \">\""),
+        ("name ==[x] 'a'", 7, "[c], [d] or [cd]"), ("age BETWEEN {1}", 12, "requires a list with 2 elements"), ("age BETWEEN 5", 12, "requires a list with 2 elements"), ("age == {1, 2", 12, "\",\" or \"}\""), ("age == {1 2}", 10, "\",\" or \"}\""),
+        ("(age == 5", 9, "\")\""), ("age == 5)", 8, "the end of the query"), ("age == (name == 'x')", 7, "a comparison cannot be compared"), ("ANY 5.5 IN ints", 4, "the name of a property"), ("age == 5 #", 9, "AND, OR"),
         ("age == ~5", 7, "unexpected character"), ("born > 2021-02-30", 7, "no such day"), ("born > 2021-02-03@25:00:00", 7, "not a time of day"), ("x == uuid(12)", 5, "not a UUID"), ("x == oid(12)", 5, "not an object id"), ("x == decimal(a)", 5, "not a decimal number"),
-        ("x == bin(B64'*')", 9, "not base 64"), ("x == 0xfffffffffffffffff", 5, "no 64-bit number"), ("5a == 1", 0, "cannot begin with a digit"), ("age == $", 7, "the number of an argument"), ("SORT(age ASC)", 4, "a comparison"),
+        ("x == bin(B64'*')", 9, "not base 64"), ("x == 0xfffffffffffffffff", 5, "not a 64-bit number"), ("5a == 1", 0, "cannot begin with a digit"), ("age == $", 7, "the number of an argument"), ("SORT(age ASC)", 4, "a comparison"),
         // Bound to the zoo.
-        ("agee == 5", 0, "did you mean 'age'?"), ("best.nmae == 'x'", 5, "did you mean 'name'?"), ("age == 5 AND toys.prize > 1", 18, "did you mean 'price'?"), ("TRUEPREDICATE SORT(nmae ASC)", 19, "did you mean 'name'?"),
+        ("agee == 5", 0, "did you mean \"age\"?"), ("best.nmae == 'x'", 5, "did you mean \"name\"?"), ("age == 5 AND toys.prize > 1", 18, "did you mean \"price\"?"), ("TRUEPREDICATE SORT(nmae ASC)", 19, "did you mean \"name\"?"),
         ("age == 'five'", 4, "expected a value of type int"), ("good == 1", 5, "expected a value of type bool"), ("name CONTAINS 5", 5, "name is string"), ("weight > inf AND age > inf", 23, "Infinity not supported for int"),
-        ("mixed.@type == 'strnig'", 15, "expected null, int, bool, string"), ("age IN 5", 7, "must be a list"), ("age > $9", 6, "argument at index 9"), ("dict == {1}", 5, "a map is not compared with a list"),
+        ("mixed.@type == 'strnig'", 15, "expected null, int, bool, string"), ("age IN 5", 7, "must be a list"), ("age > $9", 6, "argument at index 9"), ("dict == {1}", 5, "a map cannot be compared with a list"),
         ("TRUEPREDICATE SORT(toys.price ASC)", 19, "one value a row"), ("ALL age > 5", 4, "must contain a list"), ("ints > {1, 2}", 7, "ANY, ALL or NONE"),
     ] as [(String, Int, String)])
     func `an error tells where and what was expected`(query: String, position: Int, part: String) {

@@ -138,12 +138,12 @@ import Testing
     }
 
     @Test(arguments: [
-        ("owner.nam == 'x'", "did you mean 'name'"), ("owner.name.x == 1", "has no property 'x'"), ("owner < $0", "links have no order"), ("toys == nil", "Cannot compare linklist"),
-        ("owner == 5", "owner is link, 5 is int"), ("owner == toys[0]", "owner links to Person, toys[0] to Toy"), ("lost.name == 'x'", "the rows of Island, which 'Dog.lost' links to, are not at hand"),
-        ("@links.Dgo.owner.@count == 1", "did you mean 'Dog'"), ("@links.Toy.maker.@count == 1", "'Toy.maker' does not link to Dog"), ("@links.Dog.nme.@count == 1", "did you mean 'name'"),
-        ("owner.dgos.@count == 1", "did you mean 'dogs'"), ("name.@links.@count == 1", "it has no @links"), ("ALL owner.name == 'x'", "must contain a list"),
-        ("TRUEPREDICATE SORT(toys.price ASC)", "one value a row"), ("toys.price BETWEEN {1, 2}", "Only 'ALL' supported"), ("owner.@sum.age == 1", "needs a collection"),
-        ("owner CONTAINS 'x'", "needs text"), ("toys.@sum.name == 1", "does not go with"), ("@links == 1", "goes on with"), ("@links.Dog == 1", "goes on with"),
+        ("owner.nam == 'x'", "did you mean \"name\""), ("owner.name.x == 1", "has no property \"x\""), ("owner < $0", "links have no order"), ("toys == nil", "Cannot compare linklist"),
+        ("owner == 5", "owner is link, 5 is int"), ("owner == toys[0]", "owner links to Person, toys[0] to Toy"), ("lost.name == 'x'", "the rows of \"Island\", which \"Dog.lost\" links to, are not available"),
+        ("@links.Dgo.owner.@count == 1", "did you mean \"Dog\""), ("@links.Toy.maker.@count == 1", "\"Toy.maker\" does not link to Dog"), ("@links.Dog.nme.@count == 1", "did you mean \"name\""),
+        ("owner.dgos.@count == 1", "did you mean \"dogs\""), ("name.@links.@count == 1", "it has no @links"), ("ALL owner.name == 'x'", "must contain a list"),
+        ("TRUEPREDICATE SORT(toys.price ASC)", "one value a row"), ("toys.price BETWEEN {1, 2}", "Only \"ALL\" is supported"), ("owner.@sum.age == 1", "needs a collection"),
+        ("owner CONTAINS 'x'", "needs text"), ("toys.@sum.name == 1", "cannot be used with"), ("@links == 1", "must be followed by"), ("@links.Dog == 1", "must be followed by"),
     ])
     func `what does not fit is an error with a place`(query: String, part: String) {
         do {

@@ -19,7 +19,7 @@ import Testing
         let made = try scratch.firn("index", "people.firn", "people.name", "age")
         #expect(made.code == 0 && made.out.contains("people.name") && made.out.contains("people.age") && made.out.contains("3,000"), "\(made.out)\(made.errors)")
         let plan = try scratch.firn("query", "people.firn", "name == 'person 5'", "--explain").out
-        #expect(plan.contains("index people.name: 1 row to look at"), "\(plan)")
+        #expect(plan.contains("index people.name: 1 candidate row"), "\(plan)")
         #expect(try scratch.firn("query", "people.firn", "name == 'person 5'", "--format", "csv").out == before)
         #expect(try scratch.firn("verify", "--full", "people.firn").code == 0)
         let listed = try scratch.firn("index", "people.firn", "--json").out
@@ -48,7 +48,7 @@ import Testing
         let before = try scratch.firn(some[0], some[1], some[2], "--format", "csv").out
         #expect(try scratch.firn("index", "music.firn", "title", "--full-text").out.contains("words"))
         #expect(try scratch.firn(some[0], some[1], some[2], "--format", "csv").out == before)
-        #expect(try scratch.firn(some[0], some[1], some[2], "--explain").out.contains("index music.title: 5 rows to look at"))
+        #expect(try scratch.firn(some[0], some[1], some[2], "--explain").out.contains("index music.title: 5 candidate rows"))
         #expect(try FirnRun(words, in: scratch.folder).code == 1)
         #expect(try scratch.firn("verify", "--full", "music.firn").code == 0)
     }

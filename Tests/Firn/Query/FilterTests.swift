@@ -48,8 +48,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("age >", "character"), ("agee > 3", "'age'"), ("age > 3 extra", "character 9"), ("age == $1", "index 1"), ("age == 'x", "character"),
-        ("owner.nam == 'x'", "'name'"), ("ints > 3 && age CONTAINS 'x'", "needs text"), ("%K > 3", "not the text of a path"),
+        ("age >", "character"), ("agee > 3", "\"age\""), ("age > 3 extra", "character 9"), ("age == $1", "index 1"), ("age == 'x", "character"),
+        ("owner.nam == 'x'", "\"name\""), ("ints > 3 && age CONTAINS 'x'", "needs text"), ("%K > 3", "not the text of a path"),
     ]) func `R12 a predicate that is wrong throws what is wrong and where`(text: String, part: String) throws {
         let kennel = try Kennel(seed: 1, count: 3)
         let error = #expect(throws: Realm.Error.self) { _ = try kennel.hounds.filtered(text, [5]) }
