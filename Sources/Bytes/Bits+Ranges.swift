@@ -1,6 +1,6 @@
-/// Loops over the values of a vector that give one bit a value: whether it lies in `low ... high`.
+/// Tests which values of a vector are in `low ... high`.
 ///
-/// Each writes a word for every 64 values to `out`; the bits past the last value are zero.
+/// Each function writes one word for every 64 values to `out`. The bits after the last value are zero.
 package enum RangeBits {
     package static func of(_ values: UnsafePointer<Int64>, count: Int, _ low: Int64, _ high: Int64, into out: UnsafeMutablePointer<UInt64>) {
         let words = (count &+ 63) >> 6
@@ -18,7 +18,7 @@ package enum RangeBits {
         }
     }
 
-    /// Not a number lies in no range.
+    /// NaN is in no range.
     package static func of(_ values: UnsafePointer<Double>, count: Int, _ low: Double, _ high: Double, into out: UnsafeMutablePointer<UInt64>) {
         let words = (count &+ 63) >> 6, whole = count >> 6
         let least = SIMD8<Double>(repeating: low), most = SIMD8<Double>(repeating: high)
@@ -41,7 +41,7 @@ package enum RangeBits {
         }
     }
 
-    /// Makes every bit of the first `count` the same.
+    /// Sets the first `count` bits to `value`. The bits after them are zero.
     package static func fill(_ out: UnsafeMutablePointer<UInt64>, count: Int, _ value: Bool) {
         let words = (count &+ 63) >> 6
         out.update(repeating: value ? .max : 0, count: words)

@@ -1,4 +1,4 @@
-/// A run of bits, 64 to a word, bit i in word i / 64 at position i % 64. Bits past `count` are zero.
+/// A bitmap: bit i is bit i % 64 of word i / 64. The bits after `count` are zero.
 @usableFromInline
 package struct Bits: Hashable, Sendable {
     @usableFromInline package var words: [UInt64]
@@ -11,10 +11,10 @@ package struct Bits: Hashable, Sendable {
         if value { clearTail() }
     }
 
-    /// Takes words as they are; bits past `count` are cleared.
+    /// Takes the words unchanged, except that bits after `count` are cleared.
     @inlinable
     package init(words: [UInt64], count: Int) {
-        precondition(words.count >= (count + 63) >> 6, "Bits needs a word for every 64 bits")
+        precondition(words.count >= (count + 63) >> 6, "Bits needs one word for every 64 bits")
         self.words = words
         if words.count > (count + 63) >> 6 { self.words.removeLast(words.count - (count + 63) >> 6) }
         self.count = count
@@ -58,7 +58,7 @@ package struct Bits: Hashable, Sendable {
         if words.count > needed { words.removeLast(words.count &- needed) }
     }
 
-    /// Appends the bits at the given positions, in that order.
+    /// Appends the bits of `other` at the given positions, in that order.
     package mutating func append(gathered other: Bits, rows: [Int]) {
         var more = Bits(repeating: false, count: rows.count)
         for w in more.words.indices {
@@ -69,7 +69,7 @@ package struct Bits: Hashable, Sendable {
         append(contentsOf: more)
     }
 
-    /// How many bits are set.
+    /// The number of bits that are set.
     @inlinable
     package var ones: Int {
         var sum = 0
@@ -77,7 +77,7 @@ package struct Bits: Hashable, Sendable {
         return sum
     }
 
-    /// How many bits are set before `index`.
+    /// The number of bits that are set before `index`.
     @inlinable
     package func rank(_ index: Int) -> Int {
         var sum = 0
@@ -108,7 +108,7 @@ package struct Bits: Hashable, Sendable {
         if count & 63 != 0 { words[words.count &- 1] &= (1 << UInt64(truncatingIfNeeded: count & 63)) &- 1 }
     }
 
-    /// Calls `body` with the position of every set bit, ascending.
+    /// Calls `body` with the position of every set bit, in ascending order.
     @inlinable
     package func forEachSet<E: Error>(_ body: (Int) throws(E) -> Void) throws(E) {
         for (w, word) in words.enumerated() {

@@ -1,4 +1,4 @@
-/// Reads little-endian scalars from bytes that nobody vouches for: every read is checked, every fault is `Damage` with its offset.
+/// Reads little-endian scalars from untrusted bytes. Every read is checked; a failed check throws `Damage` with the offset.
 /// The bytes must outlive the reader.
 @usableFromInline
 package struct ByteReader {
@@ -46,7 +46,7 @@ package struct ByteReader {
         }
     }
 
-    /// A length or count: at most `limit`, or `Damage`.
+    /// Reads a length or count. Throws `Damage` if it is more than `limit`.
     @inlinable
     package mutating func readCount(limit: Int = Int.max >> 1) throws(Damage) -> Int {
         let start = position
@@ -66,12 +66,12 @@ package struct ByteReader {
         return slice
     }
 
-    /// Length as a varint, then that many bytes.
+    /// Reads a length as a varint, then that many bytes.
     package mutating func readLengthPrefixed() throws(Damage) -> UnsafeRawBufferPointer {
         try read(count: try readCount(limit: remaining))
     }
 
-    /// Length as a varint, then UTF-8; `Damage` if it is not UTF-8.
+    /// Reads a length as a varint, then that many bytes of UTF-8. Throws `Damage` if they are not UTF-8.
     package mutating func readString() throws(Damage) -> String {
         let start = position
         let utf8 = try readLengthPrefixed()

@@ -12,7 +12,7 @@ package struct ByteWriter: Sendable {
 
     @inlinable package mutating func append(_ value: UInt8) { bytes.append(value) }
 
-    /// Little-endian, whatever the width.
+    /// Appends the integer in little-endian order.
     @inlinable
     package mutating func append<T: FixedWidthInteger>(_ value: T) {
         var little = value.littleEndian
@@ -29,7 +29,7 @@ package struct ByteWriter: Sendable {
     @inlinable package mutating func append(contentsOf more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
     @inlinable package mutating func append(contentsOf more: [UInt8]) { bytes.append(contentsOf: more) }
 
-    /// LEB128: seven bits a byte, low first.
+    /// Appends a LEB128 varint: seven bits in each byte, the low bits first.
     @inlinable
     package mutating func appendVarint(_ value: UInt64) {
         var rest = value
@@ -45,11 +45,11 @@ package struct ByteWriter: Sendable {
         appendVarint(UInt64(bitPattern: Int64(value)))
     }
 
-    /// Zigzag, then LEB128.
+    /// Appends a zigzag varint: the value is zigzag-encoded, then written as LEB128.
     @inlinable
     package mutating func appendSignedVarint(_ value: Int64) { appendVarint(zigzag(value)) }
 
-    /// Length as a varint, then UTF-8.
+    /// Appends the length as a varint, then the text in UTF-8.
     package mutating func append(string: String) {
         var copy = string
         copy.withUTF8 {
@@ -58,13 +58,13 @@ package struct ByteWriter: Sendable {
         }
     }
 
-    /// Length as a varint, then the bytes.
+    /// Appends the length as a varint, then the bytes.
     package mutating func append(lengthPrefixed more: [UInt8]) {
         appendVarint(more.count)
         bytes.append(contentsOf: more)
     }
 
-    /// Zero bytes up to the next multiple of `alignment`.
+    /// Appends zero bytes up to the next multiple of `alignment`.
     package mutating func pad(to alignment: Int) {
         while bytes.count % alignment != 0 { bytes.append(0) }
     }

@@ -1,15 +1,16 @@
-/// What is wrong with stored bytes, and where. The only error that rooms below `Firn` throw about a file's contents.
+/// A fault in stored bytes, with its offset. It is the only error that modules below `Firn` throw about the contents of a file.
 @usableFromInline
 package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
     /// The fault, as a clause that follows "damaged: ", such as "vector offset outside the chunk".
     @usableFromInline package var what: String
-    /// Offset in bytes within the structure that was read (within the file once the store has placed it).
+    /// The offset in bytes within the structure that was read, or within the file if `isPlaced` is set.
     @usableFromInline package var offset: UInt64
-    /// Nothing is known against the bytes: it was the machine that could not read or unpack them, and may be able to later.
+    /// Whether the bytes could not be read or unpacked, and so are not known to be damaged. A later attempt can succeed.
     @usableFromInline package var isUnread: Bool
-    /// The memory budget refused what the bytes need (`MemoryBudget`): `isUnread` holds too, and `what` names the column already.
+    /// Whether the memory budget refused the memory that the bytes need (`MemoryBudget`). Then `isUnread` is set too, and `what` already names the
+    /// column.
     @usableFromInline package var isBeyondMemory = false
-    /// The offset is one of the file: no structure around it moves it once more.
+    /// Whether the offset is relative to the file. Then enclosing structures do not shift it again.
     @usableFromInline package var isPlaced = false
 
     @inlinable
@@ -24,13 +25,13 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
         isBeyondMemory = beyondMemory
     }
 
-    /// A fault at an offset of the file.
+    /// Makes a fault at an offset within the file.
     package init(_ what: String, inFileAt offset: UInt64) {
         self.init(what, at: Int(clamping: offset))
         isPlaced = true
     }
 
-    /// The same fault, where the structure that was read begins at byte `base` of the file. A fault that has an offset of the file keeps it.
+    /// Returns the same fault for a structure that begins at byte `base` of the file. An offset that is already relative to the file is kept.
     package func shifted(by base: UInt64) -> Damage {
         guard !isPlaced else { return self }
         var moved = self
@@ -39,7 +40,7 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
         return moved
     }
 
-    /// The same fault, with the name of the structure that it is in: "the schema: …".
+    /// Returns the same fault, preceded by the name of the structure that contains it: "the schema: …".
     package func naming(_ part: String) -> Damage {
         if isBeyondMemory { return self }
         var named = self
@@ -47,7 +48,7 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
         return named
     }
 
-    /// The same fault, with an explanation in brackets.
+    /// Returns the same fault, followed by an explanation in brackets.
     package func explained(_ how: String) -> Damage {
         if isBeyondMemory { return self }
         var longer = self
@@ -58,7 +59,7 @@ package struct Damage: Error, Hashable, Sendable, CustomStringConvertible {
     @usableFromInline package var description: String { isBeyondMemory ? what : "\(isUnread ? "unread" : "damaged"): \(what) (byte \(offset))" }
 }
 
-/// Runs `body`; what it finds damaged is told with the name of the structure.
+/// Runs `body`. A `Damage` that it throws gets the name of the structure.
 package func naming<R>(_ part: @autoclosure () -> String, _ body: () throws(Damage) -> R) throws(Damage) -> R {
     do throws(Damage) { return try body() } catch { throw error.naming(part()) }
 }

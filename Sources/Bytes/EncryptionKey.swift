@@ -1,15 +1,17 @@
-/// The secret of an encrypted file: 64 bytes.
+/// The key of an encrypted file: 64 bytes.
 package struct EncryptionKey: Hashable, Sendable {
     package static let count = 64
     package let bytes: [UInt8]
 
-    /// Nil if they are not 64.
+    /// Returns nil if there are not exactly 64 bytes.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == EncryptionKey.count else { return nil }
         self.bytes = bytes
     }
 
-    /// What a file or a variable holds: the 64 bytes, or 128 hexadecimal digits, with white space wherever it is (tools that print digits break lines). Nil if it is neither.
+    /// Reads the contents of a key file or of a variable: the 64 bytes, or 128 hexadecimal digits with any white space between them (tools that print
+    /// digits break lines).
+    /// Returns nil for anything else.
     package init?(written: [UInt8]) {
         if let key = EncryptionKey(written) {
             self = key

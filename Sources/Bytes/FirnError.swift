@@ -1,4 +1,4 @@
-/// What users of Firn see when something fails: a code to branch on, a sentence to read, a place to look at.
+/// The error that users of Firn receive: a code to branch on, a message to read, and the place in a file.
 public struct FirnError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. A struct over a private enum, so that codes can be added without breaking callers.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -6,7 +6,7 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
         private let kind: Kind
         /// The request itself is wrong (exit code 2 of the tool).
         public static let usage = Code(kind: .usage)
-        /// Input data was refused; the place says where (exit code 3).
+        /// Input data was rejected; `place` contains the position (exit code 3).
         public static let rejected = Code(kind: .rejected)
         /// A stored file is damaged (exit code 4).
         public static let damaged = Code(kind: .damaged)
@@ -14,16 +14,21 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
         public static let notThisFormat = Code(kind: .notThisFormat)
         /// The file needs a feature that this version does not have (exit code 4).
         public static let unsupported = Code(kind: .unsupported)
-        /// The operating system refused (exit code 5).
+        /// A call of the operating system failed (exit code 5).
         public static let inputOutput = Code(kind: .inputOutput)
+        /// The target exists already (exit code 5).
         public static let exists = Code(kind: .exists)
+        /// A file, type, row, version or tag does not exist (exit code 5).
         public static let notFound = Code(kind: .notFound)
+        /// The disk is full (exit code 5).
         public static let noSpace = Code(kind: .noSpace)
+        /// The file is in use, or was changed by another writer (exit code 5).
         public static let locked = Code(kind: .locked)
+        /// The operation was interrupted (exit code 130).
         public static let interrupted = Code(kind: .interrupted)
-        /// A key that must be unique is not (exit code 3).
+        /// A value of a unique key occurs twice (exit code 3).
         public static let duplicateKey = Code(kind: .duplicateKey)
-        /// Types or columns do not fit (exit code 3).
+        /// Types or columns do not match (exit code 3).
         public static let schema = Code(kind: .schema)
         /// The file is encrypted, and no key was given (exit code 4).
         public static let encrypted = Code(kind: .encrypted)
@@ -31,18 +36,24 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
         public static let wrongKey = Code(kind: .wrongKey)
         /// A key was given for a file that is not encrypted (exit code 2).
         public static let notEncrypted = Code(kind: .notEncrypted)
-        /// What was asked for needs more memory than the limit allows or the system has (exit code 5). Nothing is known against the file.
+        /// The operation needs more memory than the limit allows or the system has (exit code 5). The file is not known to be damaged.
         public static let outOfMemory = Code(kind: .outOfMemory)
+        /// The name of the code, such as "damaged".
         public var description: String { kind.rawValue }
     }
 
-    /// Where in a file: line and column count from 1.
+    /// A position in a file. Lines and columns count from 1.
     public struct Place: Hashable, Sendable, CustomStringConvertible {
+        /// The path of the file, or its name in messages.
         public var file: String
+        /// The line, from 1; nil if it is not known.
         public var line: Int?
+        /// The column, from 1; nil if it is not known.
         public var column: Int?
+        /// The offset of the byte in the file, from 0; nil if it is not known.
         public var byte: UInt64?
 
+        /// Makes a place in a file.
         public init(file: String, line: Int? = nil, column: Int? = nil, byte: UInt64? = nil) {
             self.file = file
             self.line = line
@@ -50,6 +61,7 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
             self.byte = byte
         }
 
+        /// The place in the form of messages, such as `people.csv:1024:7`.
         public var description: String {
             var text = file
             if let line { text += ":\(line)" }
@@ -59,12 +71,16 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The kind of failure.
     public var code: Code
+    /// What failed and why, without the place.
     public var message: String
+    /// The position in a file that the error concerns, if there is one.
     public var place: Place?
-    /// What to do about it, one line; nil if nothing can be said.
+    /// What the user can do, in one line; nil if there is no advice.
     public var advice: String?
 
+    /// Makes an error.
     public init(_ code: Code, _ message: String, at place: Place? = nil, advice: String? = nil) {
         self.code = code
         self.message = message
@@ -75,10 +91,10 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
     /// A damaged structure of the named file.
     public static func damaged(_ file: String, what: String, byte: UInt64) -> FirnError {
         FirnError(.damaged, what, at: Place(file: file, byte: byte),
-                  advice: "'firn verify \(file)' tells what is intact, and 'firn recover \(file) OUT' saves that")
+                  advice: "'firn verify \(file)' reports what is intact, and 'firn recover \(file) OUT' copies that into a new file")
     }
 
-    /// What a fault in the bytes of the named file is to users: damage, or an error of the machine's.
+    /// The error that users receive for a fault in the bytes of the named file: damage, or an error of input and output or of memory.
     package init(_ damage: Damage, in file: String) {
         if damage.isBeyondMemory {
             self.init(.outOfMemory, damage.what, at: file.isEmpty ? nil : Place(file: file), advice: FirnError.memoryAdvice)
@@ -87,6 +103,7 @@ public struct FirnError: Error, Sendable, CustomStringConvertible {
         self = damage.isUnread ? FirnError(.inputOutput, damage.what, at: Place(file: file, byte: damage.offset)) : .damaged(file, what: damage.what, byte: damage.offset)
     }
 
+    /// The place and the message, without the advice.
     public var description: String {
         (place.map { "\($0): " } ?? "") + message
     }

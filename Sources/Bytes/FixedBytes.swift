@@ -1,4 +1,4 @@
-/// A copy of bytes that stays at one address as long as the object lives.
+/// A copy of bytes that keeps its address as long as the object exists.
 package final class FixedBytes: @unchecked Sendable {
     package let bytes: UnsafeRawBufferPointer
 

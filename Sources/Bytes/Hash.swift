@@ -1,6 +1,6 @@
 import CXXHash
 
-/// A 128-bit XXH3 hash: what the file keeps for every extent.
+/// A 128-bit XXH3 hash. The file stores one for every extent.
 @usableFromInline
 package struct Hash128: Hashable, Sendable, CustomStringConvertible {
     @usableFromInline package var low: UInt64
@@ -11,7 +11,7 @@ package struct Hash128: Hashable, Sendable, CustomStringConvertible {
         self.high = high
     }
 
-    /// XXH3-128, seed 0, of the bytes.
+    /// Hashes the bytes with XXH3-128, seed 0.
     package init(of bytes: UnsafeRawBufferPointer) {
         let hash = XXH3_128bits(bytes.baseAddress, bytes.count)
         low = hash.low64
@@ -23,11 +23,11 @@ package struct Hash128: Hashable, Sendable, CustomStringConvertible {
     }
 
     #if DEBUG || FIRN_FUZZ
-    /// For attacks by those who know the hashes, in processes of their own: whatever bytes there are, they are taken for the right ones.
+    /// For attacks that forge valid hashes, in separate processes: every check of a hash succeeds.
     package nonisolated(unsafe) static var believesAnything = false
     #endif
 
-    /// Whether these are the bytes that the hash was taken of.
+    /// Whether this is the hash of the bytes.
     @inline(__always)
     package func vouches(for bytes: UnsafeRawBufferPointer) -> Bool {
         #if DEBUG || FIRN_FUZZ
@@ -45,19 +45,20 @@ package struct Hash128: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// XXH3-64 of the bytes, for hash tables in memory.
+/// Returns the XXH3-64 hash of the bytes, for hash tables in memory.
 @usableFromInline
 package func hash64(_ bytes: UnsafeRawBufferPointer, seed: UInt64 = 0) -> UInt64 {
     XXH3_64bits_withSeed(bytes.baseAddress, bytes.count, seed)
 }
 
-/// XXH3-128 of the bytes with a seed, as one number.
+/// Returns the XXH3-128 hash of the bytes with a seed, as one number.
 package func hash128(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt128 {
     let hash = XXH3_128bits_withSeed(bytes.baseAddress, bytes.count, seed)
     return UInt128(hash.high64) << 64 | UInt128(hash.low64)
 }
 
-/// `hash128` of each of `count` cells of `width` bytes that lie end to end: one call for a vector, because calls between rooms are not inlined.
+/// Writes the `hash128` of each of `count` consecutive cells of `width` bytes to `out`: one call for a vector, because calls between modules are not
+/// inlined.
 package func hashCells(_ cells: UnsafeRawPointer, width: Int, count: Int, seed: UInt64, into out: UnsafeMutablePointer<UInt128>) {
     for i in 0..<count {
         let hash = XXH3_128bits_withSeed(cells + i &* width, width, seed)
@@ -66,7 +67,7 @@ package func hashCells(_ cells: UnsafeRawPointer, width: Int, count: Int, seed: 
 }
 
 extension Text {
-    /// `hash128` of each string.
+    /// Writes the `hash128` of each string to `out`.
     package func hashes(seed: UInt64, into out: UnsafeMutablePointer<UInt128>) {
         bytes.withUnsafeBytes { bytes in
             for i in 0..<count {

@@ -1,10 +1,10 @@
-// The seam for what C libraries may refuse: memory, above all. Tests make the calls fail (`LibraryFaultTests`); release builds have nothing of it.
+// Failures of C libraries, above all for lack of memory. Tests make the calls fail (`LibraryFaultTests`); release builds do not contain this.
 
 #if DEBUG
 import Synchronization
 #endif
 
-/// A call of a C library that fails where there is no memory.
+/// A call of a C library that fails if there is not enough memory.
 @usableFromInline
 package enum LibraryCall: String, Sendable, CaseIterable {
     // zstd
@@ -21,7 +21,7 @@ package enum LibraryFaults {
     private static let isScripted = Atomic<Bool>(false)
     private static let script: Mutex<(@Sendable (LibraryCall) -> Bool)?> = Mutex(nil)
 
-    /// From here on calls fail of which `refuses` says so, in the whole process: scripts are for processes of their own. nil: no longer.
+    /// From now on, a call fails if `refuses` returns true for it, in the whole process: a process runs one script. nil ends this.
     package static func begin(_ refuses: (@Sendable (LibraryCall) -> Bool)?) {
         script.withLock { $0 = refuses }
         isScripted.store(refuses != nil, ordering: .releasing)

@@ -1,46 +1,46 @@
 import Synchronization
 
-/// How much memory may be held for what files contain: decoded pages, dictionaries, batches, results, text that is being parsed. Memory
-/// whose size is decided by outside bytes is charged here first, and released when it is freed. Beyond the limit a charge throws: Swift cannot
-/// catch a failed allocation, so nothing is allocated before it is charged.
+/// Limits the memory that the contents of files need: decoded pages, dictionaries, batches, results, text that is being parsed. Memory whose size
+/// depends on outside bytes is charged here first, and released when it is freed. A charge beyond the limit throws: Swift cannot catch a failed
+/// allocation, so nothing is allocated before it is charged.
 ///
-/// All files that a process opens share `MemoryBudget.process` (in Disk, where the machine's memory is known; `--memory` sets its limit). A realm with
-/// `Configuration.memoryLimit` has a budget of its own. Charge per page, vector or buffer, never per value. Any thread may use it.
+/// All files that a process opens share `MemoryBudget.process` (in Disk, which knows the memory of the machine; `--memory` sets its limit). A realm
+/// with `Configuration.memoryLimit` has its own budget. Charge per page, vector or buffer, never per value. Any thread may use it.
 ///
-/// - `charge` and `release` are the primitives; `take` is a charge that returns false.
-/// - `holding` returns a `MemoryCharge`, which releases at its end and can grow: for caches and buffers.
+/// - `charge` and `release` are the primitives; `take` is a charge that returns false instead of throwing.
+/// - `holding` returns a `MemoryCharge`, which releases the charge when it is deallocated, and can grow: for caches and buffers.
 /// - `scoped` charges for the duration of a call.
 ///
-/// Rooms that throw `FirnError` rather than `Damage` use `take`, and throw `FirnError.beyondMemory`.
+/// Modules that throw `FirnError` rather than `Damage` use `take`, and throw `FirnError.beyondMemory`.
 package final class MemoryBudget: Sendable {
     private let most: Atomic<Int>, held = Atomic<Int>(0), highest = Atomic<Int>(0), unmeasured = Atomic<Int>(0)
-    /// Whether the system has this many bytes more for the process, when `limit` bytes may be held.
+    /// Whether the system has `more` bytes for the process, when `limit` bytes may be charged.
     private let hasRoom: (@Sendable (_ more: Int, _ limit: Int) -> Bool)?
 
-    /// `hasRoom` is asked for each charge of 1 MiB and more, and for each 4 MiB of smaller ones.
+    /// `hasRoom` is called for each charge of 1 MiB or more, and for each 4 MiB of smaller ones.
     package init(limit: Int, hasRoom: (@Sendable (_ more: Int, _ limit: Int) -> Bool)? = nil) {
         most = Atomic(max(0, limit))
         self.hasRoom = hasRoom
     }
 
-    /// A budget that no charge exceeds, for tests and for what is not read from a file.
+    /// A budget without a limit, for tests and for memory that does not depend on a file.
     package static let unlimited = MemoryBudget(limit: .max)
 
-    /// Bytes that may be charged at a time. A lower limit than what is held stops further charges only.
+    /// The maximum of bytes that may be charged. A limit below `used` only stops further charges.
     package var limit: Int {
         get { most.load(ordering: .relaxed) }
         set { most.store(max(0, newValue), ordering: .relaxed) }
     }
 
-    /// Bytes charged now.
+    /// The number of bytes that are charged now.
     package var used: Int { held.load(ordering: .relaxed) }
-    /// Caches release what they can make again.
+    /// Whether caches should release what they can compute again.
     package var isHalfUsed: Bool { used > limit / 2 }
-    /// The maximum of `used` since the beginning, or since `resetPeak`.
+    /// The maximum of `used` since the process began, or since `resetPeak`.
     package var peak: Int { highest.load(ordering: .relaxed) }
     package func resetPeak() { highest.store(used, ordering: .relaxed) }
 
-    /// Charges `bytes`, which are not negative, unless that would exceed the limit: false, and nothing is charged.
+    /// Charges `bytes`, which must not be negative. Returns false and charges nothing if that would exceed the limit.
     package func take(_ bytes: Int) -> Bool {
         guard bytes > 0 else { return true }
         var before = held.load(ordering: .relaxed)
@@ -68,19 +68,19 @@ package final class MemoryBudget: Sendable {
         return hasRoom(bytes, limit)
     }
 
-    /// Notes that `bytes` were allocated which nothing charges; false where the process holds too much by now.
+    /// Records that `bytes` were allocated without a charge. Returns false if the process now uses too much memory.
     package func note(_ bytes: Int) -> Bool { isThereRoom(bytes) }
 
     package func release(_ bytes: Int) {
         if bytes > 0 { held.wrappingSubtract(bytes, ordering: .relaxed) }
     }
 
-    /// Charges `bytes` or throws. `what` names what needs them, as the subject of a sentence: `column "people.name"`.
+    /// Charges `bytes`, or throws. `what` names what needs the memory, as the subject of a sentence: `column "people.name"`.
     package func charge(_ bytes: Int, for what: @autoclosure () -> String) throws(Damage) {
         if !take(bytes) { throw exceeded(bytes, what()) }
     }
 
-    /// The same, released when the result is.
+    /// Charges `bytes`, or throws. The charge is released when the result is deallocated.
     package func holding(_ bytes: Int, for what: @autoclosure () -> String) throws(Damage) -> MemoryCharge {
         try charge(bytes, for: what())
         return MemoryCharge(self, bytes)
@@ -93,7 +93,7 @@ package final class MemoryBudget: Sendable {
         return try body()
     }
 
-    /// The error of a charge that was refused.
+    /// The error for a charge of `bytes` that was refused.
     package func exceeded(_ bytes: Int, _ what: String) -> Damage {
         Damage(sentence(bytes, what), beyondMemory: true)
     }
@@ -104,7 +104,7 @@ package final class MemoryBudget: Sendable {
         return "\(what) needs \(Self.words(bytes)) of memory, beyond the limit of \(Self.words(limit))" + (used > 0 ? " (\(Self.words(used)) in use)" : "")
     }
 
-    /// A number of bytes for people: "61.2 MB".
+    /// A number of bytes in readable form: "61.2 MB".
     package static func words(_ bytes: Int) -> String {
         let units = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"]
         var unit = 0, rest = Double(max(0, bytes))
@@ -117,13 +117,13 @@ package final class MemoryBudget: Sendable {
     }
 }
 
-/// A charge that ends with the object that holds it. Grows and shrinks with a buffer; for one thread at a time.
+/// A charge that is released when this object is deallocated. It grows and shrinks with a buffer. Only one thread at a time may use it.
 @usableFromInline
 package final class MemoryCharge: @unchecked Sendable {
     package let budget: MemoryBudget
     package private(set) var bytes: Int
 
-    /// `bytes` are charged already.
+    /// `bytes` must already be charged.
     package init(_ budget: MemoryBudget, _ bytes: Int = 0) {
         self.budget = budget
         self.bytes = bytes
@@ -131,13 +131,13 @@ package final class MemoryCharge: @unchecked Sendable {
 
     deinit { budget.release(bytes) }
 
-    /// Charges what is missing to `total`, or releases what is beyond it.
+    /// Changes the charge to `total` bytes.
     package func set(_ total: Int, for what: @autoclosure () -> String) throws(Damage) {
         if total > bytes { try budget.charge(total - bytes, for: what()) } else { budget.release(bytes - total) }
         bytes = total
     }
 
-    /// Charges what is missing to `total`; does not shrink.
+    /// Increases the charge to `total` bytes; does not decrease it.
     package func grow(to total: Int, for what: @autoclosure () -> String) throws(Damage) {
         if total > bytes { try set(total, for: what()) }
     }
@@ -148,7 +148,7 @@ package final class MemoryCharge: @unchecked Sendable {
         bytes += more
     }
 
-    /// `add` that returns false beyond the limit.
+    /// Charges `more` bytes in addition. Returns false beyond the limit.
     package func take(_ more: Int) -> Bool {
         guard budget.take(more) else { return false }
         bytes += more
@@ -157,16 +157,16 @@ package final class MemoryCharge: @unchecked Sendable {
 }
 
 extension FirnError {
-    /// What users can do beyond the limit.
+    /// Advice for errors of the memory limit.
     package static let memoryAdvice = "raise the limit with --memory SIZE (in a program: memoryLimit) if you trust the data"
 
-    /// `bytes` more for `what` (the subject of a sentence) were refused by `budget`.
+    /// The error for `bytes` more that `budget` refused; `what` needs them and is the subject of the sentence.
     package static func beyondMemory(_ what: String, _ bytes: Int, _ budget: MemoryBudget, at place: Place? = nil) -> FirnError {
         FirnError(.outOfMemory, budget.sentence(bytes, what), at: place, advice: memoryAdvice)
     }
 }
 
-/// A budget, and the column that its errors name: what a reader of one column charges.
+/// A budget together with the column that its errors name; readers of one column charge to it.
 package struct MemoryScope: Sendable {
     package let budget: MemoryBudget
     private let type: String, column: String
@@ -179,7 +179,7 @@ package struct MemoryScope: Sendable {
 
     package static let unlimited = MemoryScope(.unlimited)
 
-    /// `column "people.name"`
+    /// The name for errors, such as `column "people.name"`.
     package var name: String { column.isEmpty ? "the file" : "column \"\(type.isEmpty ? "" : type + ".")\(column)\"" }
 
     package func charge(_ bytes: Int) throws(Damage) { try budget.charge(bytes, for: name) }
@@ -187,14 +187,14 @@ package struct MemoryScope: Sendable {
     package func holding(_ bytes: Int) throws(Damage) -> MemoryCharge { try budget.holding(bytes, for: name) }
     package func scoped<R>(_ bytes: Int, _ body: () throws(Damage) -> R) throws(Damage) -> R { try budget.scoped(bytes, for: name, body) }
 
-    /// Notes that `bytes` were allocated which nothing charges, because many small values hold them: where the process holds too much, it throws.
+    /// Records that `bytes` were allocated without a charge, because many small values hold them. Throws if the process now uses too much memory.
     package func note(_ bytes: Int) throws(Damage) {
         if !budget.note(bytes) { throw budget.exceeded(bytes, name) }
     }
 }
 
 extension MemoryCharge {
-    /// The charge that `held` is, or a new one where there is none or a copy shares it, grown to `total` bytes.
+    /// Grows the charge in `held` to `total` bytes. If `held` is nil or shared by a copy, a new charge replaces it.
     package static func grow(_ held: inout MemoryCharge?, to total: Int, _ scope: MemoryScope) throws(Damage) {
         if held != nil, isKnownUniquelyReferenced(&held!) {
             if total > held!.bytes { try held!.set(total, for: scope.name) }

@@ -1,25 +1,28 @@
-// Hashes for tables in memory: fast, of no use to a file, and free to change.
+// Hashes for hash tables in memory. They are never stored, and may change.
 
-/// The hash of an absent value.
+/// The hash of null.
 @inlinable
 package var nullHash: UInt64 { 0x6E75_6C6C_5EED_0001 }
 
+/// Combines two numbers to a hash.
 @inlinable @inline(__always)
 package func mix(_ a: UInt64, _ b: UInt64) -> UInt64 {
     let product = (a ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: b ^ 0xD1B5_4A32_D192_ED03)
     return product.high ^ product.low
 }
 
-/// By value across number kinds. All are taken as floats, so that the float 0.1 and the double 0.1 have one hash.
+/// Hashes a number by value across numeric types. The value is rounded to a float first, so that the float 0.1 and the double 0.1 have the same hash.
 @inlinable @inline(__always)
 package func numberHash(_ x: Double) -> UInt64 {
     let coarse = Float(x)
     return coarse.isNaN ? 0x4E61_4E : mix(UInt64((coarse == 0 ? 0 : coarse).bitPattern), 2)
 }
 
+/// Hashes a double by value: 0 and -0 have the same hash, and all NaNs have the same hash.
 @inlinable @inline(__always)
 package func realHash(_ x: Double) -> UInt64 { x.isNaN ? 0x4E61_4E : mix((x == 0 ? 0 : x).bitPattern, 2) }
 
+/// Hashes bytes: up to 16 bytes with `mix`, more with XXH3.
 @inlinable @inline(__always)
 package func hashBytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     let count = bytes.count
@@ -37,7 +40,7 @@ package func hashBytes(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
     return mix(word, length)
 }
 
-/// Of a text by itself; the seed keeps kinds apart.
+/// Hashes a text. Seeds separate kinds of values that could have equal text.
 package func hashText(_ text: String, seed: UInt64) -> UInt64 {
     var text = text
     return text.withUTF8 { mix(hashBytes(UnsafeRawBufferPointer($0)), seed) }

@@ -1,10 +1,10 @@
-/// Variable-length byte strings end to end: string i is `bytes[offsets[i] ..< offsets[i + 1]]`.
-/// `offsets` always holds `count + 1` entries and begins with 0.
+/// Consecutive byte strings of variable length: string i is `bytes[offsets[i] ..< offsets[i + 1]]`.
+/// `offsets` always has `count + 1` entries and begins with 0.
 @usableFromInline
 package struct Text: Hashable, Sendable {
     @usableFromInline package var offsets: [Int]
     @usableFromInline package var bytes: [UInt8]
-    /// What the memory is charged to, where a file decides how much it is; shared by copies, as the bytes are.
+    /// The charge for the memory, if a file determines how much is needed. Copies share it, as they share the bytes.
     @usableFromInline package var charge: MemoryCharge?
 
     @usableFromInline package static func == (a: Text, b: Text) -> Bool { a.offsets == b.offsets && a.bytes == b.bytes }
@@ -14,7 +14,7 @@ package struct Text: Hashable, Sendable {
         hasher.combine(bytes)
     }
 
-    /// Charges `total` bytes before so many are decoded into this text. Less than 16 KiB is not worth it.
+    /// Charges `total` bytes; call it before that many are decoded into this text. Less than 16 KiB is not charged.
     package mutating func reserve(_ total: Int, _ scope: MemoryScope) throws(Damage) {
         if total >= 16 << 10 { try MemoryCharge.grow(&charge, to: total, scope) }
     }
@@ -68,7 +68,7 @@ package struct Text: Hashable, Sendable {
         offsets.append(0)
     }
 
-    /// Puts other bytes in the place of a string's.
+    /// Replaces the bytes of one string.
     package mutating func replace(_ index: Int, with value: UnsafeRawBufferPointer) {
         let range = range(index), growth = value.count - range.count
         if growth == 0 {
@@ -98,7 +98,7 @@ package struct Text: Hashable, Sendable {
         for i in range { offsets.append(base + other.offsets[i + 1]) }
     }
 
-    /// Appends the strings at the given positions, in that order.
+    /// Appends the strings of `other` at the given positions, in that order.
     package mutating func append(gathered other: Text, rows: [Int]) {
         var total = 0
         for row in rows { total &+= other.length(row) }
@@ -121,13 +121,13 @@ package struct Text: Hashable, Sendable {
         })
     }
 
-    /// The bytes of one string, as an array.
+    /// Returns the bytes of one string as an array.
     package func array(_ index: Int) -> [UInt8] { Array(bytes[range(index)]) }
 
-    /// One string as UTF-8 text; malformed bytes become U+FFFD.
+    /// Returns one string as text; malformed UTF-8 becomes U+FFFD.
     package func string(_ index: Int) -> String { String(decoding: bytes[range(index)], as: UTF8.self) }
 
-    /// Calls `body` with the bytes of one string, in place.
+    /// Calls `body` with the bytes of one string, without copying them.
     @inlinable
     package func withBytes<R>(_ index: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         let range = range(index)
