@@ -1,6 +1,6 @@
 import FirnModel
 
-/// A column's type in the words of an error.
+/// The name of a column's type, for errors.
 package struct ColumnTypeName {
     package var kind: ScalarKind
 

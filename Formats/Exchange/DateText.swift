@@ -1,20 +1,21 @@
 import FirnModel
 
-/// Points in time as text in the notations of `Notation` (all taken as UTC), and back. Years 0000 to 9999 have four digits; others are written with a sign
-/// and at least five digits (ISO 8601's expanded form), which is not read back.
+/// Formats dates as text in the notations of `Notation` (all in UTC), and parses them. Years 0000 to 9999 have four digits. Other years are written
+/// with a sign and at least five digits (the expanded form of ISO 8601), which `parse` does not accept.
 @usableFromInline
 package enum DateText {
-    /// No date written here is longer.
+    /// The maximum length of a date that `write` writes, in bytes.
     package static let room = 56
 
-    /// What a text said, and how it was written.
+    /// A parsed date, and the notation in which it was written.
     package struct Reading {
         package var seconds: Int64
         package var nanoseconds: Int64
         package var notation: Notation
     }
 
-    /// Reads exactly one of the notations (`dateOnly`, `dateTimeSpace`, `dateTimeT`, `dateTimeZ`); nil for anything else, days that do not exist included.
+    /// Parses text in one of the notations (`dateOnly`, `dateTimeSpace`, `dateTimeT`, `dateTimeZ`). Returns nil for anything else, such as a day that
+    /// does not exist.
     package static func parse(_ bytes: UnsafeRawBufferPointer) -> Reading? {
         let count = bytes.count
         guard count >= 10, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-") else { return nil }
@@ -52,8 +53,8 @@ package enum DateText {
         return Reading(seconds: days &* 86_400 &+ clock, nanoseconds: nanoseconds, notation: notation)
     }
 
-    /// In the given notation; where that would lose something (a time of day, digits of the second) or is no date notation, as `…T…Z` with as many
-    /// digits of the second as are needed.
+    /// Writes a date in the given notation, and returns the number of bytes. If the notation is not one of dates or would lose a time of day or
+    /// digits of the second, the date is written as `…T…Z` with as many digits of the second as it needs.
     package static func write(seconds: Int64, nanoseconds: Int64, notation: Notation, to out: UnsafeMutablePointer<UInt8>) -> Int {
         var days = seconds / 86_400, clock = seconds % 86_400
         if clock < 0 {
@@ -107,7 +108,7 @@ package enum DateText {
         return at &+ 6
     }
 
-    /// Digits as a number; negative if one is no digit.
+    /// Returns two digits as a number; negative if one of them is not a digit.
     @inline(__always)
     private static func number(_ bytes: UnsafeRawBufferPointer, _ at: Int, _ count: Int) -> Int {
         let tens = bytes[at] &- 48, ones = bytes[at &+ 1] &- 48
@@ -119,7 +120,7 @@ package enum DateText {
         return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
     }
 
-    /// Days from 1970-01-01 in the proleptic Gregorian calendar: years begin in March, so that the leap day comes last.
+    /// The number of days since 1970-01-01 in the proleptic Gregorian calendar. Years are counted from March, so that the leap day is the last one.
     @inline(__always)
     static func daysSinceEpoch(_ year: Int, _ month: Int, _ day: Int) -> Int {
         let y = month <= 2 ? year &- 1 : year

@@ -1,10 +1,10 @@
 import FirnBytes
 
-/// The formats that are read and written here.
+/// The formats that Firn reads and writes.
 package enum FormatName: String, Sendable, CaseIterable {
     case firn, csv, tsv, json, ndjson
 
-    /// By the name's extension (a `.zst` or `.gz` behind it is skipped); nil if that says nothing.
+    /// The format of a file name's extension (a final `.zst` or `.gz` is skipped); nil if the extension is unknown.
     package init?(extensionOf path: String) {
         var parts = path.split(separator: "/", omittingEmptySubsequences: false).last.map { $0.split(separator: ".") } ?? []
         if let last = parts.last, last.lowercased() == "zst" || last.lowercased() == "gz" { parts.removeLast() }
@@ -19,22 +19,24 @@ package enum FormatName: String, Sendable, CaseIterable {
         }
     }
 
-    /// By content first where that is certain (a `.firn` file's magic), then by name, then by what the first bytes look like.
+    /// Returns the format: by content if that is certain (the magic of a `.firn` file), otherwise by name, otherwise by what the first bytes look
+    /// like.
     package static func detect(path: String, firstBytes: [UInt8]) -> FormatName {
         if isFirn(firstBytes) { return .firn }
         return FormatName(extensionOf: path) ?? guess(firstBytes)
     }
 
-    /// Whether bytes from the start of a file (4,104 are enough) are a `.firn` file's: each of its two root slots begins with these, and one may be damaged.
+    /// Whether bytes from the start of a file (4,104 are enough) are those of a `.firn` file. Each of its two root slots begins with the magic, and
+    /// one slot may be damaged.
     package static func isFirn(_ bytes: [UInt8]) -> Bool {
         let magic: [UInt8] = [0x89, 0x46, 0x69, 0x72, 0x6E, 0x0D, 0x0A, 0x1A]
         return bytes.starts(with: magic) || bytes.dropFirst(4096).starts(with: magic)
     }
 
-    /// What the first bytes of a file that is not read here say it is, such as "a Parquet file"; nil if they are nobody's known to us.
+    /// The kind of a file in a format that Firn does not read, such as "a Parquet file", by its first bytes; nil if they are not recognised.
     package static func foreign(_ bytes: [UInt8]) -> String? {
         func begins(_ magic: String) -> Bool { bytes.starts(with: magic.utf8) }
-        // Letters alone could begin a text: what follows them in these formats could not.
+        // A text could begin with the same letters, but not with the bytes that follow them in these formats.
         if begins("PAR1"), bytes.count > 4, bytes[4] < 0x20, !"\t\r\n".utf8.contains(bytes[4]) { return "a Parquet file" }
         if begins("ARROW1\0\0") { return "an Arrow file" }
         if begins("SQLite format 3\0") { return "an SQLite database" }
@@ -45,7 +47,7 @@ package enum FormatName: String, Sendable, CaseIterable {
         return nil
     }
 
-    /// Whether the name says that the file is compressed.
+    /// Whether the name has the extension of a compressed file.
     package static func isCompressed(_ path: String) -> Bool { [".gz", ".zst"].contains { path.lowercased().hasSuffix($0) } }
 
     private static func guess(_ bytes: [UInt8]) -> FormatName {
@@ -58,7 +60,7 @@ package enum FormatName: String, Sendable, CaseIterable {
         return tabs > commas ? .tsv : .csv
     }
 
-    /// The first line closes the object it opens, and another begins after it or nothing does.
+    /// Whether the first line closes the object that it opens, and is followed by another object or by nothing.
     private static func looksLikeLines(_ text: ArraySlice<UInt8>) -> Bool {
         var depth = 0, inString = false, escaped = false
         for (i, byte) in zip(text.indices, text) {

@@ -1,14 +1,14 @@
 import FirnModel
 
-/// A schema that an input is to be read by, where it is known beforehand.
+/// A schema that is known before an input is read, and by which it is read.
 package struct GivenSchema: Sendable {
-    /// The type of the rows and the types that its columns lead to.
+    /// The type of the rows and the types that its columns refer to.
     package var schema: Schema
     /// The name of the type of the rows.
     package var rows: String
 
     package init(_ schema: Schema, rows: String) {
-        precondition(schema[rows] != nil, "give a schema that holds the type of the rows")
+        precondition(schema[rows] != nil, "give a schema that contains the type of the rows")
         self.schema = schema
         self.rows = rows
     }

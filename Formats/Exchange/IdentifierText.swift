@@ -1,11 +1,11 @@
 import FirnModel
 
-/// UUIDs and object ids as hexadecimal text, and back.
+/// Formats UUIDs and object ids as hexadecimal text, and parses UUIDs.
 @usableFromInline
 package enum IdentifierText {
     package enum LetterCase: Sendable { case lower, upper, none }
 
-    /// Writes the 36 bytes of a UUID.
+    /// Writes a UUID: 36 bytes.
     package static func write(uuid value: Identifier, upper: Bool, to out: UnsafeMutablePointer<UInt8>) {
         var at = 0
         for i in 0..<32 {
@@ -18,13 +18,13 @@ package enum IdentifierText {
         }
     }
 
-    /// Writes the 24 bytes of an object id.
+    /// Writes an object id: 24 bytes.
     package static func write(objectID value: Identifier, to out: UnsafeMutablePointer<UInt8>) {
         for i in 0..<16 { out[i] = digit(value.high, i, width: 16, false) }
         for i in 0..<8 { out[16 &+ i] = digit(value.low, i, width: 8, false) }
     }
 
-    /// Reads `8-4-4-4-12`, all letters of one case; nil otherwise.
+    /// Parses `8-4-4-4-12` hexadecimal digits, all letters in one case. Returns nil for anything else.
     package static func parseUUID(_ bytes: UnsafeRawBufferPointer) -> (value: Identifier, letters: LetterCase)? {
         guard bytes.count == 36, bytes[8] == 45, bytes[13] == 45, bytes[18] == 45, bytes[23] == 45 else { return nil }
         var high: UInt64 = 0, low: UInt64 = 0, cases: UInt8 = 0, at = 0

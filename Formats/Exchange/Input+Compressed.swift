@@ -7,21 +7,21 @@ private func damaged(_ stream: StreamIn, _ what: String, byte: UInt64? = nil) ->
     FirnError(.rejected, "the compressed data is \(what)", at: .init(file: stream.path, byte: byte ?? stream.position))
 }
 
-/// `byte`: where the last frame or member ends.
+/// `byte` is the end of the last frame or member.
 private func trailing(_ stream: StreamIn, _ format: String, byte: UInt64) -> FirnError {
     FirnError(.rejected, "the compressed data is followed by bytes that are not \(format)", at: .init(file: stream.path, byte: byte),
               advice: "delete everything from that byte on if it does not belong to the data")
 }
 
-/// Zstandard frames one after another.
+/// Decompresses consecutive Zstandard frames.
 final class ZstdSource: Source {
     private let stream: StreamIn
     private let context: OpaquePointer
     private var piece = UnsafeRawBufferPointer(start: nil, count: 0)
     private var used = 0
-    /// Within a frame: the data must go on.
+    /// Whether the position is within a frame, so that the data must not end here.
     private var inFrame = true
-    /// Where the last complete frame ends; nil: in the first one.
+    /// The end of the last complete frame; nil within the first one.
     private var end: UInt64?
 
     init(_ stream: StreamIn) throws(FirnError) {
@@ -41,7 +41,7 @@ final class ZstdSource: Source {
             if used == piece.count {
                 piece = try stream.next()
                 used = 0
-                // An empty piece at the end of the data: what the context still holds comes out with it.
+                // An empty piece marks the end of the data; the context may still hold output.
             }
             var source = ZSTD_inBuffer(src: piece.baseAddress, size: piece.count, pos: used)
             let before = out.pos
@@ -62,16 +62,16 @@ final class ZstdSource: Source {
     }
 }
 
-/// Gzip members one after another, and zeros that pad the last one (to whole blocks, as on tapes).
+/// Decompresses consecutive gzip members. Zeros may pad the last one (to whole blocks, as on tapes).
 final class GzipSource: Source {
     private let stream: StreamIn
     private let state: UnsafeMutablePointer<z_stream>
     private var piece = UnsafeRawBufferPointer(start: nil, count: 0)
     private var used = 0
     private var inMember = true
-    /// Where the last complete member ends; nil: in the first one.
+    /// The end of the last complete member; nil within the first one.
     private var end: UInt64?
-    /// Zeros follow the last member: nothing else may.
+    /// Whether zeros follow the last member. Then nothing else may follow.
     private var isPadding = false
 
     init(_ stream: StreamIn) throws(FirnError) {

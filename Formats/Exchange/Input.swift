@@ -1,31 +1,33 @@
 import FirnBytes
 import FirnDisk
 
-/// Bytes from a file, standard input or memory, from front to back and, after `rewind`, from the front again. `.zst` and `.gz` contents (told by their
-/// first bytes, whatever the name) are decompressed on the way. One thread at a time.
+/// Reads bytes from a file, standard input or memory, from the first to the last, and from the first again after `rewind`. Zstandard and gzip
+/// contents (recognised by their first bytes, whatever the name) are decompressed. Only one thread at a time may use an input.
 package final class Input {
     package enum Compression: Sendable { case none, zstd, gzip }
 
-    /// As the user named it; `-` is standard input.
+    /// The path as the user gave it; `-` is standard input.
     package let path: String
-    /// For places in errors.
+    /// The name for places in errors.
     package let name: String
     package let compression: Compression
-    /// Bytes of the source as stored (compressed), if that is known.
+    /// The size of the source in bytes as stored (compressed), if it is known.
     package let totalBytes: UInt64?
-    /// Bytes delivered since the start or the last `rewind`.
+    /// The number of bytes delivered since the beginning or the last `rewind`.
     package private(set) var position: UInt64 = 0
 
-    /// What its readers charge for memory that they need.
+    /// The budget to which readers of this input charge memory.
     package var budget = MemoryBudget.process
 
     private var source: Source
-    /// What came through a pipe, kept for the second reading.
+    /// The bytes that were read from a pipe, kept for the second reading.
     private var spool: Spool?
 
-    /// Opens a file, or standard input for `-`. Throws with the reason if it is missing, a directory or may not be read.
-    /// `rereadable`: what comes through a pipe is kept (in an unnamed temporary file; in memory, if it must not stand on a disk) so that `rewind` works; say
-    /// false to read once.
+    /// Opens a file, or standard input for `-`.
+    /// - Parameters:
+    ///   - rereadable: Whether the bytes of a pipe are kept so that `rewind` works; pass false to read once.
+    ///   - staysOffDisk: Whether they are kept in memory instead of an unnamed temporary file.
+    /// - Throws: `FirnError` with the reason, if the file is missing, is a directory or may not be read.
     package init(path: String, rereadable: Bool = true, staysOffDisk: Bool = false) throws(FirnError) {
         let stream = try StreamIn(path: path)
         self.path = path
@@ -34,11 +36,11 @@ package final class Input {
         let first = try stream.peek(4)
         compression = Input.compression(of: first)
         source = try Input.decoder(of: compression, stream)
-        // Standard input cannot be opened a second time, even where it is a file.
+        // Standard input cannot be opened a second time, even if it is a file.
         if rereadable, stream.totalSize == nil || path == "-" { spool = Spool(inMemory: staysOffDisk) }
     }
 
-    /// Bytes in memory, such as a test's.
+    /// Makes an input from bytes in memory, for example in tests.
     package init(bytes: [UInt8], name: String) {
         path = name
         self.name = name
@@ -47,10 +49,10 @@ package final class Input {
         source = MemorySource(bytes)
     }
 
-    /// Bytes taken from the source so far (compressed ones, if it is); set against `totalBytes` this is progress.
+    /// The number of bytes read from the source so far (compressed, if it is compressed). With `totalBytes`, this is the progress.
     package var bytesRead: UInt64 { source.taken }
 
-    /// Fills `into`; returns how many bytes there were: fewer only at the end.
+    /// Fills `into` and returns the number of bytes, which is less than its size only at the end.
     package func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
         var done = 0
         if let spool, position < spool.length {
@@ -66,7 +68,7 @@ package final class Input {
         return done
     }
 
-    /// All that is left.
+    /// Reads all remaining bytes.
     package func readToEnd() throws(FirnError) -> [UInt8] {
         var bytes: [UInt8] = []
         var piece = 1 << 16
@@ -74,7 +76,7 @@ package final class Input {
         while true {
             let start = bytes.count
             var failure: FirnError?, got = 0
-            // Appending through an uninitialised array of the piece's size: no zeroing of what will be overwritten.
+            // The buffer is not initialized because all of it is overwritten.
             let more = [UInt8](unsafeUninitializedCapacity: piece) { buffer, count in
                 do throws(FirnError) { got = try read(into: UnsafeMutableRawBufferPointer(buffer)) } catch { failure = error }
                 count = got
@@ -86,9 +88,10 @@ package final class Input {
         }
     }
 
-    /// The first bytes of what is delivered, at most 64 KiB, without taking them. Only before the first `read` or after `rewind`.
+    /// Returns the first bytes of the decompressed data, at most 64 KiB, without consuming them. Allowed only before the first `read` or after
+    /// `rewind`.
     package func peek(_ count: Int) throws(FirnError) -> [UInt8] {
-        precondition(position == 0, "peek looks at the start: rewind first")
+        precondition(position == 0, "peek reads the first bytes: call rewind first")
         let count = min(count, 1 << 16)
         var failure: FirnError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -100,14 +103,14 @@ package final class Input {
         return bytes
     }
 
-    /// Starts again at the first byte.
+    /// Returns to the first byte.
     package func rewind() throws(FirnError) {
         position = 0
         if spool != nil { return }
         if let memory = source.memory {
             source = memory
         } else {
-            guard totalBytes != nil, path != "-" else { throw FirnError(.usage, "a pipe opened to be read once cannot be read again", at: .init(file: name)) }
+            guard totalBytes != nil, path != "-" else { throw FirnError(.usage, "a pipe that was opened for one reading cannot be read again", at: .init(file: name)) }
             source = try Input.decoder(of: compression, try StreamIn(path: path))
         }
     }
@@ -127,13 +130,13 @@ package final class Input {
     }
 }
 
-/// Where an input's bytes come from.
+/// The source of an input's bytes.
 class Source {
-    /// Fills `into`, short only at the end.
-    func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int { preconditionFailure("every source reads") }
-    /// Bytes of the stored form used up.
+    /// Fills `into`; returns fewer bytes only at the end.
+    func read(into: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int { preconditionFailure("subclasses of Source override read(into:)") }
+    /// The number of bytes of the stored form that are consumed.
     var taken: UInt64 { 0 }
-    /// The bytes from their start, if the source is memory.
+    /// A new source at the first byte, if the source is in memory; nil otherwise.
     var memory: Source? { nil }
 }
 
@@ -160,7 +163,7 @@ private final class MemorySource: Source {
     override var memory: Source? { MemorySource(bytes) }
 }
 
-/// Bytes looked at before, then the rest of their source.
+/// Delivers the bytes that were peeked at, then the rest of their source.
 private final class PrefixedSource: Source {
     private let prefix: [UInt8]
     private var position = 0
@@ -184,7 +187,7 @@ private final class PrefixedSource: Source {
     override var memory: Source? { rest.memory }
 }
 
-/// The bytes of a pipe in a temporary file without a name, or in memory.
+/// Keeps the bytes of a pipe in an unnamed temporary file, or in memory.
 private final class Spool {
     private let isInMemory: Bool
     private var memory: [UInt8] = []

@@ -1,15 +1,15 @@
 import FirnBytes
 import FirnModel
 
-/// Values as compact JSON text: what a cell of a flat format holds for a list, a map or an embedded object.
-/// Dates, UUIDs and object ids are strings, data is base64, decimals are numbers, what JSON has no number for is null.
+/// Writes values as compact JSON text. Flat formats store lists, maps and embedded objects in a cell in this form.
+/// Dates, UUIDs and object ids become strings, data becomes base64, decimals become numbers. NaN and the infinities become null.
 package enum JSONText {
-    /// One row of a column. `schema` gives the names of embedded objects' fields.
+    /// Appends the value of one row of a column. `schema` contains the names of the fields of embedded objects.
     package static func append(_ column: Column, row: Int, of description: ColumnSchema, in schema: Schema, to out: inout [UInt8]) {
         append(column, row, description.type, description.notation, schema, &out)
     }
 
-    /// One value; fields of objects by the names in their entries.
+    /// Appends one value. Fields of objects have the names in their entries.
     package static func append(_ value: Value, notation: Notation = .plain, to out: inout [UInt8]) {
         switch value {
         case .null: append("null", &out)
@@ -48,7 +48,7 @@ package enum JSONText {
         }
     }
 
-    /// A string with its quotes; only what must be is escaped.
+    /// Appends a string with its quotes. Only characters that must be escaped are escaped.
     package static func string(_ utf8: [UInt8], _ out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
         for byte in utf8 {
@@ -109,9 +109,9 @@ package enum JSONText {
     }
 }
 
-/// Texts of single values that several formats share.
+/// The text of single values, as several formats write it.
 package enum CellText {
-    /// A double in its column's notation.
+    /// Writes a double in the notation of its column, and returns the number of bytes.
     package static func write(_ value: Double, _ notation: Notation, to out: UnsafeMutablePointer<UInt8>) -> Int {
         switch notation.code {
         case Notation.fixed(0).code: NumberText.write(value, fixed: Int(notation.parameter), to: out)
@@ -120,7 +120,7 @@ package enum CellText {
         }
     }
 
-    /// The shortest text that reads back as the same float.
+    /// Writes the shortest text that reads back as the same float, and returns the number of bytes.
     package static func write(_ value: Float, to out: UnsafeMutablePointer<UInt8>) -> Int {
         NumberText.writePlain(value.isFinite ? Double(value.description)! : Double(value), to: out)
     }
@@ -139,7 +139,7 @@ package enum CellText {
         }
     }
 
-    /// The bytes that `appendBase64` writes exactly so; nil for any other text, such as one without its padding.
+    /// Returns the bytes for base64 text in exactly the form that `appendBase64` writes; nil for any other text, for example without padding.
     package static func bytes(base64 text: UnsafeRawBufferPointer) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         var out: [UInt8] = []
@@ -158,7 +158,7 @@ package enum CellText {
                     word = word << 6 | digit
                 }
             }
-            // Bits that no byte holds would not come back.
+            // Other bits in the last digit would not survive a round trip.
             if (padding == 1 && word & 0xFF != 0) || (padding == 2 && word & 0xFFFF != 0) { return nil }
             for i in 0..<(3 - padding) { out.append(UInt8(truncatingIfNeeded: word >> UInt32(16 - 8 * i))) }
             at += 4

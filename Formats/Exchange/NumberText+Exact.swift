@@ -1,12 +1,13 @@
-/// Numbers by what their text says exactly, however many digits it has.
+/// Exact comparison of numbers with their text, for any number of digits.
 extension NumberText {
-    /// A number that is no zero: digits × 10^power, without zeros at the end of the digits.
+    /// A number other than zero: digits × 10^power, without trailing zeros.
     private struct Parts {
         var isNegative: Bool
         var digits: [UInt8]
         var power: Int
 
-        /// Optional sign, digits with at most one point among them, optional exponent. Nil for other texts, for zeros and beyond 800 digits.
+        /// Parses an optional sign, digits with at most one point among them, and an optional exponent. Returns nil for other texts, for zeros and
+        /// for more than 800 digits.
         init?(_ text: UnsafeRawBufferPointer) {
             guard text.count <= 1024 else { return nil }
             var at = 0, power = 0, digits: [UInt8] = [], hasPoint = false
@@ -38,7 +39,8 @@ extension NumberText {
         }
     }
 
-    /// The whole number that a text such as `1.0`, `1e3` or `9223372036854775807.0` is; nil if it is none, or a negative zero, which would come back as 0.
+    /// Returns the whole number that a text such as `1.0`, `1e3` or `9223372036854775807.0` denotes; nil for other numbers and for a negative zero,
+    /// which would be written as 0.
     package static func wholeNumber(_ text: UnsafeRawBufferPointer) -> Int64? {
         guard let parts = Parts(text) else {
             guard text.first != UInt8(ascii: "-"), let value = parseDouble(text), value == 0, !text.contains(where: { $0 > 48 && $0 <= 57 }) else { return nil }
@@ -52,10 +54,10 @@ extension NumberText {
         return Int64(exactly: value)
     }
 
-    /// Whether a text is exactly the number that a double is: `0.5`, and `0.1000000000000000055511151231257827021181583404541015625` for 0.1.
+    /// Whether the text denotes exactly the value of the double: `0.5`, and `0.1000000000000000055511151231257827021181583404541015625` for 0.1.
     package static func isExactly(_ text: UnsafeRawBufferPointer, _ value: Double) -> Bool {
         guard value.isFinite, value != 0, let parts = Parts(text), parts.isNegative == (value < 0), abs(parts.power) <= 1100 else { return false }
-        // value = mantissa × 2^exponent, the mantissa odd; text = digits × 2^power × 5^power.
+        // value = mantissa × 2^exponent with an odd mantissa; text = digits × 2^power × 5^power.
         var mantissa = value.magnitude.significandBitPattern, exponent = Int(value.exponent) - 52
         if value.isNormal { mantissa |= 1 << 52 } else { exponent = -1074 }
         exponent += mantissa.trailingZeroBitCount
@@ -87,7 +89,7 @@ extension NumberText {
             if carry > 0 { limbs.append(UInt32(carry)) }
         }
 
-        /// Divides by the highest power of two that it has as a factor; returns its exponent.
+        /// Divides by the highest power of two that is a factor, and returns its exponent.
         mutating func removeTwos() -> Int {
             guard let first = limbs.firstIndex(where: { $0 != 0 }) else { return 0 }
             let bits = limbs[first].trailingZeroBitCount

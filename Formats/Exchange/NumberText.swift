@@ -1,8 +1,8 @@
-/// Numbers as text, and back. Writers take memory with room for `NumberText.room` bytes and return how many they wrote.
-/// Every finite double written by `writePlain` reads back with the same bits.
+/// Formats and parses numbers. The functions that write need memory for `NumberText.room` bytes and return the number of bytes written.
+/// Every finite double that `writePlain` writes reads back with the same bits.
 @usableFromInline
 package enum NumberText {
-    /// No number written here is longer.
+    /// The maximum length of a number that is written here, in bytes.
     package static let room = 48
 
     // MARK: Whole numbers
@@ -21,7 +21,7 @@ package enum NumberText {
         return count
     }
 
-    /// Exactly `digits` digits, zeros in front; higher digits of the value are dropped.
+    /// Writes exactly `digits` digits, with leading zeros. Higher digits of the value are dropped.
     @inline(__always)
     static func writePadded(_ value: UInt64, digits: Int, to out: UnsafeMutablePointer<UInt8>) {
         var rest = value, at = digits
@@ -48,7 +48,7 @@ package enum NumberText {
         return count
     }
 
-    /// Optional sign, then one to nineteen digits that fit; nil otherwise.
+    /// Parses an optional sign and digits. Returns nil for other texts and for values outside the range of `Int64`.
     package static func parseInt64(_ bytes: UnsafeRawBufferPointer) -> Int64? {
         var at = 0
         let negative = bytes.count > 0 && bytes[0] == UInt8(ascii: "-")
@@ -68,8 +68,8 @@ package enum NumberText {
 
     // MARK: Doubles
 
-    /// The shortest text that reads back with the same bits: no point for whole numbers, an exponent (`1e21`, `1e-7`) from 1e21 on and below 1e-6;
-    /// `NaN`, `inf` and `-inf` for what is no number.
+    /// Writes the shortest text that reads back with the same bits: whole numbers without a point, an exponent (`1e21`, `1e-7`) from 1e21 on and
+    /// below 1e-6, and `NaN`, `inf` and `-inf` for values that are not finite.
     package static func writePlain(_ value: Double, to out: UnsafeMutablePointer<UInt8>) -> Int {
         guard value.isFinite else { return writeNonFinite(value, to: out) }
         var at = 0
@@ -80,7 +80,7 @@ package enum NumberText {
         let x = value.magnitude
         if x < 9_007_199_254_740_992, x == x.rounded(.towardZero) { return at &+ write(UInt64(x), to: out + at) }
         if x >= 1e-6, x < 1e15 {
-            // A decimal of at most 15 digits that divides back to x is the only such, hence the shortest.
+            // A decimal of at most 15 digits that rounds to x is the only one, and so the shortest.
             var digits = 1
             while digits <= 21 {
                 let scaled = (x * powersOfTen[digits]).rounded()
@@ -92,7 +92,7 @@ package enum NumberText {
         return at &+ writeFromDescription(x, to: out + at)
     }
 
-    /// As `writePlain`, but whole numbers below 1e21 end in `.0`.
+    /// Writes like `writePlain`, except that whole numbers below 1e21 end in `.0`.
     package static func writePointZero(_ value: Double, to out: UnsafeMutablePointer<UInt8>) -> Int {
         let count = writePlain(value, to: out)
         guard value.isFinite, value.magnitude < 1e21, value == value.rounded(.towardZero) else { return count }
@@ -101,7 +101,7 @@ package enum NumberText {
         return count &+ 2
     }
 
-    /// With exactly `digits` digits after the point, if that reads back with the same bits; as `writePlain` otherwise.
+    /// Writes exactly `digits` digits after the point if that reads back with the same bits; otherwise writes like `writePlain`.
     package static func write(_ value: Double, fixed digits: Int, to out: UnsafeMutablePointer<UInt8>) -> Int {
         guard digits >= 1, digits <= 22 else { return writePlain(value, to: out) }
         let scaled = (value.magnitude * powersOfTen[digits]).rounded()
@@ -114,10 +114,10 @@ package enum NumberText {
         return at &+ writeScaled(UInt64(scaled), digits: digits, to: out + at)
     }
 
-    /// value / 10^digits with exactly that many digits after the point.
+    /// Writes value / 10^digits with exactly that many digits after the point.
     @inline(__always)
     private static func writeScaled(_ value: UInt64, digits: Int, to out: UnsafeMutablePointer<UInt8>) -> Int {
-        // 10^20 and more exceed UInt64, and then the whole part is 0, for the value is below 2^53.
+        // 10^20 and more exceed UInt64. Then the whole part is 0, because the value is below 2^53.
         let power = digits < 20 ? wholePowersOfTen[digits] : UInt64.max
         let whole = value / power
         let count = write(whole, to: out)
@@ -132,7 +132,7 @@ package enum NumberText {
         return text.utf8CodeUnitCount
     }
 
-    /// Lays out the digits that the standard library finds (shortest, closest) the way `writePlain` promises.
+    /// Arranges the digits that the standard library finds (shortest, closest) in the form of `writePlain`.
     private static func writeFromDescription(_ x: Double, to out: UnsafeMutablePointer<UInt8>) -> Int {
         var text = x.description
         return text.withUTF8 { source in
@@ -189,8 +189,8 @@ package enum NumberText {
         return at
     }
 
-    /// Optional sign, digits with at most one point among or around them, optional exponent; also `NaN`, `inf`, `-inf`. The nearest double; nil if the text
-    /// is something else or exceeds the largest double.
+    /// Parses an optional sign, digits with at most one point among or around them, and an optional exponent; also `NaN`, `inf`, `-inf`. Returns the
+    /// nearest double; nil if the text is something else or exceeds the largest double.
     package static func parseDouble(_ bytes: UnsafeRawBufferPointer) -> Double? {
         let count = bytes.count
         var at = 0

@@ -1,19 +1,20 @@
 import FirnBytes
 import FirnDisk
 
-/// Where a writer's bytes go: a file, written beside its target and put in its place by `finish`, or standard output (`-`), or memory.
-/// Released or cancelled before `finish`, a file output leaves its target as it was.
+/// The target of a writer: a file, standard output (`-`), or memory. A file is written under another name next to its target, and `finish` replaces
+/// the target. If an output is cancelled or released before `finish`, its target is unchanged.
 package final class Output {
     package let path: String
     package let name: String
     private let stream: StreamOut?
     private let replacement: Replacement?
-    /// What was written, of an output in memory.
+    /// The bytes written, if the output is in memory.
     package private(set) var bytes: [UInt8] = []
     private var finished = false
 
-    /// Throws `.exists` if the target is there and `force` is false, or if it is a directory. A device or pipe is written to as it is.
-    /// `sources`: the files that it is made from; a new target has no more permissions than they have.
+    /// Opens the output. A device or pipe is written directly.
+    /// - Parameter sources: The files from which the output is made; a new target has no more permissions than they have.
+    /// - Throws: `FirnError.exists` if the target exists and `force` is false, or if it is a directory.
     package init(path: String, force: Bool = false, sources: SourceModes = .none) throws(FirnError) {
         self.path = path
         if path == "-" {
@@ -33,7 +34,7 @@ package final class Output {
         }
     }
 
-    /// Keeps the bytes in `bytes`.
+    /// Makes an output that keeps its bytes in `bytes`.
     package init(memory name: String = "memory") {
         path = name
         self.name = name
@@ -41,11 +42,11 @@ package final class Output {
         replacement = nil
     }
 
-    /// Bytes written so far.
+    /// The number of bytes written so far.
     package var position: UInt64 { stream?.position ?? UInt64(bytes.count) }
 
     package func write(_ more: UnsafeRawBufferPointer) throws(FirnError) {
-        precondition(!finished, "write before finish")
+        precondition(!finished, "an output cannot be written after finish")
         if let stream { try stream.write(more) } else { bytes.append(contentsOf: more) }
     }
 
@@ -57,15 +58,15 @@ package final class Output {
 
     package func write(_ text: String) throws(FirnError) { try write(Array(text.utf8)) }
 
-    /// Everything is on its way to the disk, and the target is replaced. Once.
+    /// Flushes the output and replaces the target. Call it once.
     package func finish() throws(FirnError) {
-        precondition(!finished, "finish an output once")
+        precondition(!finished, "finish can be called only once, and not after cancel")
         finished = true
         try stream?.flush()
         try replacement?.finish()
     }
 
-    /// Removes what was written; the target stays as it was.
+    /// Deletes what was written; the target is unchanged.
     package func cancel() {
         guard !finished else { return }
         finished = true

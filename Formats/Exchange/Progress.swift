@@ -2,7 +2,7 @@ import FirnBytes
 import FirnDisk
 import Synchronization
 
-/// How far a conversion has come. Readers bump it from any thread; the tool looks now and then.
+/// The progress of a conversion. Readers update it from any thread; the command polls it.
 package final class Progress: Sendable {
     private let rowCount = Atomic<Int>(0)
     private let byteCount = Atomic<Int>(0)
@@ -11,9 +11,9 @@ package final class Progress: Sendable {
     package init() {}
 
     package var rows: Int { rowCount.load(ordering: .relaxed) }
-    /// Bytes of input used up, as stored.
+    /// The number of input bytes that are consumed, as stored.
     package var bytes: Int { byteCount.load(ordering: .relaxed) }
-    /// Bytes of input in all, counting each reading of it; nil if not known.
+    /// The number of input bytes in total, with each reading of them; nil if it is not known.
     package var totalBytes: Int? {
         let value = total.load(ordering: .relaxed)
         return value < 0 ? nil : value
@@ -24,11 +24,11 @@ package final class Progress: Sendable {
     package func setTotal(bytes: Int) { total.store(bytes, ordering: .relaxed) }
 }
 
-/// Blocks worked on by several threads, results in the blocks' order (see `WorkQueue`): what readers of formats share.
+/// Lets several threads work on blocks, and returns the results in the order of the blocks (see `WorkQueue`). Readers of formats share it.
 package typealias BlockQueue<Job: Sendable, Output: Sendable> = WorkQueue<Job, Output, FirnError>
 
-/// How many threads a reader starts unless told.
+/// The number of threads that a reader starts by default.
 package var defaultThreads: Int { Machine.cores }
 
-/// Seconds from an arbitrary start, for time limits and measurements.
+/// Seconds since an arbitrary start, for time limits and measurements.
 package var clockSeconds: Double { Machine.seconds }

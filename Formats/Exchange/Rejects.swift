@@ -1,12 +1,12 @@
 import FirnBytes
 
-/// Where rejected rows go, as they stood in the input. Used by one reader at a time.
+/// Receives rejected rows, with the bytes of the input. Only one reader at a time may use it.
 package final class Rejects: @unchecked Sendable {
-    /// Rows so far.
+    /// The number of rows so far.
     package private(set) var count = 0
     private let sink: (_ row: UnsafeRawBufferPointer, _ reason: FirnError?) throws(FirnError) -> Void
 
-    /// `reason`: what is wrong with the row and where, if its reader knows both without another reading of the input.
+    /// `reason` is what is wrong with the row and where, if the reader knows both without reading the input again.
     package init(_ sink: @escaping (_ row: UnsafeRawBufferPointer, _ reason: FirnError?) throws(FirnError) -> Void) { self.sink = sink }
 
     package func add(_ row: UnsafeRawBufferPointer, because reason: FirnError? = nil) throws(FirnError) {
