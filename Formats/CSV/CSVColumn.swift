@@ -4,18 +4,18 @@ import FirnModel
 
 /// How the cells of one column are read.
 struct CSVPlan: Sendable {
-    /// Position among the cells of a record.
+    /// The position among the cells of a record.
     var cell: Int
     var type: ColumnType
-    /// The type was asked for, not found in the cells: they may not fit.
+    /// Whether the type was requested rather than inferred, so that cells can fail to fit it.
     var isForced: Bool
-    /// The column, if cells of its type may come back in another spelling: which is to be told, and must not mean another number.
+    /// The column, if cells of its type can be written back with a different text. Such cells are reported, and must denote the same number.
     var spelling: ColumnSchema?
-    /// Rows that links may lead to.
+    /// The number of rows; links must be less.
     var rowLimit = Int64.max
 }
 
-/// Gathers the values of one column while a block is read.
+/// Collects the values of one column while a block is read.
 final class CSVColumn {
     let plan: CSVPlan
     private var capacity = 0
@@ -23,7 +23,7 @@ final class CSVColumn {
     private var words: UnsafeMutablePointer<Int64>?
     private var extra: UnsafeMutablePointer<Int64>?
     private var reals: UnsafeMutablePointer<Double>?
-    /// Ends of the texts.
+    /// The end offsets of the texts.
     private var ends: UnsafeMutablePointer<Int>?
     private var text: UnsafeMutablePointer<UInt8>?
     private var textCount = 0, textCapacity = 0
@@ -63,7 +63,7 @@ final class CSVColumn {
         memory = larger
     }
 
-    /// Appends the cells of an index. Returns the row of the first cell that does not fit, with nothing appended.
+    /// Appends the cells of an index. If a cell does not fit, appends nothing and returns its row.
     func append(_ index: CSVIndex, memory: UnsafePointer<UInt8>, nulls: CSVNulls) -> Int? {
         reserve(index.rows)
         let before = self.nulls.count
@@ -110,17 +110,18 @@ final class CSVColumn {
         return nil
     }
 
-    /// Forgets the rows from `count` on.
+    /// Removes the rows from `count` on.
     func cut(to count: Int) {
         while let last = nulls.last, Int(last) >= count { nulls.removeLast() }
         self.count = count
         if usesText { textCount = count > 0 ? ends![count - 1] : 0 }
     }
 
-    /// Whether what is written for a number is the number of the cell. Texts of so few bytes that their digits surely come back are not looked into.
+    /// Whether the text that is written for the value denotes the number in the cell. Texts of at most `surely` bytes always do, and are not
+    /// compared.
     private static func isSame(_ value: Double, _ bytes: UnsafeRawBufferPointer, written: @autoclosure () -> String, surely: Int) -> Bool {
         if bytes.count <= surely, value == 0 || (abs(value) > 1e-30 && abs(value) < 1e30) || value.isNaN {
-            // A zero may be a small number that was lost.
+            // A zero can be a small number that was lost.
             if value != 0 || !bytes.contains(where: { $0 | 32 == UInt8(ascii: "e") }) { return true }
         }
         if value.isNaN { return true }
@@ -128,7 +129,7 @@ final class CSVColumn {
         return read.compare(back) == 0
     }
 
-    /// Whether the number of the cell, as a double writes it or with all its digits, is a float.
+    /// Whether the number in the cell, either as a double is written or with all its digits, is exactly a float.
     private static func isExactly(_ float: Float, _ value: Double, _ bytes: UnsafeRawBufferPointer) -> Bool {
         Double(float) == value && (isSame(value, bytes, written: value.description, surely: 15) || NumberText.isExactly(bytes, value))
     }
@@ -215,7 +216,7 @@ final class CSVColumn {
                 }
                 let to = UnsafeMutableRawPointer(text! + textCount), from = UnsafeRawPointer(memory + start)
                 if length <= 16 {
-                    // Whole, for both sides have room: cheaper than a copy of the exact length.
+                    // Copies 16 bytes because both sides have space for them: this is faster than a copy of the exact length.
                     to.storeBytes(of: from.loadUnaligned(as: SIMD2<UInt64>.self), as: SIMD2<UInt64>.self)
                 } else {
                     to.copyMemory(from: from, byteCount: length)
@@ -227,7 +228,7 @@ final class CSVColumn {
         (self.text, self.textCount, self.textCapacity) = (text, textCount, textCapacity)
     }
 
-    /// The values as a column of the model.
+    /// Returns the values as a column of the model.
     func finish() -> Column {
         var column = Column(plan.type)
         column.count = count

@@ -1,26 +1,26 @@
 import FirnBytes
 import FirnExchange
 
-/// A piece of the text that ends where a record does. Owned by one thread at a time.
+/// A part of the text that ends at the end of a record. Only one thread at a time may use it.
 final class CSVBlock: @unchecked Sendable {
     private(set) var memory: UnsafeMutablePointer<UInt8>
     private(set) var capacity: Int
     private let charge: MemoryCharge?
     var count = 0
-    /// Position of the first byte in the whole text.
+    /// The offset of the first byte within the whole text.
     var offset: UInt64 = 0
 
-    /// Rows are addressed in 31 bits.
+    /// The maximum size: `CSVIndex` stores offsets in 31 bits.
     static let largest = 1 << 30
 
-    /// Throws beyond the memory that the input's readers may hold.
+    /// - Throws: `FirnError.outOfMemory` beyond the memory limit of the input.
     convenience init(capacity: Int, _ input: Input) throws(FirnError) {
         let charge = MemoryCharge(input.budget)
         guard charge.take(capacity) else { throw FirnError.beyondMemory("a row or block of \(MemoryBudget.words(capacity))", capacity, input.budget, at: .init(file: input.name)) }
         self.init(capacity: capacity, charge)
     }
 
-    /// For a copy of a block that was charged.
+    /// Makes memory for a copy of a block; only the original is charged.
     convenience init(copyOf count: Int) { self.init(capacity: count, nil) }
 
     private init(capacity: Int, _ charge: MemoryCharge?) {
@@ -32,7 +32,7 @@ final class CSVBlock: @unchecked Sendable {
 
     deinit { memory.deallocate() }
 
-    /// `place`: of the row that needs it.
+    /// Enlarges the memory. `place` returns the place of the row that needs it, for the error.
     func grow(to capacity: Int, _ input: Input, at place: () throws(FirnError) -> FirnError.Place) throws(FirnError) {
         guard capacity > self.capacity else { return }
         if let charge, !charge.take(capacity - self.capacity) {
@@ -45,7 +45,7 @@ final class CSVBlock: @unchecked Sendable {
         self.capacity = capacity
     }
 
-    /// Zeros behind the text, so that a scan that looks ahead sees the same each time.
+    /// Writes zeros after the text, so that a scan beyond its end always reads the same bytes.
     func seal() { (memory + count).update(repeating: 0, count: scanSlack) }
 }
 
@@ -65,8 +65,8 @@ final class CSVCutter {
         name = text.input.name
     }
 
-    /// The next block: the records that end within about `size` bytes, at most `limit` of them (then `size` is a step, and the block ends with exactly
-    /// that many or at `most` bytes or at the end of the text). Nil at the end.
+    /// Returns the next block: the records that end within about `size` bytes, but at most `limit` of them. If `limit` is given, `size` is the step
+    /// of reading, and the block ends after exactly `limit` records, at `most` bytes, or at the end of the text. Returns nil at the end.
     func next(size: Int, limit: Int = .max, most: Int = .max) throws(FirnError) -> CSVBlock? {
         let expected = limit == .max ? size : min(most, max(size, typicalRecord &* limit &+ size))
         let block = try CSVBlock(capacity: max(expected, rest.count + size), text.input)
@@ -80,7 +80,7 @@ final class CSVCutter {
             if limit == .max ? finder.records > 0 && block.count >= size : finder.records > 0 && block.count >= most { break }
             if block.count + size > block.capacity { try block.grow(to: max(block.count + size, block.count * 3 / 2), text.input) { () throws(FirnError) in try locate(offset) } }
             if block.count > CSVBlock.largest {
-                throw FirnError(.rejected, "a row is larger than 1 GiB", at: try locate(offset), advice: "is a quote left open there?")
+                throw FirnError(.rejected, "a row is larger than 1 GiB", at: try locate(offset), advice: "check for a quote that is not closed there")
             }
             let got = try text.read(into: UnsafeMutableRawBufferPointer(start: block.memory + block.count, count: size))
             block.count += got
@@ -101,7 +101,8 @@ final class CSVCutter {
         return block
     }
 
-    /// Line and column (in characters, from 1) of a position in the text. Reads the text again from its start: nothing can be cut afterwards.
+    /// Returns the line and column (in characters, from 1) of an offset in the text. It reads the text again from its start, so nothing can be cut
+    /// afterwards.
     func locate(_ position: UInt64) throws(FirnError) -> FirnError.Place { try text.locate(position, newline: marks.newline) }
 }
 

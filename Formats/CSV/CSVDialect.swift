@@ -1,12 +1,12 @@
 import FirnBytes
 
-/// How a CSV file is written: what must be known to write the same bytes again. Kept in a type's `envelope`.
+/// The notation of a CSV file: everything that is needed to write the same bytes again. Stored in the `envelope` of a type.
 package struct CSVDialect: Hashable, Sendable {
     package enum Newline: String, Sendable { case lf, crlf, cr }
     package enum Quoting: String, Sendable {
-        /// Where a cell could not be read back otherwise.
+        /// Only cells that could not be read back otherwise are quoted.
         case needed
-        /// Every cell that is not null.
+        /// Every cell that is not null is quoted.
         case always
     }
 
@@ -16,25 +16,25 @@ package struct CSVDialect: Hashable, Sendable {
     package var endsWithNewline = true
     package var hasByteOrderMark = false
     package var encoding = CSVEncoding.utf8
-    /// The input was read without loss: its bytes are promised back, in its encoding. Otherwise text is written as UTF-8 unless asked for.
+    /// Whether the input was read losslessly, so that output has the same bytes in the same encoding. Otherwise output is UTF-8 by default.
     package var isExact = false
     package var hasHeader = true
     package var quotesHeader = false
-    /// What a null cell holds.
+    /// The text of a null cell.
     package var nullText = ""
-    /// By column position, where it is another text.
+    /// Texts of null cells that differ from `nullText`, by column position.
     package var ownNullTexts: [Int: String] = [:]
-    /// Column positions whose cells are all quoted.
+    /// The positions of columns whose cells are all quoted.
     package var quotedColumns: [Int] = []
-    /// Header names where they differ from the columns' names.
+    /// The names in the header that differ from the names of the columns, by column position.
     package var headerNames: [Int: String] = [:]
 
     package init() {}
 
-    /// The line ends of a file cut records at this byte.
+    /// The byte at which records are separated.
     var newlineByte: UInt8 { newline == .cr ? 13 : 10 }
 
-    /// As `envelope` text: a line for each thing that is not the default, after the line `csv`.
+    /// The text for `envelope`: the line `csv`, then a line for each property that is not the default.
     package var envelope: String {
         var lines = ["csv"]
         if delimiter != UInt8(ascii: ",") { lines.append("delimiter \(delimiter)") }
@@ -53,7 +53,7 @@ package struct CSVDialect: Hashable, Sendable {
         return lines.joined(separator: "\n")
     }
 
-    /// Nil if the text is no CSV envelope. Lines not understood are passed over.
+    /// Parses the text of an envelope. Returns nil if it is not that of a CSV file. Unknown lines are ignored.
     package init?(envelope: String?) {
         guard let lines = envelope?.split(separator: "\n", omittingEmptySubsequences: false), lines.first == "csv" else { return nil }
         for line in lines.dropFirst() {
@@ -82,13 +82,13 @@ package struct CSVDialect: Hashable, Sendable {
         }
     }
 
-    /// The header's line, without its end.
+    /// Returns the line of the header without its line end.
     func headerText(_ names: [String]) -> [UInt8] {
         let marks = CSVMarks(delimiter: delimiter, quote: quote ?? UInt8(ascii: "\""), newline: newlineByte)
         var text: [UInt8] = []
         for (i, name) in names.map({ Array($0.utf8) }).enumerated() {
             if i > 0 { text.append(delimiter) }
-            // In a file of one column nothing else tells which delimiter was not meant.
+            // In a file of one column, an unquoted name could be mistaken for several names with another delimiter.
             let misleads = names.count == 1 && (name.isEmpty || name.contains { ";|\t,".utf8.contains($0) })
             let needed = name.withUnsafeBufferPointer { $0.count > 0 && needsQuotes($0.baseAddress!, $0.count, marks) }
             if quotesHeader || misleads || needed || name.starts(with: [0xEF, 0xBB, 0xBF]) {

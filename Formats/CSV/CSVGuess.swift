@@ -1,22 +1,22 @@
 import FirnModel
 
-/// What the cells of one column seen so far have in common. Guesses of parts of a column merge to the guess of the whole.
+/// What all cells of a column, or of a part of it, have in common. Merging the guesses of all parts gives the guess of the column.
 struct CSVGuess: Sendable {
     var shape = CSVShape.all
-    /// The same without the cells that hold one of `words`: what the column would be if those stood for null.
+    /// The shapes without the cells that contain one of `words`: the shapes of the column if these words represent null.
     var rest = CSVShape.all
-    /// Few short texts that alone keep the column from being more than text, and the cells that hold them.
+    /// The few short texts that alone prevent a narrower type than text, and the number of cells that contain each.
     var words: [(word: CSVWord, cells: Int)] = []
     var fewestDigits = Int.max
     var mostDigits = Int.min
     var cells = 0
     var nulls = 0
-    /// Bits of the null words that occur: see `CSVNulls.bit`.
+    /// A bit for each null word that occurs: see `CSVNulls.bit`.
     var nullWords: UInt64 = 0
-    /// A quoted cell holds nothing.
+    /// Whether a quoted cell is empty.
     var hasQuotedNothing = false
     var quoted = 0
-    /// Quoted though nothing in them asks for it.
+    /// The number of cells that are quoted although their text does not require it.
     var quotedNeedlessly = 0
 
     mutating func merge(_ other: CSVGuess) {
@@ -33,10 +33,10 @@ struct CSVGuess: Sendable {
         quotedNeedlessly += other.quotedNeedlessly
     }
 
-    /// Texts that may stand for null in a column.
+    /// The maximum number of texts in `words`.
     private static let mostWords = 3
 
-    /// Counts cells with a text that keeps the column from being more than text.
+    /// Counts cells with a text that prevents a narrower type than text.
     @inline(never)
     fileprivate mutating func note(_ word: CSVWord, _ cells: Int) {
         if let place = words.firstIndex(where: { $0.word == word }) {
@@ -48,7 +48,7 @@ struct CSVGuess: Sendable {
         }
     }
 
-    /// What the column would be if `words` stood for null; nil if that is text, too, or if fewer cells hold anything else.
+    /// The type of the column if `words` represent null; nil if that is text too, or if fewer cells contain anything else.
     var typeWithoutWords: ScalarKind? {
         let others = words.reduce(0) { $0 + $1.cells }
         guard !words.isEmpty, !rest.isEmpty, cells - nulls - others >= others else { return nil }
@@ -59,12 +59,12 @@ struct CSVGuess: Sendable {
     }
 
     var hasNulls: Bool { nulls > 0 }
-    /// Every cell with text in it is quoted, and not because it must.
+    /// Whether every cell with text is quoted, at least one of them needlessly.
     var isAlwaysQuoted: Bool { quotedNeedlessly > 0 && quoted == cells - nulls }
-    /// Some cells are quoted needlessly, others that hold text are not: no rule says which.
+    /// Whether some cells are quoted needlessly and others with text are not, so that no rule describes the quoting.
     var isQuotedAtRandom: Bool { quotedNeedlessly > 0 && quoted != cells - nulls }
 
-    /// The most telling type that gives every text back.
+    /// The narrowest type that round-trips every cell.
     var type: (kind: ScalarKind, notation: Notation) {
         guard cells > nulls else { return (.string, .plain) }
         let digits = UInt8(clamping: max(mostDigits, 0)), even = fewestDigits == mostDigits
@@ -90,10 +90,10 @@ struct CSVGuess: Sendable {
 struct CSVWord: Equatable, Sendable {
     private let low: UInt64, high: UInt64
 
-    /// Bytes of the longest.
+    /// The maximum length in bytes.
     static let longest = 12
 
-    /// Memory after the text may be read (see `scanSlack`).
+    /// Reads up to 16 bytes, also after the text (see `scanSlack`).
     @inline(__always)
     init(_ memory: UnsafePointer<UInt8>, _ count: Int) {
         let bytes = UnsafeRawPointer(memory).loadUnaligned(as: SIMD2<UInt64>.self)
@@ -107,7 +107,7 @@ struct CSVWord: Equatable, Sendable {
     }
 }
 
-/// Unquoted texts that stand for null.
+/// The unquoted texts that represent null.
 struct CSVNulls: Sendable {
     let emptyIsNull: Bool
     let words: [[UInt8]]
@@ -125,7 +125,7 @@ struct CSVNulls: Sendable {
         return words.isEmpty ? false : isWord(memory, count)
     }
 
-    /// A bit that tells which word a null cell holds, by its position in the list (the last bit is that of all from the 64th on).
+    /// Returns a bit for the word in a null cell, by its position in the list. The words from the 64th on share the last bit.
     @inline(never)
     func bit(_ memory: UnsafePointer<UInt8>, _ count: Int) -> UInt64 {
         let cell = UnsafeBufferPointer(start: memory, count: count)
@@ -139,11 +139,11 @@ struct CSVNulls: Sendable {
 }
 
 extension CSVGuess {
-    /// Takes in the cells of column `column` of an index.
+    /// Adds the cells of column `column` of an index.
     mutating func see(_ index: CSVIndex, column: Int, memory: UnsafePointer<UInt8>, marks: CSVMarks, nulls: CSVNulls) {
         let width = index.width, rows = index.rows
         var cell = UnsafePointer(index.cells) + column
-        // The text that kept the column from being more last, and the cells in a row (but for others) that hold it.
+        // The text that last prevented a narrower type than text, and the number of cells with it since then.
         var word = CSVWord(memory, 0), wordCells = 0
         var shape = shape, rest = rest, fewest = fewestDigits, most = mostDigits, nullCount = 0, words: UInt64 = 0
         for _ in 0..<rows {
@@ -174,7 +174,7 @@ extension CSVGuess {
             let (found, digits) = FirnCSV.shape(memory + start, count, wanted: rest)
             if rest.isDisjoint(with: found) {
                 shape = .none
-                // Quoted cells are no nulls.
+                // Quoted cells are never null.
                 if isQuoted || count > CSVWord.longest {
                     rest = .none
                     continue
@@ -201,7 +201,7 @@ extension CSVGuess {
     }
 }
 
-/// Whether an unquoted cell of this text would not be read back as it is. (Empty texts and null words apart.)
+/// Whether a cell with this text must be quoted to be read back unchanged, apart from empty texts and null words.
 @inline(__always)
 func needsQuotes(_ memory: UnsafePointer<UInt8>, _ count: Int, _ marks: CSVMarks) -> Bool {
     for i in 0..<count {

@@ -1,24 +1,24 @@
 import FirnBytes
 import FirnExchange
 
-/// What the first bytes of a text tell about the rest.
+/// What the first bytes of a text determine: dialect, number of columns, names.
 struct CSVHeader {
     var dialect = CSVDialect()
     var marks: CSVMarks
-    /// Cells in a record.
+    /// The number of cells in a record.
     var width: Int
-    /// Names of the columns, unique and not empty.
+    /// The names of the columns, unique and not empty.
     var names: [String]
-    /// Bytes of the text that the header takes.
+    /// The length of the header in bytes.
     var length: Int
     var remarks: [String] = []
-    /// Writing the header in the dialect gives the same bytes.
+    /// Whether writing the header in the dialect gives the same bytes.
     var isKept = true
 
-    /// Bytes that a column needs while its input is read: name, guesses, values of a batch, schema.
+    /// The memory that a column needs while its input is read (name, guesses, values of a batch, schema), in bytes.
     static let columnSize = 2048
 
-    /// Looks at the first record, which `block` holds whole. `charge` is for its columns.
+    /// Parses the first record, which `block` must contain completely. `charge` is for the columns.
     init(_ block: CSVBlock, _ options: CSVOptions, text: CSVText, _ charge: MemoryCharge) throws(FirnError) {
         let memory = block.memory, count = block.count
         let quote = options.quote ?? CSVMarks.noQuote
@@ -31,14 +31,14 @@ struct CSVHeader {
         var delimiter = options.delimiter ?? UInt8(ascii: ",")
         if options.delimiter == nil, let other = CSVHeader.otherDelimiter(memory, count, quote, newline) {
             delimiter = other
-            remarks.append("cells are taken to be separated by \(CSVHeader.name(other)), for the first line has no comma; say --delimiter if that is wrong")
+            remarks.append("cells are separated by \(CSVHeader.name(other)), because the first line has no comma; use --delimiter to choose another delimiter")
         }
         dialect.delimiter = delimiter
         marks = CSVMarks(delimiter: delimiter, quote: quote, newline: newline)
         if let nullText = options.nullWords.first { dialect.nullText = nullText }
 
         var finder = CSVRecordFinder(marks)
-        // Blank lines before the header are no header.
+        // Blank lines before the header are skipped.
         var start = 0
         while start < count, memory[start] == newline || (memory[start] == 13 && start + 1 < count && memory[start + 1] == newline) { start += 1 }
         if start > 0 { remarks.append("blank lines before the first record were skipped") }
@@ -82,13 +82,13 @@ struct CSVHeader {
             names[i] = unique
             if name.isEmpty { unnamed += 1 } else { doubled += 1 }
             if unnamed + doubled <= 3 {
-                remarks.append(name.isEmpty ? "column \(i + 1) has no name; it is called \"\(unique)\"" : "column \(i + 1) is named \"\(name)\" like another; it is called \"\(unique)\"")
+                remarks.append(name.isEmpty ? "column \(i + 1) has no name; it is called \"\(unique)\"" : "column \(i + 1) has the name \"\(name)\" of another column; it is called \"\(unique)\"")
             }
         }
-        if unnamed + doubled > 3 { remarks.append("of the columns behind it, \(unnamed + doubled - 3) more have no name or that of another") }
+        if unnamed + doubled > 3 { remarks.append("\(unnamed + doubled - 3) more columns have no name or the name of another column") }
     }
 
-    /// Charges the columns of so many cells before anything is made of them.
+    /// Charges memory for `width` columns before it is allocated.
     private static func take(_ width: Int, _ charge: MemoryCharge, _ text: CSVText) throws(FirnError) {
         let more = width * columnSize - charge.bytes
         guard more > 0, !charge.take(more) else { return }
@@ -101,7 +101,7 @@ struct CSVHeader {
     }
 
     private static func cells(_ memory: UnsafePointer<UInt8>, _ start: Int, _ end: Int, _ marks: CSVMarks, _ text: CSVText, _ charge: MemoryCharge) throws(FirnError) -> [Cell] {
-        // The width is not known yet: count it as the record's own by trying widths until the index takes the record.
+        // The width is not known yet. The first estimate counts delimiters; then widths are tried until the index accepts the record.
         var width = 1, inQuotes = false
         for at in start..<end {
             if memory[at] == marks.quote { inQuotes.toggle() } else if memory[at] == marks.delimiter, !inQuotes { width += 1 }
@@ -137,7 +137,7 @@ struct CSVHeader {
         }
     }
 
-    /// By the first line end outside quotes.
+    /// Returns the first line end outside quotes.
     private static func newline(_ memory: UnsafePointer<UInt8>, _ count: Int, _ quote: UInt8) -> CSVDialect.Newline {
         var inQuotes = false
         for at in 0..<count {
@@ -166,7 +166,7 @@ struct CSVHeader {
     private static func name(_ byte: UInt8) -> String { byte == 9 ? "tabs" : "\"\(Character(Unicode.Scalar(byte)))\"" }
 }
 
-/// What is said to the user about a record that cannot be taken.
+/// Returns the error for a record that cannot be read.
 func badRecord(_ fault: CSVFault, width: Int, cell: (text: String, column: String, type: ColumnTypeName)?, at place: FirnError.Place) -> FirnError {
     let advice = "correct the row, or set bad rows aside with --rejects FILE"
     switch fault {
@@ -178,7 +178,7 @@ func badRecord(_ fault: CSVFault, width: Int, cell: (text: String, column: Strin
         guard let cell else { return FirnError(.rejected, "a cell does not fit its column's type", at: place, advice: advice) }
         if cell.type.kind == .double || cell.type.kind == .float, Double(cell.text) != nil {
             return FirnError(.rejected, "the number \"\(cell.text)\" does not fit into \(cell.type.kind == .float ? "a float" : "a double") unchanged (column \"\(cell.column)\")",
-                             at: place, advice: "ask for decimal or string in its schema, or set such rows aside with --rejects FILE")
+                             at: place, advice: "use decimal or string in the schema, or set such rows aside with --rejects FILE")
         }
         let found = cell.text.isEmpty ? "nothing" : "\"\(cell.text)\""
         return FirnError(.rejected, "expected \(cell.type.words), found \(found) (column \"\(cell.column)\")", at: place, advice: advice)

@@ -2,9 +2,9 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// The cells of one column for a run of rows, as text, ready to be laid side by side with those of the other columns.
+/// The cells of one column as text, for consecutive rows. The writer joins the lanes of all columns to rows.
 struct CSVLane {
-    /// Bytes that may be read and written behind the text: cells are copied sixteen at a time.
+    /// The number of bytes after the text that may be read and written: cells are copied 16 bytes at a time.
     static let slack = 80
 
     private(set) var bytes: UnsafeMutablePointer<UInt8>
@@ -34,7 +34,7 @@ struct CSVLane {
         capacity = larger
     }
 
-    /// What the text of cells depends on besides their values.
+    /// What the text of cells depends on, apart from their values.
     struct Style {
         var marks: CSVMarks
         var nullText: [UInt8]
@@ -106,7 +106,8 @@ struct CSVLane {
         }
     }
 
-    /// `write` appends the text of a row that has a value; of at most `most` bytes, or making room itself.
+    /// Formats each row. `write` appends the text of a row that has a value: at most `most` bytes, for which memory is reserved; with 0 it reserves
+    /// memory itself.
     @inline(__always)
     private mutating func each(_ column: Column, _ rows: Range<Int>, _ style: Style, most: Int, _ write: (inout CSVLane, Int) -> Void) {
         reserve(rows.count * (most + 2 + style.nullText.count))
@@ -146,7 +147,7 @@ struct CSVLane {
         text.withUnsafeBufferPointer { put($0.baseAddress, $0.count, style) }
     }
 
-    /// A text, quoted where it must be or always is.
+    /// Appends a text, in quotes if it needs them or if the column is always quoted.
     private mutating func put(_ text: UnsafePointer<UInt8>?, _ length: Int, _ style: Style) {
         reserve(length &* 2 &+ 2)
         guard let text, length > 0 else { return putEmpty(style) }
@@ -171,7 +172,7 @@ struct CSVLane {
         count &+= 1
     }
 
-    /// An empty text is told from null by its quotes.
+    /// Quotes distinguish an empty text from null.
     private mutating func putEmpty(_ style: Style) {
         reserve(2)
         guard style.nullText.isEmpty || style.isAlwaysQuoted else { return }
@@ -197,7 +198,7 @@ struct CSVLane {
         }
     }
 
-    /// Whether the texts can be written as they stand, end to end.
+    /// Whether the texts can be written unchanged, in one copy.
     private func isPlain(_ column: Column, _ rows: Range<Int>, _ offsets: UnsafeBufferPointer<Int>, _ base: UnsafePointer<UInt8>, _ style: Style) -> Bool {
         guard !style.isAlwaysQuoted, style.nullText.isEmpty else { return false }
         for row in rows where offsets[row] == offsets[row &+ 1] {

@@ -1,26 +1,26 @@
 extension CSVGuess {
-    /// Which option makes a column of text one of numbers (or dates, and so on); nil if none does.
+    /// Returns advice on the option that gives a text column a narrower type such as a number or a date; nil if there is none.
     func advice(_ name: String) -> String? {
         guard let kind = typeWithoutWords else { return nil }
         let texts = words.map(\.word.text), rows = words.reduce(0) { $0 + $1.cells }
         // A comma separates the words of the option.
         if texts.contains(where: { $0.contains(",") }) { return nil }
         let option = texts.joined(separator: ",")
-        // As a shell takes it.
+        // Quoted for a shell if necessary.
         let isPlain = option.utf8.allSatisfy { $0 >= 0x80 || "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,".utf8.contains($0) } && !option.hasPrefix("-")
         let flag = isPlain ? "--null \(option)" : "--null='\(option.replacing("'", with: "'\\''"))'"
         return "column \"\(name)\" is text because of \(texts.map { "\"\($0)\"" }.joined(separator: " and ")) in \(rows == 1 ? "1 row" : "\(rows) rows"); \(flag) makes it \(kind.name)"
     }
 }
 
-/// Which texts stand for null in the columns of an input, and which of them can be written back.
+/// Which texts represent null in the columns of an input, and which of them export can write again.
 struct CSVNullTexts {
-    /// The one text of all columns; nil if there are several, or none.
+    /// The text that represents null in all columns; nil if there are several, or none.
     private(set) var common: String?
-    /// By column, where no text is common to all: the one text other than nothing that stands for null there.
+    /// By column, if the columns have no common text: the one text, not empty, that represents null in it.
     private(set) var own: [Int: String] = [:]
-    /// Columns whose nulls are written back as empty cells though they were written otherwise: their nulls, the texts, and whether one text could
-    /// not be kept because quoted cells that hold nothing stand beside it.
+    /// Columns whose nulls are exported as empty cells although the input has other texts: the number of nulls, their texts, and whether their one
+    /// text could not be kept because the column also has empty quoted cells.
     private(set) var mixed: [(column: Int, nulls: Int, texts: [String], hasQuotedNothing: Bool)] = []
 
     init(_ guesses: [CSVGuess], _ options: CSVOptions) {
@@ -41,7 +41,7 @@ struct CSVNullTexts {
     func remarks(_ names: [String]) -> [String] {
         mixed.map { column, nulls, texts, hasQuotedNothing in
             let cells = nulls == 1 ? "1 cell" : "\(nulls) cells", list = texts.map { "\"\($0)\"" }.joined(separator: ", ")
-            let what = hasQuotedNothing ? "\(list) stands for null in \(cells), beside quoted cells that hold nothing" : "several texts stand for null in \(cells) (\(list))"
+            let what = hasQuotedNothing ? "\(list) stands for null in \(cells), and other cells are quoted and empty" : "several texts stand for null in \(cells) (\(list))"
             return "column \"\(names[column])\": \(what); in CSV they are written back as empty cells"
         }
     }

@@ -2,44 +2,44 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// How the bytes of a CSV file stand for characters.
+/// The encoding of the characters of a CSV file.
 package enum CSVEncoding: String, Sendable {
     case utf8 = "utf-8", latin1 = "latin-1", utf16LittleEndian = "utf-16le", utf16BigEndian = "utf-16be"
 }
 
-/// What a user may say about CSV input and output. The defaults read RFC 4180 and what is usually meant by CSV.
+/// Options for CSV input and output. The defaults read RFC 4180 and its common variants.
 package struct CSVOptions: Sendable {
-    /// Nil: `,` (for tsv: tab), or `;`, tab or `|` when the first line holds that and no `,`.
+    /// Nil stands for `,` (in TSV: tab), or for `;`, tab or `|` if the first line contains one of these and no `,`.
     package var delimiter: UInt8?
-    /// Nil: no quoting at all; every quote character is text.
+    /// Nil means no quoting: every quote character is text.
     package var quote: UInt8? = UInt8(ascii: "\"")
     package var hasHeader = true
     /// Unquoted cells with one of these texts are null.
     package var nullWords = [""]
-    /// Nil: by byte order mark, else UTF-8.
+    /// Nil means UTF-8, unless a byte order mark indicates another encoding.
     package var encoding: CSVEncoding?
-    /// The type's name; nil: from the input's name.
+    /// The name of the type; nil derives it from the name of the input.
     package var typeName: String?
-    /// Columns to read, in this order; nil: all.
+    /// The columns to read, in this order; nil means all.
     package var columns: [String]?
-    /// Columns found here get this type instead of an inferred one; cells that do not fit are bad input.
+    /// Columns that are listed here get this type instead of an inferred one. Cells that do not fit it are bad input.
     package var types: TypeSchema?
-    /// Finds among names the one that a word was meant to be, for advice.
+    /// Finds the name that a word was probably meant to be, for advice.
     package var nearest: @Sendable (_ word: String, _ names: [String]) -> String? = { _, _ in nil }
-    /// Every column is text, as it stands.
+    /// Whether every column is text, unchanged.
     package var allText = false
-    /// Bad rows go here as they stand in the input, and reading goes on; nil: the first bad row is an error.
+    /// Receives bad rows, with the bytes of the input, and reading continues. Nil makes the first bad row an error.
     package var rejects: Rejects?
-    /// The dialect remembers that writing the rows back gives the same bytes, other encodings than UTF-8 included.
+    /// Whether the dialect records that output must have the same bytes as the input, in its encoding too.
     package var isLossless = false
     package var threads = defaultThreads
     package var progress: Progress?
-    /// Bytes that a thread takes at a time. For tests; results do not depend on it.
+    /// The number of bytes that a thread works on at a time. For tests; results do not depend on it.
     package var blockSize = 1 << 20
 
     package init() {}
 
-    /// Tab-separated.
+    /// The options for tab-separated text.
     package static var tsv: CSVOptions {
         var options = CSVOptions()
         options.delimiter = UInt8(ascii: "\t")

@@ -5,7 +5,7 @@ import FirnModel
 /// The first reading of the input.
 extension CSVReader {
     static func readHeader(_ text: CSVText, _ options: CSVOptions, _ columns: MemoryCharge) throws(FirnError) -> CSVHeader {
-        // The first record is usually within the first bytes; if not, the text is read until it ends.
+        // The first record is usually within the first bytes. Otherwise more of the text is read until the record ends.
         var size = text.head.count
         while true {
             let block = try CSVBlock(capacity: max(size, 1), text.input)
@@ -35,7 +35,7 @@ extension CSVReader {
         }
     }
 
-    /// Positions of the cells to read.
+    /// Returns the positions of the cells to read.
     static func chosenCells(_ header: CSVHeader, _ options: CSVOptions, _ text: CSVText) throws(FirnError) -> [Int] {
         guard let wanted = options.columns else { return Array(0..<header.width) }
         var cells: [Int] = []
@@ -50,7 +50,7 @@ extension CSVReader {
         return cells
     }
 
-    /// A type asked for must find its columns.
+    /// Throws if a column with a requested type does not exist in the input.
     static func checkTypes(_ header: CSVHeader, _ options: CSVOptions, _ text: CSVText) throws(FirnError) {
         guard let types = options.types else { return }
         let names = Set(header.names)
@@ -60,18 +60,18 @@ extension CSVReader {
         throw FirnError(.usage, "the schema names a column \"\(unknown.name)\" that the input does not have", at: .init(file: text.input.name), advice: advice)
     }
 
-    /// Links are the numbers of rows of the input itself, counted from 0.
+    /// Throws unless a link column can be read: its values are row numbers of the input itself, from 0.
     static func checkLink(_ column: ColumnSchema, _ options: CSVOptions, _ name: String) throws(FirnError) {
         guard column.type.target == options.types?.name else {
-            throw FirnError(.unsupported, "column \"\(column.name)\" links to rows of \"\(column.type.target ?? "")\", and the input holds none", at: .init(file: name))
+            throw FirnError(.unsupported, "column \"\(column.name)\" links to rows of \"\(column.type.target ?? "")\", and the input contains none", at: .init(file: name))
         }
         guard options.rejects == nil else {
-            throw FirnError(.usage, "rows of \"\(options.types?.name ?? "")\" link to each other by their number, which changes where rows are set aside", at: .init(file: name),
+            throw FirnError(.usage, "rows of \"\(options.types?.name ?? "")\" link to each other by row number, and rejected rows change the numbers", at: .init(file: name),
                             advice: "leave out --rejects, or the columns with links from the schema")
         }
     }
 
-    /// Reads the whole text and merges what its blocks say.
+    /// Reads the whole text and merges the guesses of its blocks.
     static func look(_ text: CSVText, _ setting: CSVSetting, _ header: CSVHeader, _ options: CSVOptions) throws(FirnError) -> CSVGuesses {
         let cutter = CSVCutter(text, header.marks)
         try cutter.skip(header.length)
@@ -101,13 +101,13 @@ extension CSVReader {
         return whole
     }
 
-    /// What the dialect does not cover.
+    /// Returns what the dialect cannot describe.
     static func losses(_ found: CSVGuesses, _ header: CSVHeader, _ cells: [Int], _ options: CSVOptions) -> [String] {
         var losses: [String] = []
         let ends = found.ends
         if header.dialect.newline == .crlf, ends.bareNewlines > 0 { losses.append("line ends are mixed") }
         if header.dialect.newline == .lf, ends.carriageReturns > 0 { losses.append("line ends are mixed") }
-        if !header.isKept { losses.append("the header is quoted in a way of its own, or blank lines come before it") }
+        if !header.isKept { losses.append("the header is quoted differently, or blank lines precede it") }
         if ends.bareMarks { losses.append("cells with quotes or carriage returns in them are not quoted") }
         if ends.blankLines > 0 { losses.append("blank lines are not kept") }
         if found.bad != nil { losses.append("rejected rows are not kept") }
@@ -116,11 +116,11 @@ extension CSVReader {
         for (i, guess) in found.columns.enumerated() where guess.isQuotedAtRandom {
             losses.append("column \"\(header.names[cells[i]])\" is quoted in some rows only")
         }
-        if options.types != nil { losses.append("columns were read as types that were asked for") }
+        if options.types != nil { losses.append("columns were read with requested types") }
         return losses
     }
 
-    /// `people` for `data/people.csv.zst`.
+    /// Returns the name of the type for a path: `people` for `data/people.csv.zst`.
     static func typeName(_ path: String) -> String {
         guard path != "-" else { return "Row" }
         let file = path.split(separator: "/").last.map(String.init) ?? path
@@ -130,7 +130,7 @@ extension CSVReader {
 }
 
 extension Input {
-    /// Throws where the process holds too much memory, with `count` cells or columns more that nothing charged.
+    /// Records `count` more cells or columns whose memory nothing charged. Throws if the process now uses too much memory.
     func noteCells(_ count: Int) throws(FirnError) {
         let bytes = count &* 16
         if !budget.note(bytes) { throw FirnError.beyondMemory("reading \(count) cells", bytes, budget, at: .init(file: name)) }
@@ -138,7 +138,7 @@ extension Input {
 }
 
 extension CSVCutter {
-    /// Passes over the first bytes of the text.
+    /// Skips the first bytes of the text.
     func skip(_ count: Int) throws(FirnError) {
         guard count > 0 else { return }
         var left = count

@@ -2,16 +2,16 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Reads CSV as rows of one type, whose columns have the most telling types that give every cell's text back (see `CSVGuess.type`). Reads the input
-/// twice: once to look at every cell, once to take the values. Blocks are worked on by several threads; a few blocks are in memory at a time.
+/// Reads CSV as rows of one type. Each column gets the narrowest type that round-trips every cell (see `CSVGuess.type`). The input is read twice:
+/// first to infer the types from all cells, then to read the values. Several threads work on blocks; only a few blocks are in memory at a time.
 package final class CSVReader: BatchReader {
     package let schema: Schema
     package var remarks: [String] { otherRemarks + respellings.sorted { $0.key < $1.key }.map { $0.value.remark(schema.types[0].columns[$0.key], at: firstLines[$0.key]) } }
-    /// How the input is written, as far as one rule covers it; also in the type's `envelope`.
+    /// The notation of the input, as far as one rule describes it; also stored in the `envelope` of the type.
     package let dialect: CSVDialect
-    /// What of the input's bytes writing the rows in its dialect would not give back: a sentence each, empty if nothing is known to be lost.
+    /// Which bytes of the input would differ if the rows were written in its dialect: one sentence each, empty if no difference is known.
     package private(set) var losses: [String]
-    /// Rows in the input (known once opened, unless no look at the cells was needed).
+    /// The number of rows in the input, from the first reading.
     package private(set) var rowCount: Int?
 
     private var otherRemarks: [String]
@@ -34,19 +34,20 @@ package final class CSVReader: BatchReader {
 
     static let batchRows = 65_536
     static let mostBatchBytes = 8 << 20
-    /// Slots (rows × columns) that batches are put together to.
+    /// The maximum number of cells (rows × columns) of a batch that is combined from several blocks.
     static let mostBatchCells = 1 << 24
-    /// The least that a batch, and a block of text, is cut to.
+    /// The minimum to which the memory limit reduces batches (in cells) and blocks of text (in bytes).
     private static let leastCells = 1 << 16
     private let batchCells: Int
     private let batchBytes: Int
 
-    /// Rows set aside so far.
+    /// The number of rows rejected so far.
     package var rejectedCount: Int { rejected }
 
-    /// Opens the input and looks at all of it. Throws with the place of the first thing that cannot be read (bad rows only if there are no `rejects`).
+    /// Opens the input and reads all of it once.
+    /// - Throws: `FirnError` with the place of the first text that cannot be read. Bad rows are errors only without `rejects`.
     package init(_ input: Input, options: CSVOptions = CSVOptions()) throws(FirnError) {
-        // A byte of text may be a cell, which takes up to 50 bytes while it is read; several blocks are read at a time.
+        // Each byte of text can be a cell, which takes up to 50 bytes while it is read, and several blocks are read at a time.
         let limit = input.budget.limit
         batchCells = min(CSVReader.mostBatchCells, max(CSVReader.leastCells, limit / 128))
         batchBytes = min(CSVReader.mostBatchBytes, max(CSVReader.leastCells, limit / 512))
@@ -99,7 +100,7 @@ package final class CSVReader: BatchReader {
         if found.ends.blankLines > 0 { remarks.append("\(found.ends.blankLines) blank lines were skipped") }
         if text.encoding != .utf8 {
             dialect.isExact = options.isLossless
-            remarks.append("text was converted from \(text.encoding.rawValue)" + (options.isLossless ? ", which CSV made of it is written in" : ""))
+            remarks.append("text was converted from \(text.encoding.rawValue)" + (options.isLossless ? ", and CSV output uses that encoding again" : ""))
         }
         dialect.headerNames = Dictionary(uniqueKeysWithValues: cells.enumerated().compactMap { i, cell in dialect.headerNames[cell].map { (i, $0) } })
         self.dialect = dialect
@@ -117,7 +118,7 @@ package final class CSVReader: BatchReader {
 
         // Second reading.
         let plans = zip(cells, columns).enumerated().map { i, pair in
-            // A type that was found gives every text back; one that was asked for may not.
+            // An inferred type round-trips every text; a requested one may not.
             let isFound = forced[i] == nil || pair.1.type.kind == .string || found.columns[i].type == (pair.1.type.kind, pair.1.notation)
             return CSVPlan(cell: pair.0, type: pair.1.type, isForced: forced[i] != nil, spelling: isFound ? nil : pair.1, rowLimit: Int64(found.rows))
         }
@@ -138,7 +139,7 @@ package final class CSVReader: BatchReader {
                 pending = (rows.columns, rows.count)
                 return take(rows.count)
             }
-            // Many columns are handed on in fewer rows: put together, they would need much more memory than their text.
+            // Batches of many columns have fewer rows: combined blocks would need much more memory than their text.
             if let pending, (pending.count + rows.count) * schema.types[0].columns.count > batchCells {
                 self.pending = nil
                 let first = pending

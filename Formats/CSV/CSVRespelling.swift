@@ -1,15 +1,15 @@
 import FirnBytes
 import FirnModel
 
-/// Cells of a column, of a type that was asked for, whose text is not what writing their values gives.
+/// Cells of a column with a requested type whose text differs from what is written for their values.
 struct CSVRespelling: Sendable {
     var count: Int
-    /// Where in the text the row of the first one begins.
+    /// The offset in the text of the row with the first such cell.
     var place: UInt64
     var text: String
     var written: String
 
-    /// With those of a later part of the text.
+    /// Adds the cells of a later part of the text.
     func merged(_ later: CSVRespelling) -> CSVRespelling {
         var both = self
         both.count += later.count
@@ -17,16 +17,16 @@ struct CSVRespelling: Sendable {
     }
 
     func remark(_ column: ColumnSchema, at line: Int?) -> String {
-        let cells = count == 1 ? "1 cell comes back" : "\(count) cells come back"
+        let cells = count == 1 ? "1 cell is written" : "\(count) cells are written"
         let first = count == 1 ? "" : "the first "
-        return "column \"\(column.name)\" (\(column.type.name)): \(cells) in another spelling: \(first)\"\(text)\" as \"\(written)\"" + (line.map { " in line \($0)" } ?? "")
+        return "column \"\(column.name)\" (\(column.type.name)): \(cells) back differently: \(first)\"\(text)\" as \"\(written)\"" + (line.map { " in line \($0)" } ?? "")
     }
 }
 
 /// Keeps the texts of the cells while a block is read, to compare them with what would be written.
 struct CSVSpellings {
     private let texts: [(column: Int, spelling: ColumnSchema, cells: CSVColumn)]
-    /// Where in the text each row begins.
+    /// The offset in the text of each row.
     private var places: [UInt64] = []
 
     init(_ plans: [CSVPlan]) {
@@ -48,7 +48,7 @@ struct CSVSpellings {
     }
 
     private func compare(_ column: Column, _ cells: Column, _ spelling: ColumnSchema) -> CSVRespelling? {
-        // No mark of a text makes quotes here: the cells were freed of theirs.
+        // Without marks, nothing is quoted: the quotes of the cells were removed too.
         let none = CSVMarks(delimiter: CSVMarks.noQuote, quote: CSVMarks.noQuote, newline: 10)
         let style = CSVLane.Style(marks: none, nullText: [], isAlwaysQuoted: false, description: spelling, schema: Schema())
         var lane = CSVLane(rows: 512), found: CSVRespelling?, start = 0

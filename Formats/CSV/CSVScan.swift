@@ -1,17 +1,18 @@
-/// The characters that give a CSV text its structure.
+/// The characters that structure a CSV text.
 struct CSVMarks: Sendable {
     var delimiter: UInt8
-    /// A byte that no valid UTF-8 text holds stands for "no quoting".
+    /// `noQuote`, a byte that valid UTF-8 never contains, means no quoting.
     var quote: UInt8
     var newline: UInt8
 
     static let noQuote: UInt8 = 0xFF
 }
 
-/// Memory may be read this far past the end of a block's text.
+/// The number of bytes after the end of a block's text that may be read.
 let scanSlack = 64
 
-/// Bit i is set where byte i of the 64 at `memory` is one of three. Whole words: the vector comparisons of the standard library are many times slower.
+/// Sets bit i if byte i of the 64 at `memory` is one of the three. It uses whole words because the vector comparisons of the standard library are
+/// many times slower.
 @inline(__always)
 func marks64(_ memory: UnsafePointer<UInt8>, _ a: UInt8, _ b: UInt8, _ c: UInt8) -> UInt64 {
     let raw = UnsafeRawPointer(memory)
@@ -23,17 +24,17 @@ func marks64(_ memory: UnsafePointer<UInt8>, _ a: UInt8, _ b: UInt8, _ c: UInt8)
 @inline(__always)
 private func marks16(_ memory: UnsafeRawPointer, _ a: SIMD2<UInt64>, _ b: SIMD2<UInt64>, _ c: SIMD2<UInt64>) -> UInt64 {
     let bytes = memory.loadUnaligned(as: SIMD2<UInt64>.self)
-    // A byte of x is zero where the mark stands; adding 0x7F to its low bits sets the top bit of all others, without a carry.
+    // A byte of x is zero where it equals the mark. Adding 0x7F to the low bits sets the top bit of all other bytes, without a carry.
     let low = SIMD2<UInt64>(repeating: 0x7F7F_7F7F_7F7F_7F7F)
     let x = bytes ^ a, y = bytes ^ b, z = bytes ^ c
     let others = (((x & low) &+ low) | x) & (((y & low) &+ low) | y) & (((z & low) &+ low) | z)
     let hits = ~(others | low)
-    // The top bits of eight bytes, gathered in the top byte of a product.
+    // The product collects the top bits of eight bytes in its top byte.
     let gather: UInt64 = 0x0102_0408_1020_4080
     return ((hits[0] &>> 7) &* gather) &>> 56 | (((hits[1] &>> 7) &* gather) &>> 56) &<< 8
 }
 
-/// The first position in `from ..< to` that holds `byte`, or `to`.
+/// Returns the first position of `byte` in `from ..< to`, or `to`.
 @inline(__always)
 func find(_ byte: UInt8, _ memory: UnsafePointer<UInt8>, _ from: Int, _ to: Int) -> Int {
     var at = from
@@ -45,12 +46,12 @@ func find(_ byte: UInt8, _ memory: UnsafePointer<UInt8>, _ from: Int, _ to: Int)
     return to
 }
 
-/// Finds the ends of records; goes on where it stopped when more text has been put behind what it saw.
+/// Finds the ends of records. It continues where it stopped when more text has been appended.
 struct CSVRecordFinder {
     let marks: CSVMarks
-    /// Records that ended so far.
+    /// The number of records that have ended so far.
     private(set) var records = 0
-    /// Just past the last record that ended.
+    /// The position after the last record that has ended.
     private(set) var boundary = 0
     private var at = 0
     private var fieldStart = 0
@@ -58,7 +59,7 @@ struct CSVRecordFinder {
 
     init(_ marks: CSVMarks) { self.marks = marks }
 
-    /// Looks at the bytes up to `end` until `limit` records have ended. `isLast`: the text ends there.
+    /// Scans the bytes up to `end` until `limit` records have ended. `isLast` means that the text ends there.
     mutating func advance(_ memory: UnsafePointer<UInt8>, to end: Int, limit: Int, isLast: Bool) {
         let marks = marks
         var at = at, fieldStart = fieldStart, inQuotes = inQuotes, records = records, boundary = boundary
@@ -67,9 +68,9 @@ struct CSVRecordFinder {
             if inQuotes {
                 at = find(marks.quote, memory, at, end)
                 if at == end { break }
-                if at &+ 1 == end, !isLast { break }   // the next byte tells whether this one closes
+                if at &+ 1 == end, !isLast { break }   // the next byte decides whether this quote is a closing one
                 if at &+ 1 < end, memory[at &+ 1] == marks.quote { at &+= 2 } else { (at, inQuotes) = (at &+ 1, false) }
-                // What follows a closing quote is not the start of a field.
+                // A field does not start after a closing quote.
                 if !inQuotes { fieldStart = -1 }
                 continue
             }
@@ -106,19 +107,20 @@ enum CSVFault: Sendable {
     case tooMany(Int)
     case afterQuote
     case unclosedQuote
-    /// A cell that does not fit the type asked for.
+    /// A cell that does not fit the requested type.
     case cell(column: Int)
 }
 
-/// A record that is not taken: its bytes (line end included) and the byte to point at.
+/// A rejected record: its bytes (with the line end) and the position of the error.
 struct CSVBadRecord: Sendable {
     var range: Range<Int>
     var place: Int
     var fault: CSVFault
 }
 
-/// The cells of some records of a block, found but not looked into: `cells[row * width + column]` holds the start in its low 32 bits and the end in
-/// its high ones. Bit 31 tells that the cell was quoted (start and end are those of what the quotes hold, doubled quotes made single).
+/// The positions of the cells of some records of a block: `cells[row * width + column]` has the start in its low 32 bits and the end in its high
+/// ones. Bit 31 is set if the cell was quoted. Then start and end are those of the text within the quotes, in which doubled quotes have been made
+/// single.
 final class CSVIndex {
     static let quotedBit: UInt64 = 1 << 31
     static let startMask: UInt64 = (1 << 31) - 1
@@ -126,16 +128,16 @@ final class CSVIndex {
     let width: Int
     let capacity: Int
     let cells: UnsafeMutablePointer<UInt64>
-    /// Where each record begins and ends (line end included), two numbers a row.
+    /// The start and the end of each record (with its line end), two numbers for each row.
     let extents: UnsafeMutablePointer<Int>
     private(set) var rows = 0
     private(set) var bad: [CSVBadRecord] = []
     private(set) var blankLines = 0
     private(set) var carriageReturns = 0
-    /// Records whose line end is the newline byte alone.
+    /// The number of records whose line end is the newline byte alone.
     private(set) var bareNewlines = 0
     private(set) var endsOpen = false
-    /// Quotes within cells that are not quoted.
+    /// The number of quotes within unquoted cells.
     private(set) var bareQuotes = 0
 
     init(width: Int) {
@@ -150,7 +152,7 @@ final class CSVIndex {
         extents.deallocate()
     }
 
-    /// Takes a row out again, for a cell of it does not fit.
+    /// Removes a row in which the cell of `column` does not fit.
     func drop(row: Int, column: Int) {
         let place = Int(cells[row * width + column] & CSVIndex.startMask)
         bad.append(CSVBadRecord(range: extents[row * 2]..<extents[row * 2 + 1], place: place, fault: .cell(column: column)))
@@ -160,10 +162,12 @@ final class CSVIndex {
         rows -= 1
     }
 
-    /// Fills the index with the records from `start` on; returns where the next one begins. Doubled quotes are made single in the text itself.
+    /// Fills the index with the records from `start` on, and returns the start of the first record after them. Doubled quotes become single in the
+    /// text itself.
     func fill(_ memory: UnsafeMutablePointer<UInt8>, from start: Int, to end: Int, marks: CSVMarks) -> Int {
         let capacity = capacity, delimiter = marks.delimiter, quote = marks.quote, newline = marks.newline
-        // Locals: each use of a stored property of a class, or of a variable that a local function shares, is checked for exclusive access.
+        // Local variables, because each access to a stored property of a class, or to a variable shared with a local function, is checked for
+        // exclusivity.
         var returns = 0, bare = 0, stray = 0, isOpen = false, at = start
         var filling = CSVFilling(memory, self, quote: quote, start: start)
 
@@ -190,7 +194,7 @@ final class CSVIndex {
                     filling.note(filling.fieldStart, lineEnd, 0)
                     if !filling.endRecord(place &+ 1, lineEnd) { break outer }
                 } else if place == filling.fieldStart {
-                    // A quoted cell: find its closing quote, then the delimiter or line end behind it.
+                    // A quoted cell: find its closing quote, then the delimiter or line end after it.
                     var close = find(quote, memory, place &+ 1, end), escapes = false
                     while close &+ 1 < end, memory[close &+ 1] == quote {
                         escapes = true
@@ -204,7 +208,7 @@ final class CSVIndex {
                         break outer
                     }
                     filling.note(place &+ 1, close, CSVIndex.quotedBit)
-                    // Marked by an end that lies beyond the text; `unescape` looks for doubled quotes only where needed.
+                    // Only rows with doubled quotes are unescaped.
                     if escapes { filling.rowEscapes = true }
                     var next = close &+ 1
                     if next < end, memory[next] != delimiter, memory[next] != newline,
@@ -221,7 +225,7 @@ final class CSVIndex {
                     if memory[next] == delimiter {
                         filling.fieldStart = next &+ 1
                         at = next &+ 1
-                        // A delimiter that ends the text: an empty cell follows.
+                        // If the text ends with a delimiter, an empty cell follows.
                         continue outer
                     }
                     if memory[next] == 13, newline == 10 {
@@ -255,7 +259,7 @@ final class CSVIndex {
         return filling.recordStart
     }
 
-    /// Makes doubled quotes single in the quoted cells of a record.
+    /// Replaces doubled quotes by single ones in the quoted cells of a record.
     fileprivate static func unescape(_ memory: UnsafeMutablePointer<UInt8>, _ cells: UnsafeMutablePointer<UInt64>, _ width: Int, _ quote: UInt8) {
         for column in 0..<width where cells[column] & CSVIndex.quotedBit != 0 {
             let start = Int(cells[column] & CSVIndex.startMask), end = Int(cells[column] &>> 32)
@@ -271,7 +275,7 @@ final class CSVIndex {
     }
 }
 
-/// What a run over the text has put into an index so far.
+/// The state of a scan that fills an index.
 private struct CSVFilling {
     let memory: UnsafeMutablePointer<UInt8>
     let cells: UnsafeMutablePointer<UInt64>
@@ -279,7 +283,7 @@ private struct CSVFilling {
     let width: Int
     let capacity: Int
     let quote: UInt8
-    /// The cells of the record at hand.
+    /// The cells of the current record.
     var out: UnsafeMutablePointer<UInt64>
     var row = 0, column = 0
     var recordStart: Int, fieldStart: Int
@@ -306,7 +310,7 @@ private struct CSVFilling {
         column &+= 1
     }
 
-    /// Ends the record whose last cell has been noted; `next` is where the next one begins. False if the index is full.
+    /// Ends the record after its last cell; `next` is the start of the next one. Returns false if the index is full.
     @inline(__always)
     mutating func endRecord(_ next: Int, _ lineEnd: Int) -> Bool {
         if column == width, fault == nil {

@@ -1,7 +1,7 @@
 import FirnExchange
 import FirnModel
 
-/// The ways to hold a text so that writing it gives the same text again, as a set. Two texts share a column's type if both can be held that way.
+/// A set of shapes: ways to store a text so that writing the value gives the same text. A column can have a type if all its cells share that shape.
 struct CSVShape: Equatable, Sendable {
     var rawValue: UInt32
 
@@ -19,9 +19,9 @@ struct CSVShape: Equatable, Sendable {
     @inline(__always) static var int: CSVShape { CSVShape(rawValue: 1 << 0) }
     /// A double whose shortest text this is.
     @inline(__always) static var plain: CSVShape { CSVShape(rawValue: 1 << 1) }
-    /// A double whose shortest text this is once whole numbers end in `.0`.
+    /// A double whose text this is if whole numbers end in `.0`.
     @inline(__always) static var pointZero: CSVShape { CSVShape(rawValue: 1 << 2) }
-    /// A double written with as many digits after the point.
+    /// A double written with a fixed number of digits after the point.
     @inline(__always) static var fixed: CSVShape { CSVShape(rawValue: 1 << 3) }
     @inline(__always) static var decimal: CSVShape { CSVShape(rawValue: 1 << 4) }
     @inline(__always) static var bool: CSVShape { CSVShape(rawValue: 1 << 5) }
@@ -41,7 +41,7 @@ struct CSVShape: Equatable, Sendable {
     @inline(__always) static var all: CSVShape { .numbers | .bools | .dates | .uuids }
 }
 
-/// The shapes among `wanted` that hold the text, and how many digits follow its point (of a number or of a second).
+/// Returns the shapes of the text among `wanted`, and the number of digits after its point (of a number or of seconds).
 @inline(__always)
 func shape(_ memory: UnsafePointer<UInt8>, _ count: Int, wanted: CSVShape) -> (shape: CSVShape, digits: Int) {
     if !wanted.isDisjoint(with: .numbers) {
@@ -56,7 +56,7 @@ func shape(_ memory: UnsafePointer<UInt8>, _ count: Int, wanted: CSVShape) -> (s
 private func otherShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVShape, digits: Int) {
     let bytes = UnsafeRawBufferPointer(start: memory, count: count)
     if count == 4 || count == 5 {
-        // Four letters as one number: memory behind the text may be read.
+        // Compares four letters as one number; memory after the text may be read.
         switch (UInt32(littleEndian: bytes.baseAddress!.loadUnaligned(as: UInt32.self)), count == 5 ? memory[4] : 0) {
         case (0x6575_7274, 0), (0x736C_6166, UInt8(ascii: "e")): return (.bool, 0)              // true, false
         case (0x6575_7254, 0), (0x736C_6146, UInt8(ascii: "e")): return (.boolCapitalised, 0)   // True, False
@@ -94,7 +94,7 @@ private func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape
     var at = first &+ 1
     while at < count, memory[at] &- 48 <= 9 { at &+= 1 }
     let whole = at &- first
-    // Leading zeros say that the text is more than a number.
+    // A text with leading zeros is not a number: a number would lose them.
     if lead == 0, whole > 1 { return (.none, 0) }
     if at == count {
         if lead == 0, negative { return (.plain | .decimal, 0) }
@@ -109,19 +109,19 @@ private func numberShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape
     while at < count, memory[at] &- 48 <= 9 { at &+= 1 }
     guard at == count else { return exponentShape(memory, count) }
     if whole &+ fraction > 15 { return longShape(memory, count, whole: whole, fraction: fraction) }
-    // Up to 15 digits name one double each, and the digits come back.
+    // Each decimal of up to 15 digits has its own double, so the digits survive a round trip.
     var shape = CSVShape.fixed
     if memory[count &- 1] != 48 {
         if zeros <= 5 { shape.insert(.plain | .pointZero) }
     } else if fraction == 1 {
         shape.insert(.pointZero)
     }
-    // Decimals are written with an exponent from the seventh digit after the point on (as their standard says), zeros included.
+    // Decimals are written with an exponent if the first digit other than zero is the seventh or later after the point, as their standard requires.
     if lead != 0 || (zeros == fraction ? fraction <= 6 : zeros <= 5) { shape.insert(.decimal) }
     return (shape, fraction)
 }
 
-/// Numbers of more than 15 digits: by trial.
+/// Returns the shapes of a number with more than 15 digits, by writing it.
 @inline(never)
 private func longShape(_ memory: UnsafePointer<UInt8>, _ count: Int, whole: Int, fraction: Int) -> (shape: CSVShape, digits: Int) {
     let bytes = UnsafeRawBufferPointer(start: memory, count: count)
@@ -141,7 +141,7 @@ private func longShape(_ memory: UnsafePointer<UInt8>, _ count: Int, whole: Int,
     return (shape, fraction)
 }
 
-/// `1e21` and the like: only if the writer would write it so.
+/// Returns the shapes of a number such as `1e21`: only if the writer writes the same text.
 @inline(never)
 private func exponentShape(_ memory: UnsafePointer<UInt8>, _ count: Int) -> (shape: CSVShape, digits: Int) {
     let bytes = UnsafeRawBufferPointer(start: memory, count: count)

@@ -1,12 +1,12 @@
 import FirnBytes
 import FirnExchange
 
-/// The text of an input as UTF-8, whatever its encoding, without a byte order mark. Bytes of a UTF-8 input are passed on unchecked.
+/// The text of an input in UTF-8, whatever its encoding, without a byte order mark. The bytes of UTF-8 inputs are not checked.
 final class CSVText {
     let input: Input
     let encoding: CSVEncoding
     let hasByteOrderMark: Bool
-    /// What is delivered first, for a look before the first `read`.
+    /// The first bytes of the text; they can be used before the first `read`.
     let head: [UInt8]
     private var pending: [UInt8] = []
     private var pendingAt = 0
@@ -30,13 +30,13 @@ final class CSVText {
         case .utf8: head = body
         case .latin1: head = CSVText.fromLatin1(body[...])
         case .utf16LittleEndian, .utf16BigEndian:
-            // A pair cut by the end of the look is left out.
+            // A surrogate pair that is cut at the end of the peeked bytes is left out.
             guard let (text, _) = CSVText.fromUTF16(body[..<(body.count & ~1)], big: encoding == .utf16BigEndian) else { throw CSVText.notUTF16(input, byte: 0) }
             head = text
         }
     }
 
-    /// Fills memory; returns how many bytes there were, fewer only at the end.
+    /// Fills `memory` and returns the number of bytes, which is less than its size only at the end.
     func read(into memory: UnsafeMutableRawBufferPointer) throws(FirnError) -> Int {
         if !started {
             started = true
@@ -75,7 +75,7 @@ final class CSVText {
         odd = []
     }
 
-    /// Bytes of a character that the last piece cut.
+    /// The bytes of a character that the last piece cut.
     private var odd: [UInt8] = []
 
     private func refill() throws(FirnError) {
@@ -101,9 +101,9 @@ final class CSVText {
         if pending.isEmpty, !piece.isEmpty { try refill() }
     }
 
-    /// `byte`: where the piece begins that is not.
+    /// `byte` is the start of the invalid piece.
     private static func notUTF16(_ input: Input, byte: UInt64) -> FirnError {
-        FirnError(.rejected, "text is not UTF-16", at: .init(file: input.name, byte: byte), advice: "name the encoding with --encoding")
+        FirnError(.rejected, "text is not UTF-16", at: .init(file: input.name, byte: byte), advice: "set the encoding with --encoding")
     }
 
     private static func fromLatin1(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
@@ -120,7 +120,7 @@ final class CSVText {
         return out
     }
 
-    /// UTF-8, and how many bytes were used up (a cut character is left); nil if surrogates are not paired.
+    /// Returns the text in UTF-8 and the number of bytes consumed (a cut character is left); nil if surrogates are not paired.
     private static func fromUTF16(_ bytes: ArraySlice<UInt8>, big: Bool) -> (bytes: [UInt8], used: Int)? {
         var out: [UInt8] = []
         var at = bytes.startIndex
@@ -145,13 +145,13 @@ final class CSVText {
 }
 
 extension CSVText {
-    /// What is said to the user about bytes at an offset that are no UTF-8.
+    /// Returns the error for bytes at an offset that are not UTF-8.
     func invalid(at offset: UInt64, newline: UInt8) throws(FirnError) -> FirnError {
-        // Zero bytes may stand in a text that is UTF-8; one that is in no known encoding and has them at its beginning is none.
+        // UTF-8 text can contain zero bytes, but bytes that are not UTF-8 and begin with zero bytes are not text.
         if let kind = FormatName.foreign(head) ?? (head.prefix(1024).contains(0) ? "a binary file" : nil) {
-            return FirnError(.rejected, "this is no text, but \(kind)", at: try locate(offset, newline: newline),
-                             advice: "\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) are read; text in UTF-16 without a mark needs --encoding")
+            return FirnError(.rejected, "this is not text, but \(kind)", at: try locate(offset, newline: newline),
+                             advice: "\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) can be read; for UTF-16 text without a byte order mark, use --encoding")
         }
-        return FirnError(.rejected, "text is not UTF-8", at: try locate(offset, newline: newline), advice: "if it is Latin-1 (Western European), say --encoding latin-1")
+        return FirnError(.rejected, "text is not UTF-8", at: try locate(offset, newline: newline), advice: "if it is Latin-1 (Western European), use --encoding latin-1")
     }
 }

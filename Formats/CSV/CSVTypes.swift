@@ -1,7 +1,7 @@
 import FirnModel
 
 extension ColumnType {
-    /// Whether cells of text can be read as this type.
+    /// Whether text cells can be read as this type.
     var isReadFromCells: Bool {
         guard collection == .none else { return false }
         switch kind {

@@ -1,9 +1,9 @@
-/// The position of the first byte that is not part of valid UTF-8, or nil.
+/// Returns the position of the first byte that is not part of valid UTF-8; nil if there is none.
 func firstInvalidUTF8(_ memory: UnsafePointer<UInt8>, _ count: Int) -> Int? {
     var at = 0
     let raw = UnsafeRawPointer(memory)
     while at < count {
-        // Sixteen plain bytes at a time; memory behind the text may be read.
+        // Skips 16 ASCII bytes at a time; memory after the text may be read.
         while at &+ 16 <= count {
             let words = raw.loadUnaligned(fromByteOffset: at, as: SIMD2<UInt64>.self)
             if (words[0] | words[1]) & 0x8080_8080_8080_8080 != 0 { break }

@@ -2,13 +2,13 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// What one thread is to do with a block, and what all blocks have in common.
+/// What threads do with blocks; the same for all blocks.
 struct CSVSetting: Sendable {
     var marks: CSVMarks
     var width: Int
     var nulls: CSVNulls
     var plans: [CSVPlan]
-    /// Check that the text is UTF-8 (the first time it is read).
+    /// Whether the text is checked to be UTF-8 (in the first reading).
     var checksText: Bool
 }
 
@@ -17,7 +17,7 @@ struct CSVLineEnds: Sendable {
     var bareNewlines = 0
     var blankLines = 0
     var endsOpen = false
-    /// Unquoted cells hold quotes or carriage returns, which are written quoted.
+    /// Whether unquoted cells contain quotes or carriage returns, which would be written quoted.
     var bareMarks = false
 
     mutating func add(_ index: CSVIndex) {
@@ -37,12 +37,12 @@ struct CSVLineEnds: Sendable {
     }
 }
 
-/// What a block says about the columns.
+/// What a block contributes to the guesses of the columns.
 struct CSVGuesses: Sendable {
     var columns: [CSVGuess]
     var rows = 0
     var ends = CSVLineEnds()
-    /// The first record that cannot be taken, if any, by its place in the text.
+    /// The first rejected record, with its offset in the text.
     var bad: (place: UInt64, fault: CSVFault)?
     var invalidText: UInt64?
 }
@@ -52,7 +52,7 @@ struct CSVRows: Sendable {
     var columns: [Column]
     var count = 0
     var ends = CSVLineEnds()
-    /// Records not taken, in order: where in the text, why, their bytes, and the cell's text if that is why.
+    /// Rejected records in order: the offset in the text, the fault, the bytes, and the text of the cell that does not fit.
     var bad: [(place: UInt64, fault: CSVFault, bytes: [UInt8], cell: String)] = []
     var invalidText: UInt64?
     /// By column.
@@ -60,7 +60,7 @@ struct CSVRows: Sendable {
 }
 
 extension CSVSetting {
-    /// Looks at all cells of a block.
+    /// Guesses from all cells of a block.
     func guess(_ block: CSVBlock) -> CSVGuesses {
         var guesses = CSVGuesses(columns: [CSVGuess](repeating: CSVGuess(), count: plans.count))
         if checksText, let place = firstInvalidUTF8(block.memory, block.count) {
@@ -82,13 +82,13 @@ extension CSVSetting {
         return guesses
     }
 
-    /// Whether carriage returns (line feeds, where those are not the line ends) stand in the text that are neither line ends nor, as pairs, within quotes.
+    /// Whether carriage returns (line feeds, if the line ends are carriage returns) occur outside quotes and are not part of a line end.
     private func hasBareReturns(_ block: CSVBlock, _ lineEnds: Int) -> Bool {
         let other: UInt8 = marks.newline == 10 ? 13 : 10
         var count = 0, at = find(other, block.memory, 0, block.count)
         while at < block.count {
             count += 1
-            // Those in front of every line end are the rule, and cost one look each.
+            // Usually there is one before every line end, and each costs one search.
             at = find(other, block.memory, at + 1, block.count)
         }
         guard count > lineEnds else { return false }
@@ -108,7 +108,7 @@ extension CSVSetting {
             rows.invalidText = block.offset + UInt64(place)
             return rows
         }
-        // Rows set aside are handed on as they stood, and reading quoted cells changes the text.
+        // Rejected rows are passed on unchanged, but reading quoted cells changes the text.
         let original = plans.contains(where: \.isForced) || marks.quote != CSVMarks.noQuote && find(marks.quote, block.memory, 0, block.count) < block.count
             ? block.copy() : block
         let index = CSVIndex(width: width)
@@ -134,7 +134,7 @@ extension CSVSetting {
         return rows
     }
 
-    /// Appends the index's rows to every column, without those of which a cell does not fit.
+    /// Appends the rows of the index to every column, except rows with a cell that does not fit.
     private func append(_ index: CSVIndex, to columns: [CSVColumn], _ block: CSVBlock) {
         let before = columns.first?.count ?? 0
         var next = 0

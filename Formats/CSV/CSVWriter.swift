@@ -2,25 +2,25 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// What may be said about CSV output.
+/// Options for CSV output.
 package struct CSVWriterOptions: Sendable {
-    /// Nil: as the rows were read, else `,`.
+    /// Nil stands for the delimiter of the input, or `,` if the rows were not read from CSV.
     package var delimiter: UInt8?
-    /// Nil: as the rows were read, else yes.
+    /// Nil writes a header if the input had one, or if the rows were not read from CSV.
     package var hasHeader: Bool?
-    /// Nil: as the rows were read, else nothing. A text that is the same is quoted.
+    /// The text of null cells; cells with the same text are quoted. Nil stands for the texts of the input, or the empty text.
     package var nullText: String?
-    /// Line ends, quoting, header names and byte order mark as the rows were read (if they were read from CSV).
+    /// Whether line ends, quoting, header names and byte order mark are those of the input (if the rows were read from CSV).
     package var usesDialect = true
-    /// The encoding too: everything that is needed to write the same bytes.
+    /// Whether the encoding is that of the input too, so that output has the same bytes.
     package var isExact = false
-    /// Nil: UTF-8, or that of the bytes that were read where they are promised back.
+    /// Nil stands for UTF-8, or for the encoding of the input if the output must have the same bytes.
     package var encoding: CSVEncoding?
 
     package init() {}
 }
 
-/// Writes rows of one type as CSV that reads back cell for cell. Lists, maps and embedded objects are compact JSON in one cell.
+/// Writes rows of one type as CSV that reads back cell for cell. Lists, maps and embedded objects become compact JSON in one cell.
 package final class CSVWriter: BatchWriter {
     package private(set) var remarks: [String] = []
     private let output: Output
@@ -30,7 +30,7 @@ package final class CSVWriter: BatchWriter {
     private var dialect = CSVDialect()
     private var styles: [CSVLane.Style] = []
     private var lanes: [CSVLane] = []
-    /// The line end of the last record is due before the next one, so that it can be left out.
+    /// Whether the line end of the last record has not been written yet; it is written before the next record, so that it can be omitted at the end.
     private var owesNewline = false
     private var line: UnsafeMutablePointer<UInt8>
     private var lineCapacity: Int
@@ -52,7 +52,7 @@ package final class CSVWriter: BatchWriter {
 
     package func begin(_ schema: Schema) throws(FirnError) {
         guard schema.roots.count == 1, let type = schema.roots.first else {
-            throw FirnError(.usage, "CSV holds one type, and there are \(schema.roots.count): " + schema.roots.map(\.name).joined(separator: ", "),
+            throw FirnError(.usage, "CSV can contain only one type, and there are \(schema.roots.count): " + schema.roots.map(\.name).joined(separator: ", "),
                             at: .init(file: output.name), advice: "choose one with FILE:Type")
         }
         self.schema = schema
@@ -105,7 +105,7 @@ package final class CSVWriter: BatchWriter {
         }
     }
 
-    /// Lays the cells of the lanes side by side.
+    /// Joins the cells of the lanes to lines.
     private func writeLines(_ rows: Int) throws(FirnError) {
         let width = lanes.count
         let newline = newlineBytes
@@ -136,7 +136,7 @@ package final class CSVWriter: BatchWriter {
                     line[at] = delimiter
                     at &+= 1
                 }
-                // The last delimiter gives way to the line end.
+                // The line end overwrites the last delimiter.
                 if width > 0 { at &-= 1 }
                 if row < rows &- 1 {
                     for byte in newline {

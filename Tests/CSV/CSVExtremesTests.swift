@@ -74,7 +74,7 @@ import Testing
         let text = "a,,a,a_2,\"a\",\n1,2,3,4,5,6\n"
         let table = try Table(text)
         #expect(table.names == ["a", "column_2", "a_3", "a_2", "a_4", "column_6"])
-        #expect(table.reader.remarks.contains("column 3 is named \"a\" like another; it is called \"a_3\""))
+        #expect(table.reader.remarks.contains("column 3 has the name \"a\" of another column; it is called \"a_3\""))
         #expect(table.reader.remarks.contains("column 2 has no name; it is called \"column_2\""))
         #expect(plainCells(try table.written()).map { $0.map { $0 ?? [] } } == plainCells(Array(text.utf8)).map { $0.map { $0 ?? [] } })
         let plain = "id,name,name\n1,x,y\n"
