@@ -3,14 +3,14 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// A growing run of trivial values in memory of its own.
+/// A growing array of trivial values in manually allocated memory.
 struct Run<T: BitwiseCopyable> {
     private(set) var base: UnsafeMutablePointer<T>
     private(set) var count = 0
     private var capacity: Int
     private let first: Int
 
-    /// `first`: room that the first value makes. Until then nothing is allocated: most columns of a wide type stay empty.
+    /// `first` is the capacity that the first value allocates. Before it nothing is allocated, because most columns of a wide type stay empty.
     init(first: Int = 16) {
         base = UnsafeMutablePointer(bitPattern: 64)!
         capacity = 0
@@ -41,7 +41,7 @@ struct Run<T: BitwiseCopyable> {
         capacity = wider
     }
 
-    /// Room for `more` values behind the last; `advance` then counts those written.
+    /// Returns memory for `more` values after the last; `advance` then adds those written to `count`.
     @inline(__always)
     mutating func room(_ more: Int) -> UnsafeMutablePointer<T> {
         if capacity &- count < more { grow(more) }
@@ -55,10 +55,10 @@ struct Run<T: BitwiseCopyable> {
     func free() { if capacity > 0 { base.deallocate() } }
 }
 
-/// Gathers the values of one column from tapes, by its plan. Lives in memory of its own, as it is touched once a value.
+/// Collects the values of one column from tapes, by its plan. It is in manually allocated memory, as it is accessed once for each value.
 ///
-/// Only rows with a value are held; rows without one are counted in gaps between them. Fields of an object may count fewer rows than the object: the rows that
-/// are missing there are a gap, too. So a row costs by what it holds, not by the columns that there are.
+/// Only rows with a value are stored; rows without one are counted as gaps between them. The fields of an object may count fewer rows than the
+/// object: the missing rows are a gap too. So the cost of a row is proportional to its values and not to the number of columns.
 struct ColumnBuilder {
     typealias Node = UnsafeMutablePointer<ColumnBuilder>
 
@@ -69,10 +69,10 @@ struct ColumnBuilder {
     }
 
     let type: ColumnType
-    /// Whether a row is one value (not a collection).
+    /// The type of the value or, in a collection, of its elements.
     let kind: ScalarKind
     let collection: CollectionKind
-    /// Rows, and those of them that have a value.
+    /// The number of rows, and the number of rows that have a value.
     private(set) var count = 0
     private(set) var held = 0
     var gaps = Run<Gap>(first: 4)
@@ -82,16 +82,17 @@ struct ColumnBuilder {
     var bytes = Run<UInt8>(first: 64)
     var offsets = Run<Int>()
     var tags = Run<UInt8>()
-    /// The batch that the column has a value for: see `RowBuilder.batch`.
+    /// The number of the last batch in which the column has a value: see `RowBuilder.batch`.
     var batch = 0
-    /// Of an embedded object: fields. Of a collection: [elements] or [keys, values].
+    /// The fields of an embedded object, or the parts of a collection: [elements] or [keys, values].
     var children: [Node] = []
-    /// Of an embedded object: the key number that each field was met with, and where its value stands in the tape (-1: nowhere).
+    /// For each field of an embedded object, the last key number with which it was found, and the position of its value in the tape (-1 if it has
+    /// none).
     var keys: [UInt32] = []
     var slots: [Int] = []
     var lookup: [UInt32: Int] = [:]
     var fieldsByName: [[UInt8]: Int] = [:]
-    /// What was handed on: rows, values, and of the next gap its number and the rows of it.
+    /// What was taken: the number of rows, the number of values, the index of the next gap, and how many rows of that gap.
     var taken = (rows: 0, values: 0, gap: 0, gapRows: 0)
 
     private init(_ type: ColumnType, collection: CollectionKind) {
@@ -143,7 +144,7 @@ struct ColumnBuilder {
         for child in node.pointee.children { reset(child) }
     }
 
-    /// Forgets key numbers, when the parser has.
+    /// Removes key numbers after the parser has removed its own.
     static func forgetKeys(_ node: Node) {
         node.pointee.lookup = [:]
         for index in node.pointee.keys.indices { node.pointee.keys[index] = .max }
@@ -157,7 +158,7 @@ struct ColumnBuilder {
         held &+= 1
     }
 
-    /// Counts rows without a value, up to a number of rows in all.
+    /// Counts rows without a value until the total number of rows is `rows`.
     @inline(__always)
     mutating func skip(to rows: Int) { if count < rows { addGap(rows &- count) } }
 
@@ -171,14 +172,14 @@ struct ColumnBuilder {
         count &+= rows
     }
 
-    /// Where the text or the elements of value `value` end.
+    /// Returns the offset at which the text or the elements of value `value` begin.
     @inline(__always)
     private func start(_ value: Int) -> Int { value == 0 ? 0 : offsets.base[value &- 1] }
 }
 
-/// Handing on what was gathered, from front to back.
+/// Taking the collected values, in order.
 extension ColumnBuilder {
-    /// Slots that the next `rows` rows take in columns that have a value there.
+    /// Returns the number of slots that the next `rows` rows need in columns that have a value in them.
     static func slots(_ rows: Int, _ node: Node) -> Int {
         let held = node.pointee.held(inNext: rows)
         guard held > 0 else { return 0 }
@@ -187,7 +188,7 @@ extension ColumnBuilder {
         return node.pointee.children.reduce(rows) { $0 + slots(elements, $1) }
     }
 
-    /// Values of the next rows that are not taken.
+    /// Returns the number of values in the next `rows` rows that are not taken yet.
     private func held(inNext rows: Int) -> Int {
         var left = rows, values = taken.values, gap = taken.gap, empty = taken.gapRows
         while left > 0, values < held {
@@ -200,7 +201,7 @@ extension ColumnBuilder {
         return values - taken.values
     }
 
-    /// The next `rows` rows, into an empty column of the plan. `vacant` gives a column of that type without any value.
+    /// Moves the next `rows` rows into an empty column of the plan. `vacant` returns columns of the same type without any value.
     static func take(_ rows: Int, from node: Node, into column: inout Column, _ vacant: inout VacantColumns) {
         node.pointee.skip(to: node.pointee.taken.rows + rows)
         let values = node.pointee.taken.values, runs = node.pointee.runs(rows)
@@ -220,18 +221,18 @@ extension ColumnBuilder {
         }
     }
 
-    /// Passes over rows in which the object around a field is missing.
+    /// Skips rows in which the object that contains this field is missing.
     private static func pass(_ rows: Int, _ node: Node) {
         node.pointee.skip(to: node.pointee.taken.rows + rows)
         _ = node.pointee.runs(rows)
         if node.pointee.collection == .none { for child in node.pointee.children { pass(rows, child) } }
     }
 
-    /// Passes over the next rows: of each run of values the first row, counted from here, and how many there are.
+    /// Consumes the next rows, and returns each run of values: its first row, counted from here, and the number of rows.
     private mutating func runs(_ rows: Int) -> [(row: Int, count: Int)] {
         var runs: [(row: Int, count: Int)] = [], row = 0
         while row < rows {
-            // A gap is left only when rows after it are wanted: until then it may grow.
+            // A gap is finished only when rows after it are needed, because until then it can grow.
             let gap = taken.gap < gaps.count ? gaps.base[taken.gap] : Gap(values: held, rows: 0)
             if taken.values < gap.values {
                 let values = min(gap.values - taken.values, rows - row)
@@ -243,7 +244,7 @@ extension ColumnBuilder {
                 row += empty
                 taken.gapRows += empty
             } else {
-                precondition(taken.gap < gaps.count, "every row is a value's or a gap's")
+                precondition(taken.gap < gaps.count, "every row belongs to a value or to a gap")
                 taken.gap += 1
                 taken.gapRows = 0
             }

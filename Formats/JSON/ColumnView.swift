@@ -2,13 +2,13 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// A column made ready for writing row by row: its arrays, its key as text, its fields.
+/// A column prepared for writing row by row: its arrays, its key as text, its fields.
 final class ColumnView {
     let kind: ScalarKind
     let collection: CollectionKind
     let notation: Notation
     let writesNull: Bool
-    /// `"name":` without what goes between members.
+    /// `"name":` without separators between members.
     let key: [UInt8]
     private let present: [UInt64]?
     private let words: [Int64]
@@ -59,7 +59,7 @@ final class ColumnView {
         return textBytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
-    /// Writes a row's value, null too. `indent`: the depth of an indented document; negative: on one line.
+    /// Writes the value of a row, or null. `indent` is the depth in an indented document; a negative one writes a single line.
     func write(_ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int) {
         guard isPresent(row) else { return out.append("null") }
         switch collection {
@@ -116,7 +116,7 @@ final class ColumnView {
         }
     }
 
-    /// Writes an object of the given columns; those without a value are left out unless their nulls are written.
+    /// Writes an object with the given columns. Columns without a value are omitted, unless they write null.
     static func write(object fields: [ColumnView], _ row: Int, to out: inout JSONBytes, _ loss: inout JSONLoss, indent: Int) {
         out.append(UInt8(ascii: "{"))
         var isFirst = true
@@ -132,12 +132,12 @@ final class ColumnView {
         out.append(UInt8(ascii: "}"))
     }
 
-    /// The text of a string column's row.
+    /// Writes the text of a string column as a key.
     func append(key row: Int, to out: inout JSONBytes) { withText(row) { out.append(quoted: $0) } }
     var isText: Bool { kind == .string && collection == .none }
 }
 
-/// What JSON has no words for, as met while writing.
+/// Values that JSON cannot represent, as found while writing.
 struct JSONLoss {
     var nonFinite = 0
     var hasData = false
@@ -152,7 +152,7 @@ extension JSONBytes {
     mutating func append(_ value: Decimal, _ loss: inout JSONLoss) {
         let text = value.description
         guard let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") }), first >= 48, first <= 57 else { return loss.writeNonFinite(&self) }
-        // As doubles are written: 1e400, not 1E+400.
+        // The exponent is written like that of doubles: 1e400, not 1E+400.
         for byte in text.utf8 where byte != UInt8(ascii: "+") { append(byte == UInt8(ascii: "E") ? UInt8(ascii: "e") : byte) }
     }
 

@@ -1,11 +1,11 @@
 import FirnBytes
 
-/// What surrounded the rows in their document, as the JSON text that a type's `envelope` holds.
+/// The JSON around the rows in their document, which the `envelope` of a type stores as JSON text.
 struct Envelope {
     enum Form: String {
         /// An array of objects.
         case rows
-        /// An array of values (column `value`), or lines of them.
+        /// An array of values (column `value`), or one value per line.
         case values
         /// An array that is a member of the document's object.
         case member
@@ -19,7 +19,7 @@ struct Envelope {
 
     var form: Form
     var isPretty = false
-    /// `member`: its name, and the whole document with null in its place.
+    /// For `member`: its name, and the whole document with null in its place.
     var member = ""
     var document: JSONDocument?
 
@@ -34,7 +34,7 @@ struct Envelope {
         return JSONDocument.object(members).compact
     }
 
-    /// Nil for text that is no envelope of JSON (of another format, say).
+    /// Returns nil for text that is not a JSON envelope, for example one of another format.
     init?(_ text: String) {
         guard let parsed = try? JSONDocument(text), case .string(let name)? = parsed["json"], let form = Form(rawValue: name) else { return nil }
         self.form = form

@@ -3,15 +3,15 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Whether values of tapes fit columns that were asked for. One thread at a time, for the tapes of one parser.
+/// Checks whether values of tapes fit the requested columns. Only one thread at a time may use it, for the tapes of one parser.
 final class Fit {
-    /// A value that does not fit: its item, and why.
+    /// A value that does not fit: its item, and the reason.
     struct Misfit {
         var item: Int
         var message: String
     }
 
-    /// A column, or the elements of one, or the row itself.
+    /// A column, the elements of a column, or the row itself.
     private final class Node {
         let plan: Plan
         let isOptional: Bool
@@ -20,9 +20,9 @@ final class Fit {
         let element: Node?
         let placeByName: [[UInt8]: Int]
         var placeByKey: [UInt32: Int] = [:]
-        /// Of the object at hand: where each field's value stands; -1: nowhere.
+        /// The position of the value of each field of the current object; -1 if it has none.
         var items: [Int]
-        /// Texts that come back in another spelling.
+        /// The number of texts that would be written differently.
         var respelled = 0
 
         init(_ plan: Plan, isOptional: Bool, path: String) {
@@ -43,9 +43,9 @@ final class Fit {
     private let rowsName: String
     private let values: TapeValues
     private let keepsSpelling: Bool
-    /// A column for each text of the row at hand that comes back in another spelling: counted only if the row goes in.
+    /// A column for each text of the current row that would be written differently; they are counted only if the row is accepted.
     private var respelledHere: [Node] = []
-    /// Rows that links may lead to, once they are counted.
+    /// The number of rows, once it is known; links must be less.
     var rowLimit = Int64.max
 
     init(_ parser: JSONParser, _ given: GivenRows, isBare: Bool, keepsSpelling: Bool) {
@@ -59,10 +59,10 @@ final class Fit {
 
     func forgetKeys() { for node in root.all { node.placeByKey = [:] } }
 
-    /// How many texts come back in another spelling, by column.
+    /// The number of texts that are written differently, by column.
     var respelled: [(path: String, count: Int)] { root.all.map { ($0.path, $0.respelled) } }
 
-    /// What of a row does not fit first; nil: nothing.
+    /// Returns the first value of a row that does not fit; nil if all fit.
     func misfit(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> Misfit? {
         respelledHere.removeAll(keepingCapacity: true)
         if let misfit = check(items, index, root) { return misfit }
@@ -137,7 +137,7 @@ final class Fit {
                 respelledHere.append(node)
                 return nil
             }
-            return Misfit(item: index, message: "\(Fit.found(item)) would come back as \(float) (column \"\(node.path)\")")
+            return Misfit(item: index, message: "\(Fit.found(item)) would be written back as \(float) (column \"\(node.path)\")")
         case .double: fits = TapeScalar.double(item) != nil
         case .decimal: fits = TapeScalar.decimal(item) != nil
         case .string: fits = item.tag == Tag.string
@@ -159,11 +159,11 @@ final class Fit {
         case .link:
             guard let row = TapeScalar.int(item) else { return misfit(items, index, node) }
             let target = node.plan.type.target ?? ""
-            if target != rowsName { return Misfit(item: index, message: "a link to a row of \"\(target)\", and the input holds none (column \"\(node.path)\")") }
+            if target != rowsName { return Misfit(item: index, message: "a link to a row of \"\(target)\", and the input contains none (column \"\(node.path)\")") }
             if row >= 0, row < rowLimit { return nil }
             return Misfit(item: index, message: "a link to row \(row), and the rows are counted from 0\(rowLimit == .max ? "" : " to \(rowLimit - 1)") (column \"\(node.path)\")")
         case .any: return values.value(items, index) == nil ? Misfit(item: index, message: unfitAny(items, index)) : nil
-        case .embedded: preconditionFailure("check(object:) looks at objects")
+        case .embedded: preconditionFailure("objects are checked by check(object:)")
         }
         return fits ? nil : misfit(items, index, node)
     }
@@ -172,7 +172,7 @@ final class Fit {
         items[index].tag >= Tag.array && values.unfitNumber(items, index) == nil ? JSONReader.tooDeep : JSONReader.unfitNumber
     }
 
-    /// Counts a text that is written another way than it stands; with `keepsSpelling`, it does not fit.
+    /// Counts a text that would be written differently; with `keepsSpelling` it does not fit.
     private func respelled(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Node, _ write: (inout JSONBytes) -> Void) -> Misfit? {
         var out = JSONBytes()
         write(&out)
@@ -181,14 +181,14 @@ final class Fit {
             respelledHere.append(node)
             return nil
         }
-        return Misfit(item: index, message: "\(Fit.found(items[index])) would come back as \(out.string) (column \"\(node.path)\")")
+        return Misfit(item: index, message: "\(Fit.found(items[index])) would be written back as \(out.string) (column \"\(node.path)\")")
     }
 
-    /// The second of two equal elements.
+    /// Returns a misfit for the second of two equal elements of a set.
     private func twice(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Node) -> Misfit? {
         let sorted = values.sortedElements(items, index, node.plan.type.kind)
         for (a, b) in zip(sorted, sorted.dropFirst()) where Value.order(a.value, b.value) == 0 {
-            return Misfit(item: b.item, message: "\(Fit.found(items[b.item])) stands twice in a set (column \"\(node.path)\")")
+            return Misfit(item: b.item, message: "\(Fit.found(items[b.item])) occurs twice in a set (column \"\(node.path)\")")
         }
         return nil
     }
@@ -216,7 +216,7 @@ final class Fit {
         }
     }
 
-    /// A value in the words of an error.
+    /// Returns the text of a value for errors.
     static func found(_ item: firn_json_item) -> String {
         switch item.tag {
         case Tag.null: return "null"

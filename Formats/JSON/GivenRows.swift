@@ -2,35 +2,35 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// A type of rows that was asked for, as the plans that check and fill its columns.
+/// A requested type of rows, with the plans that check and fill its columns.
 struct GivenRows: Sendable {
     let schema: Schema
     let type: TypeSchema
     private(set) var fields: [Plan.Field]
 
-    /// Throws `.unsupported` for types that no JSON is read as.
+    /// - Throws: `FirnError.unsupported` for types that cannot be read from JSON, and `.schema` if a type is missing.
     init(_ given: GivenSchema) throws(FirnError) {
         schema = given.schema
         type = given.type
         fields = try GivenRows.fields(type, schema, inside: [])
     }
 
-    /// A type whose only column is called `value` is that of rows that are no objects, unless they are objects all the same.
+    /// Whether rows that are not objects can be of this type, because its only column is called `value`. Rows that are objects can be of it too.
     var mayBeBare: Bool { fields.count == 1 && fields[0].column == "value" }
 
     private static func fields(_ type: TypeSchema, _ schema: Schema, inside: [String]) throws(FirnError) -> [Plan.Field] {
         guard !inside.contains(type.name) else {
-            throw FirnError(.unsupported, "the schema's type \"\(type.name)\" holds itself, and such objects are not read from JSON")
+            throw FirnError(.unsupported, "the schema's type \"\(type.name)\" contains itself, and such objects cannot be read from JSON")
         }
         var fields: [Plan.Field] = []
         for column in type.columns {
             guard column.type.collection != .set || column.type.kind != .embedded else {
-                throw FirnError(.unsupported, "the schema's column \"\(column.name)\" is a set of objects, which are not read from JSON")
+                throw FirnError(.unsupported, "the schema's column \"\(column.name)\" is a set of objects, which cannot be read from JSON")
             }
             var nested: [Plan.Field] = []
             if column.type.kind == .embedded {
                 guard let target = column.type.target.flatMap({ schema[$0] }) else {
-                    throw FirnError(.schema, "the schema's column \"\(column.name)\" is of a type that it does not hold")
+                    throw FirnError(.schema, "the schema's column \"\(column.name)\" has a type that is not in the schema")
                 }
                 nested = try self.fields(target, schema, inside: inside + [type.name])
             }
@@ -43,7 +43,7 @@ struct GivenRows: Sendable {
         return fields
     }
 
-    /// The name of the first column, if it can be that of the keys of an object of objects: see `JSONReader`.
+    /// The name of the first column, if it can contain the keys of an object of objects: see `JSONReader`.
     var keyColumn: String? {
         guard let first = fields.first, first.plan.type == ColumnType(.string), !first.isOptional else { return nil }
         return first.column == "key" || first.column.hasPrefix("key_") ? first.column : nil
@@ -55,7 +55,7 @@ struct GivenRows: Sendable {
         return rest
     }
 
-    /// Whether a column is, or holds, links to rows of the type itself.
+    /// Whether a column is, or contains, links to rows of the type itself.
     var hasLinksToRows: Bool { GivenRows.hasLinks(fields, to: type.name) }
 
     private static func hasLinks(_ fields: [Plan.Field], to name: String) -> Bool {

@@ -2,7 +2,7 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// JSON text being written.
+/// A buffer for JSON text that is being written.
 struct JSONBytes: ~Copyable {
     private var run = Run<UInt8>(first: 4096)
 
@@ -33,7 +33,8 @@ struct JSONBytes: ~Copyable {
         text.withUTF8 { append(quoted: UnsafeRawBufferPointer($0)) }
     }
 
-    /// In quotes, with only what JSON demands escaped: quote, backslash and control characters. Malformed UTF-8 becomes U+FFFD.
+    /// Appends text in quotes. Only characters that JSON requires to be escaped are escaped: quotes, backslashes and control characters. Malformed
+    /// UTF-8 becomes U+FFFD.
     mutating func append(quoted text: UnsafeRawBufferPointer) {
         run.append(UInt8(ascii: "\""))
         if let base = text.baseAddress, text.count > 0 { append(escaped: base.assumingMemoryBound(to: UInt8.self), text.count) }
@@ -41,7 +42,7 @@ struct JSONBytes: ~Copyable {
     }
 
     private mutating func append(escaped base: UnsafePointer<UInt8>, _ count: Int) {
-        // Eight bytes at a time: copied as they are found to need nothing.
+        // Copies eight bytes at a time while none of them needs an escape.
         var at = 0, high: UInt64 = 0
         let out = run.room(count &+ 8)
         while at &+ 8 <= count {
@@ -100,7 +101,7 @@ struct JSONBytes: ~Copyable {
     @inline(__always)
     mutating func append(_ value: Int64) { run.advance(NumberText.write(value, to: run.room(NumberText.room))) }
 
-    /// A finite double by its notation.
+    /// Appends a finite double in its notation.
     mutating func append(_ value: Double, _ notation: Notation) {
         let out = run.room(NumberText.room)
         switch notation.code {
@@ -130,7 +131,7 @@ struct JSONBytes: ~Copyable {
         run.append(UInt8(ascii: "\""))
     }
 
-    /// RFC 4648, with padding, in quotes.
+    /// Appends base64 text (RFC 4648, with padding) in quotes.
     mutating func append(base64 bytes: UnsafeRawBufferPointer) {
         let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
         run.append(UInt8(ascii: "\""))

@@ -2,7 +2,8 @@ import CJSON
 import FirnBytes
 
 extension JSONDocument {
-    /// Parses a document, strictly. Throws `.rejected` with the line and byte of the fault.
+    /// Parses a document strictly.
+    /// - Throws: `FirnError.rejected` with the line and the byte of the fault.
     package init(_ text: String, file: String = "JSON") throws(FirnError) { try self.init(bytes: Array(text.utf8), file: file) }
 
     package init(bytes: [UInt8], file: String = "JSON") throws(FirnError) {
@@ -11,7 +12,7 @@ extension JSONDocument {
             return FirnError(.rejected, message, at: .init(file: file, line: before.count { $0 == 10 } + 1, column: before.count - line + 1))
         }
         guard bytes.count < 1 << 30 else {
-            throw FirnError(.unsupported, "a document of more than 1 GB is not read as a whole", at: .init(file: file))
+            throw FirnError(.unsupported, "a document of more than 1 GB cannot be read as a whole", at: .init(file: file))
         }
         let tokens = JSONTokens(bytes)
         if let fault = tokens.fault { throw refusal(fault.offset, fault.message) }
@@ -20,7 +21,7 @@ extension JSONDocument {
         guard let tokener = LibraryFaults.refuses(.parser) ? nil : json_tokener_new_ex(512) else { throw FirnError(.inputOutput, "no memory for a JSON parser", at: .init(file: file)) }
         defer { json_tokener_free(tokener) }
         json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8)
-        // The byte after the text says that it ends there.
+        // The zero byte after the text marks its end.
         let tree = (text + [0]).withUnsafeBytes { json_tokener_parse_ex(tokener, $0.baseAddress!.assumingMemoryBound(to: CChar.self), Int32($0.count)) }
         defer { json_object_put(tree) }
         let error = json_tokener_get_error(tokener)
@@ -35,16 +36,16 @@ extension JSONDocument {
         var memberCount = 0
         self = JSONDocument(tree: tree, &memberCount)
         if memberCount != tokens.memberCount {
-            throw FirnError(.rejected, "an object has two members of the same name", at: .init(file: file), advice: "leave one of them out")
+            throw FirnError(.rejected, "an object has two members of the same name", at: .init(file: file), advice: "remove one of them")
         }
     }
 
-    /// Several documents one after the other, with white space between them or none. Nothing at all is refused as the document that it is not.
+    /// Parses consecutive documents, with or without white space between them. Throws for empty input, as it is not a document.
     package static func several(bytes: [UInt8], file: String = "JSON") throws(FirnError) -> [JSONDocument] {
         var documents: [JSONDocument] = [], start = 0
         repeat {
             let end = end(of: bytes, from: start)
-            // Blanks for what came before, so that places are those of the whole.
+            // Spaces replace the text before the document, so that places in errors refer to the whole text.
             let before = bytes[..<start].map { $0 == 10 ? UInt8(10) : 32 }
             documents.append(try JSONDocument(bytes: before + bytes[start..<end], file: file))
             start = end
@@ -52,7 +53,8 @@ extension JSONDocument {
         return documents
     }
 
-    /// Where the brackets that open first after a byte are closed; the end of the text where they are not, or where something else stands first.
+    /// Returns the position after the bracket that closes the first one opened from `start` on. Returns the end of the text if it is not closed, or
+    /// if something else comes first.
     private static func end(of bytes: [UInt8], from start: Int) -> Int {
         var depth = 0, inString = false, at = start
         while at < bytes.count {
@@ -70,11 +72,11 @@ extension JSONDocument {
         return bytes.count
     }
 
-    /// A tree of json-c, of at most 512 levels; nil is null. Counts the members of all objects.
+    /// Converts a tree of json-c with at most 512 levels; nil is null. Counts the members of all objects.
     private init(tree: OpaquePointer?, _ memberCount: inout Int) {
         switch json_object_get_type(tree) {
         case json_type_boolean: self = .bool(json_object_get_boolean(tree) != 0)
-        // Integers come without leading zeros and in range, doubles have kept their text: see JSONTokens.
+        // Integers have no leading zeros and are in range, and doubles have kept their text: see JSONTokens.
         case json_type_int, json_type_double: self = .number(JSONTokens.withoutMark(String(cString: json_object_get_string(tree))))
         case json_type_string:
             let bytes = UnsafeRawBufferPointer(start: json_object_get_string(tree), count: Int(json_object_get_string_len(tree)))

@@ -1,16 +1,16 @@
 import CJSON
 
 extension JSONDocument {
-    /// On one line, without spaces. Only for documents that are printable: see `isPrintable`.
+    /// The text on one line, without spaces. Only for documents that are printable: see `isPrintable`.
     package var compact: String { printed(JSON_C_TO_STRING_PLAIN) }
 
-    /// Indented by two spaces; no newline at the end. Only for documents that are printable: see `isPrintable`.
+    /// The text indented by two spaces, without a newline at the end. Only for documents that are printable: see `isPrintable`.
     package var pretty: String { printed(JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED) }
 
-    /// The same, to follow something at a level of indentation; nil: compact.
+    /// Writes the text after other text at a level of indentation; nil writes it compactly.
     func write(to out: inout JSONBytes, indent: Int?) {
         guard let indent else { return out.append(compact) }
-        // Strings hold no raw newlines: each one begins a line of the layout.
+        // Strings contain no raw newlines, so each newline begins a line of the layout.
         for (number, line) in pretty.split(separator: "\n").enumerated() {
             if number > 0 { out.breakLine(indent) }
             out.append(String(line))
@@ -18,8 +18,8 @@ extension JSONDocument {
     }
 
     private func printed(_ flags: Int32) -> String {
-        precondition(isPrintable, "documents with U+0000 in a key or a key twice are not printed: ask isPrintable first")
-        // json-c has no object for null.
+        precondition(isPrintable, "documents with U+0000 in a key or with repeated keys cannot be printed: check isPrintable first")
+        // json-c represents null as a null pointer.
         guard let tree = makeTree() else { return "null" }
         defer { json_object_put(tree) }
         var length = 0
@@ -27,12 +27,12 @@ extension JSONDocument {
         return String(decoding: UnsafeRawBufferPointer(start: text, count: length), as: UTF8.self)
     }
 
-    /// A tree of json-c, owned by the caller; nil is null.
+    /// Makes a tree of json-c that the caller owns; nil is null.
     private func makeTree() -> OpaquePointer? {
         switch self {
         case .null: return nil
         case .bool(let truth): return json_object_new_boolean(truth ? 1 : 0)
-        // A double with a text of its own prints as that text, so no number is rounded or clamped.
+        // A double with its own text is printed as that text, so no number is rounded or clamped.
         case .number(let text): return json_object_new_double_s(Double(text) ?? 0, text)
         case .string(let text):
             var text = text

@@ -1,7 +1,7 @@
 import FirnExchange
 
 extension JSONDocument {
-    /// A value of a tape.
+    /// Converts a value of a tape.
     init(_ tape: Tape, _ index: Int) {
         let item = tape.items[index]
         switch item.tag {

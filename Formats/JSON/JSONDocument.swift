@@ -1,14 +1,14 @@
-/// A small JSON document as a tree: settings, schemas, what surrounds the rows of a document. Members keep their order, numbers their text.
-/// It is read and printed through json-c; bulk data goes through `JSONReader`.
+/// A small JSON document as a tree: settings, schemas, the JSON around the rows of a document. Members keep their order, numbers their text. json-c
+/// parses and prints it; bulk data is read by `JSONReader`.
 ///
-/// Reading is strict: RFC 8259, UTF-8, at most 512 levels. json-c alone is more lenient and would change some texts silently; here they are
-/// - kept, though json-c has no integer for them: integers beyond 64 bits and `-0`;
-/// - refused with their place: U+0000 in a key (json-c would cut the key), half a surrogate pair, a byte order mark;
-/// - refused: two members of one name in an object (json-c would drop the first). json-c does not say where.
+/// Parsing is strict: RFC 8259, UTF-8, at most 512 levels. json-c alone is more lenient and would change some texts silently. Here
+/// - integers beyond 64 bits and `-0` are kept, although json-c has no integer for them;
+/// - U+0000 in a key (json-c would cut the key), half a surrogate pair and a byte order mark are rejected with their place;
+/// - two members of one name in an object (json-c would drop the first) are rejected without their place, which json-c does not report.
 package indirect enum JSONDocument: Sendable, Equatable {
     case null
     case bool(Bool)
-    /// A number as its text, so that none loses a digit.
+    /// A number as its text, so that no digit is lost.
     case number(String)
     case string(String)
     case array([JSONDocument])
@@ -25,7 +25,7 @@ package indirect enum JSONDocument: Sendable, Equatable {
         }
     }
 
-    /// The member with the key; nil if there is none, or this is no object.
+    /// The member with the key; nil if there is none or if this is not an object.
     package subscript(_ key: String) -> JSONDocument? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.0 == key }?.1
@@ -37,7 +37,7 @@ package indirect enum JSONDocument: Sendable, Equatable {
     package var elements: [JSONDocument]? { if case .array(let elements) = self { elements } else { nil } }
     package var members: [(String, JSONDocument)]? { if case .object(let members) = self { members } else { nil } }
 
-    /// Whether it prints as itself and is read back: no key holds U+0000, and none is twice in its object.
+    /// Whether the printed text reads back as an equal document: no key contains U+0000, and no key is repeated in its object.
     package var isPrintable: Bool {
         switch self {
         case .null, .bool, .number, .string: return true

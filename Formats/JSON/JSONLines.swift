@@ -2,30 +2,30 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// One parser with what it fills. Several are in use at a time, each by one thread.
+/// A parser with the trees and rows that it fills. Several lanes are used at a time, each by one thread.
 private final class Lane: @unchecked Sendable {
     let parser: JSONParser
     var tree: ShapeTree?
-    /// Where rows may be set aside: what rows that are no objects hold, in case none is one.
+    /// If rows can be rejected: the shapes of rows that are not objects, in case no row is an object.
     var bareTree: ShapeTree?
-    /// Nil: all rows go in.
+    /// Nil if all rows are accepted.
     var screen: RowScreen?
     var rows: RowBuilder?
-    /// Bytes of text in the parser's buffer, and the block's number.
+    /// The number of bytes of text in the parser's buffer, and the number of the block.
     var count = 0
     var block = 0
 
     init(_ input: Input) { parser = JSONParser(input) }
 }
 
-/// What became of one block.
+/// The result of one block.
 private struct BlockResult: @unchecked Sendable {
     var lane: Lane
     var rows = 0
     var lines = 0
-    /// The only batch; nil: the lane has several, to be taken one by one.
+    /// The only batch; nil if the lane has several, which are then taken one by one.
     var batch: Batch?
-    /// Lines that do not go in, in order.
+    /// Rejected lines, in order.
     var refused: [RefusedLine] = []
     var fault: (message: String, line: Int, column: Int)?
 }
@@ -42,7 +42,7 @@ final class JSONLines: JSONRows {
     private var idle: [Lane] = []
     private let queue: BlockQueue<LaneJob, BlockResult>
     private var linesBefore = 0
-    /// A lane whose rows are being handed on, batch by batch.
+    /// The lane whose rows are being returned, batch by batch.
     private var unloading: Lane?
     private let rejects: Rejects?
     private let progress: Progress?
@@ -63,7 +63,7 @@ final class JSONLines: JSONRows {
         }
         try JSONLines.observe(blocks, lanes, options.threads, progress)
 
-        // One tree of all the lanes', with key numbers of its own.
+        // Merges the trees of all lanes into one, which has key numbers of its own.
         let keys = KeyNumbers()
         let root = ShapeTree(lanes[0].parser, options, input.budget)
         var total = 0
@@ -73,7 +73,7 @@ final class JSONLines: JSONRows {
             total += tree.rowCount
         }
         for lane in lanes { merge(lane.tree, lane) }
-        // Among objects, other values are no rows; by themselves they are.
+        // If there are objects, other values are not rows; without objects they are.
         let takesObjectsOnly = total > 0
         for lane in lanes {
             if let screen = lane.screen, given == nil { screen.takesObjectsOnly = takesObjectsOnly }
@@ -98,14 +98,14 @@ final class JSONLines: JSONRows {
         try blocks.rewind()
     }
 
-    /// Whether lines hold values that are no objects, where a type asked for leaves it open: the first line tells.
+    /// Whether the lines contain values other than objects, if the given type allows both: the first line decides.
     private static func isBare(_ input: Input, _ given: GivenRows?) throws(FirnError) -> Bool {
         guard let given, given.mayBeBare else { return false }
         let start = try input.peek(4096), text = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start[3...] : start[...]
         return text.first { $0 > 32 }.map { $0 != UInt8(ascii: "{") } ?? false
     }
 
-    /// The first reading: fills the lanes' trees.
+    /// The first reading: fills the trees of the lanes.
     private static func observe(_ blocks: LineBlocks, _ lanes: [Lane], _ threads: Int, _ progress: Progress?) throws(FirnError) {
         let queue = BlockQueue<LaneJob, BlockResult>(threads: threads) { (job: LaneJob) throws(FirnError) in observe(job.lane) }
         var idle = lanes, lines = 0, isAtEnd = false
@@ -165,7 +165,7 @@ final class JSONLines: JSONRows {
         return result
     }
 
-    /// A row of the lines parsed last that does not go in.
+    /// Returns a rejected row of the lines that were parsed last.
     private static func refusal(_ misfit: Fit.Misfit, _ parser: JSONParser, row: Int, item: Int) -> RefusedLine {
         let text = parser.text(ofRow: row)
         var cursor = TextCursor(text, first: item)
@@ -174,7 +174,7 @@ final class JSONLines: JSONRows {
 
     private static func build(_ lane: Lane) throws(FirnError) -> BlockResult {
         let rows = lane.rows!
-        if lane.parser.keyCount > 1 << 18 {   // keys that are data: do not gather them for ever
+        if lane.parser.keyCount > 1 << 18 {   // if keys are data, do not collect them without limit
             lane.parser.forgetKeys()
             rows.forgetKeys()
             lane.screen?.fit?.forgetKeys()
@@ -256,12 +256,12 @@ final class JSONLines: JSONRows {
 extension JSONReader {
     static let advice = "correct the row, or set bad rows aside with --rejects FILE"
     static let unfitNumber = "a number with more than 34 digits, or too large or small for a decimal128"
-    static let beyondMemory = "the values here need more memory than the limit leaves"
+    static let beyondMemory = "the values here need more memory than the limit allows"
     static let changed = "the input changed while it was read"
-    static let tooDeep = "a value of no single type nests deeper than \(Value.deepest - 1) levels"
+    static let tooDeep = "a value of type any nests deeper than \(Value.deepest - 1) levels"
 }
 
-/// Key numbers shared by several parsers.
+/// Key numbers that several parsers share.
 final class KeyNumbers {
     private(set) var keys: [[UInt8]] = []
     private var numbers: [[UInt8]: UInt32] = [:]

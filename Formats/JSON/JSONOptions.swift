@@ -2,34 +2,34 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// How JSON is read and written.
+/// Options for reading and writing JSON.
 package struct JSONOptions: Sendable {
     package enum Layout: Sendable {
         /// One document.
         case document
-        /// One value a line (NDJSON).
+        /// One value per line (NDJSON).
         case lines
     }
 
-    /// The name given to the type of the rows.
+    /// The name of the type of the rows.
     package var typeName = "Row"
-    /// The type of the rows, if it is known beforehand: its columns hold only what fits them, and columns it does not name are inferred.
-    /// Its name goes before `typeName`.
+    /// The type of the rows, if it is known. Its columns accept only values that fit them; other columns are inferred. Its name takes precedence over
+    /// `typeName`.
     package var given: GivenSchema?
-    /// Rows that cannot be read go here as they stand in the input, and reading goes on; nil: the first one is an error.
+    /// Receives rows that cannot be read, with the text of the input, and reading continues. Nil makes the first such row an error.
     package var rejects: Rejects?
     package var layout = Layout.document
-    /// Strings become dates and UUIDs if every value of the column comes back exactly.
+    /// Whether strings become dates and UUIDs if every value of the column round-trips exactly.
     package var recognisesText = true
-    /// Refuse what would not come back with equal values, instead of remarking it.
+    /// Whether anything that would not be written back with equal values is an error instead of a remark.
     package var isLossless = false
-    /// Threads that parse lines.
+    /// The number of threads that parse lines.
     package var threads = defaultThreads
-    /// Bytes of text parsed at a time.
+    /// The number of bytes of text that are parsed at a time.
     package var blockSize = 2 << 20
-    /// Slots (rows × columns with a value) that a batch may have: rows of a type with many columns come in smaller batches.
+    /// The maximum number of slots (rows × columns with a value) of a batch. Types with many columns have batches with fewer rows.
     package var batchCells = 1 << 22
-    /// Writing documents: indented by two spaces. Nil: as the input was.
+    /// Whether documents are written indented by two spaces. Nil writes them as the input was.
     package var isPretty: Bool?
 
     package init(layout: Layout = .document, typeName: String = "Row") {

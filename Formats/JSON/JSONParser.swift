@@ -2,16 +2,17 @@ import CSimdJSON
 import FirnBytes
 import FirnExchange
 
-/// One simdjson parser with its buffer: text goes into `reserve`, a tape comes out. One thread at a time.
+/// One simdjson parser with its buffer: text is written to the memory from `reserve`, and parsing returns a tape. Only one thread at a time may use
+/// it.
 final class JSONParser: @unchecked Sendable {
-    /// nil: there was no memory for it, as `reserve` says, without which nothing is parsed.
+    /// Nil if there was no memory for the parser. Then `reserve` throws, and nothing is parsed.
     private let handle: OpaquePointer!
 
-    /// For its text and its tapes.
+    /// The charge for text and tapes.
     private let charge: MemoryCharge
-    /// Of the input, for errors.
+    /// The name of the input, for errors.
     private let name: String
-    /// Bytes charged for the buffer.
+    /// The capacity of the buffer that is charged, in bytes of text.
     private var capacity = 0
 
     init(_ input: Input) {
@@ -20,17 +21,17 @@ final class JSONParser: @unchecked Sendable {
         name = input.name
     }
 
-    /// Bytes that simdjson needs for a byte of text: the text, its structure in four, its strings.
+    /// The bytes that simdjson needs for each byte of text: the text, four for its structure, its strings.
     private static let textFactor = 7
-    /// Bytes for an item: the tape while it grows, and the values in columns.
+    /// The bytes for each item: the tape while it grows, and the values in columns.
     private static let itemSize = 48
 
     deinit { if let handle { firn_json_destroy(handle) } }
 
-    /// Room for `capacity` bytes of text; the first `keep` bytes stay. Earlier tapes end here.
+    /// Returns memory for `capacity` bytes of text; the first `keep` bytes are kept. Earlier tapes become invalid.
     func reserve(_ capacity: Int, keeping keep: Int = 0) throws(FirnError) -> UnsafeMutableRawPointer {
         if capacity > self.capacity {
-            // While it grows, the old buffer is there too.
+            // While the buffer grows, the old one exists too.
             let more = (capacity - self.capacity) * JSONParser.textFactor
             guard charge.take(more) else { throw FirnError.beyondMemory("JSON text of \(MemoryBudget.words(capacity))", more, charge.budget, at: .init(file: name)) }
             self.capacity = capacity
@@ -41,7 +42,7 @@ final class JSONParser: @unchecked Sendable {
         return UnsafeMutableRawPointer(base)
     }
 
-    /// `setsAside`: lines that are refused are no fault, but listed in `refusedLines`.
+    /// Parses lines. With `setsAside`, rejected lines are listed in `refusedLines` instead of being a fault.
     func parseLines(_ count: Int, setsAside: Bool = false) -> Tape {
         var result = firn_json_result()
         limitItems()
@@ -49,7 +50,7 @@ final class JSONParser: @unchecked Sendable {
         return tape(result)
     }
 
-    /// The lines that the last parsing set aside, in order.
+    /// The lines that the last parsing rejected, in order.
     var refusedLines: [RefusedLine] {
         (0..<firn_json_refused_count(handle)).map { index in
             var length = 0, line = 0, column = 0, message: UnsafePointer<CChar>?
@@ -59,14 +60,14 @@ final class JSONParser: @unchecked Sendable {
         }
     }
 
-    /// The line that holds a row of the lines parsed last.
+    /// Returns the line of a row, among the lines that were parsed last.
     func text(ofRow row: Int) -> UnsafeRawBufferPointer {
         var length = 0
         let text = firn_json_row_text(handle, row, &length)
         return UnsafeRawBufferPointer(start: text, count: length)
     }
 
-    /// The first `count` bytes of the text in the buffer.
+    /// Returns the first `count` bytes of the text in the buffer.
     func text(_ count: Int) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: firn_json_buffer(handle, 0, 0), count: count) }
 
     func parseDocument(_ count: Int) -> Tape {
@@ -76,13 +77,13 @@ final class JSONParser: @unchecked Sendable {
         return tape(result)
     }
 
-    /// Before a text is parsed: the last tape makes room for the next.
+    /// Sets the limit of items before a text is parsed. The memory of the previous tape becomes available.
     private func limitItems() {
         let room = max(0, charge.budget.limit - charge.budget.used) + itemBytes
         firn_json_limit_items(handle, max(1024, room / JSONParser.itemSize))
     }
 
-    /// Charges what the tape and the values in it take.
+    /// Charges the memory for the tape and for the values in it.
     private func tape(_ result: firn_json_result) -> Tape {
         var result = result
         let wanted = result.item_count * JSONParser.itemSize
@@ -95,7 +96,7 @@ final class JSONParser: @unchecked Sendable {
         return Tape(result, self)
     }
 
-    /// Charged for items.
+    /// The bytes that are charged for items.
     private var itemBytes = 0
 
     func key(_ number: UInt32) -> UnsafeRawBufferPointer {
@@ -109,7 +110,7 @@ final class JSONParser: @unchecked Sendable {
     func forgetKeys() { firn_json_forget_keys(handle) }
     func line(ofRow row: Int) -> Int { firn_json_row_line(handle, row) }
 
-    /// Line and column, from 0, of a byte of the text.
+    /// Returns line and column, both from 0, of a byte of the text.
     func place(_ offset: Int) -> (line: Int, column: Int) {
         var line = 0, column = 0
         firn_json_place(handle, offset, &line, &column)
@@ -119,7 +120,7 @@ final class JSONParser: @unchecked Sendable {
     func place(ofText item: firn_json_item) -> (line: Int, column: Int) { place(firn_json_offset(handle, item.word)) }
 }
 
-/// A line that cannot be taken as a row: its text without the newline, and what is wrong where (line and column from 0).
+/// A line that cannot be a row: its text without the newline, the reason, and the place (line and column from 0).
 struct RefusedLine: Sendable {
     var line: Int
     var column: Int
@@ -127,15 +128,15 @@ struct RefusedLine: Sendable {
     var text: [UInt8]
 }
 
-/// A parsed text. The items live until the parser's next use.
+/// A parsed text. The items are valid until the parser is used again.
 struct Tape {
     let items: UnsafePointer<firn_json_item>
     let itemCount: Int
     let rowCount: Int
     let lineCount: Int
-    /// Nil: the text was accepted.
+    /// Nil if the text is valid.
     let fault: (message: String, offset: Int)?
-    /// Byte of the first array or object at level 128.
+    /// The offset of the first array or object at level 128.
     let deepOffset: Int
     var isDeep: Bool { deepOffset >= 0 }
     let parser: JSONParser
@@ -150,7 +151,7 @@ struct Tape {
         self.parser = parser
     }
 
-    /// Line and column, from 0, where nesting became deeper than values of any kind may.
+    /// The line and column, from 0, where the nesting exceeds what columns of type any can store.
     var deepPlace: (line: Int, column: Int) { parser.place(deepOffset) }
 }
 
@@ -164,7 +165,7 @@ extension firn_json_item {
     @inline(__always) var key: UInt32 { head & 0x0FFF_FFFF }
     @inline(__always) var double: Double { Double(bitPattern: word) }
     @inline(__always) var integer: Int64 { Int64(bitPattern: word) }
-    /// Items from this one to the one after it and all it holds.
+    /// The number of items from this one to the next one after everything that it contains.
     @inline(__always) var step: Int { tag >= Tag.array ? Int(truncatingIfNeeded: word) &+ 1 : 1 }
     @inline(__always) var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: UnsafeRawPointer(bitPattern: UInt(truncatingIfNeeded: word)), count: Int(size))

@@ -2,9 +2,9 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Reads JSON as rows of one type. The whole input is read once for its types and again for its values: nothing is guessed from a beginning.
+/// Reads JSON as rows of one type. The whole input is read once for its types and again for its values: types are never guessed from the first rows.
 ///
-/// Lines (NDJSON): each is a row; a stream of any length in bounded memory. Documents are parsed whole (at most 4 GB):
+/// In NDJSON, each line is a row; a stream of any length is read in bounded memory. Documents are parsed whole (at most 4 GB):
 ///
 /// | document | rows |
 /// |---|---|
@@ -15,24 +15,26 @@ import FirnModel
 /// | other object | one |
 /// | one value | one, in a column `value` |
 ///
-/// The type's `envelope` remembers which, so that `JSONWriter` writes the same document. Kept: every value, null against missing where a column
-/// has only one of them, empty against missing collections, the order of rows and array elements. Not kept: the order of keys (columns stand in the order
-/// of first appearance), how a number was written (1e2, 100) unless a whole column agrees, which of two equal keys' values came first (the last is taken).
+/// The `envelope` of the type records which case it was, so that `JSONWriter` writes the same document. Kept are: every value, null as opposed to
+/// missing if a column has only one of them, empty as opposed to missing collections, the order of rows and array elements. Not kept are: the order
+/// of keys (columns are in the order of first appearance), the notation of a number (1e2, 100) unless a whole column agrees, and all but the last
+/// value of repeated keys.
 /// Errors have the line and the byte within it, both from 1.
 ///
-/// With a schema (`JSONOptions.given`), each row is held against it in the first reading; with `rejects`, rows that do not fit, that are no objects
-/// among objects, and lines that are no JSON are set aside, and nothing is inferred from them. A document that is no JSON remains an error.
+/// With a schema (`JSONOptions.given`), each row is checked against it in the first reading. With `rejects`, the following are rejected, and nothing
+/// is inferred from them: rows that do not fit, rows that are not objects if others are, and lines that are not JSON. A document that is not JSON is
+/// still an error.
 package final class JSONReader: BatchReader {
     package private(set) var schema: Schema
     package private(set) var remarks: [String]
-    /// Rows of the whole input, without those set aside.
+    /// The number of rows in the whole input, without rejected ones.
     package let rowCount: Int
 
     private let source: any JSONRows
     private let typeName: String
     private var current: (batch: Batch, used: Int)?
     private var isAtEnd = false
-    /// Of the rows and of what is embedded in them.
+    /// The number of columns of the rows and of the objects embedded in them.
     private let columnCount: Int
     private let batchCells: Int
 
@@ -42,7 +44,7 @@ package final class JSONReader: BatchReader {
         typeName = options.given?.rows ?? options.typeName
         let given = try options.given.map { (schema) throws(FirnError) in try GivenRows(schema) }
         if let given, given.hasLinksToRows, options.rejects != nil {
-            throw FirnError(.usage, "rows of \"\(typeName)\" link to each other by their number, which changes where rows are set aside", at: .init(file: input.name),
+            throw FirnError(.usage, "rows of \"\(typeName)\" link to each other by row number, and rejected rows change the numbers", at: .init(file: input.name),
                             advice: "leave out --rejects, or the columns with links from the schema")
         }
         let source: any JSONRows
@@ -52,7 +54,7 @@ package final class JSONReader: BatchReader {
         }
         self.source = source
         let names = options.given?.schema.types.map(\.name) ?? []
-        // Types that were given stand as they did, those found behind them.
+        // Given types keep their order; inferred types follow them.
         func place(_ type: TypeSchema) -> Int { names.firstIndex(of: type.name) ?? names.count }
         let types = [source.rowType] + source.embedded
         schema = Schema(types.enumerated().sorted { (place($0.element), $0.offset) < (place($1.element), $1.offset) }.map(\.element))
@@ -70,7 +72,7 @@ package final class JSONReader: BatchReader {
         var out: Batch?
         while true {
             if let (batch, used) = current {
-                // Batches of many columns are handed on as they are: put together, columns without values would need room for rows × columns.
+                // Batches of many columns are returned unchanged: combined, columns without values would need memory for rows × columns.
                 if isWide(batch.count + (out?.count ?? 0)), batch.count <= JSONReader.batchSize, used == 0 {
                     if let out { return (type.name, out) }
                     current = nil
@@ -98,11 +100,11 @@ package final class JSONReader: BatchReader {
         }
     }
 
-    /// Whether so many rows have more slots, in all columns of their type, than batches are put together to.
+    /// Whether this many rows have too many slots, in all columns of their type, to be combined in one batch.
     private func isWide(_ rows: Int) -> Bool { rows * columnCount > batchCells }
 }
 
-/// Where a reader's rows come from: typed when made, then batches of any size in order.
+/// The source of a reader's rows. Its types are known when it is made; then it returns batches of any size in order.
 protocol JSONRows: AnyObject {
     var rowType: TypeSchema { get }
     var embedded: [TypeSchema] { get }
@@ -112,16 +114,16 @@ protocol JSONRows: AnyObject {
     func next() throws(FirnError) -> Batch?
 }
 
-/// The row type that fits what a tree saw.
+/// The row type that fits everything in a tree.
 struct RowPlan {
     var fields: [Plan.Field]
-    /// Rows are not objects: one column `value`.
+    /// Whether rows are not objects and have one column, `value`.
     var isBare: Bool
     var embedded: [TypeSchema]
     var remarks: [String]
     var losses: [String]
 
-    /// - given: the type asked for, and whether its rows are bare.
+    /// - Parameter given: The requested type, and whether its rows are bare.
     init(_ root: Shape.Node, options: JSONOptions, given: (rows: GivenRows, isBare: Bool)? = nil, keys: @escaping (UInt32) -> [UInt8]) throws(FirnError) {
         var types = JSONTypes(typeName: options.typeName, given: given?.rows, keys: keys)
         if let (rows, isBare) = given {
@@ -155,7 +157,7 @@ struct RowPlan {
         losses = types.losses
     }
 
-    /// The type of the rows, with the name and key that were asked for.
+    /// Returns the type of the rows, with the requested name and key.
     func type(_ options: JSONOptions, envelope: String?) -> TypeSchema {
         let given = options.given?.type
         var type = TypeSchema(given?.name ?? options.typeName, columns: JSONTypes.columns(fields), envelope: envelope)

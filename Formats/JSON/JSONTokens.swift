@@ -1,13 +1,13 @@
-/// The tokens of a small document, checked one by one before json-c sees it: json-c knows how tokens go together, but accepts some that are
-/// not JSON (`.5`, `01`, `NaN`, raw control characters) and changes some that are (integers beyond 64 bits, `-0`, U+0000 in keys).
+/// Checks the tokens of a small document before json-c parses it. json-c checks how tokens are combined, but accepts some that are not JSON (`.5`,
+/// `01`, `NaN`, raw control characters) and changes some that are (integers beyond 64 bits, `-0`, U+0000 in keys).
 struct JSONTokens {
     private(set) var fault: (offset: Int, message: String)?
-    /// Members of all objects, if the tokens make a document.
+    /// The number of members of all objects, if the tokens form a document.
     private(set) var memberCount = 0
-    /// Ends of the integers that json-c would not keep.
+    /// The ends of the integers that json-c would not keep.
     private var marks: [Int] = []
 
-    /// json-c keeps the text of doubles, so an integer that it would not keep is handed to it as a double, with this exponent of nothing.
+    /// json-c keeps the text of doubles. So an integer that it would not keep is passed to it as a double, with this exponent of zero.
     private static let mark = Array("e-0000000000".utf8)
 
     init(_ bytes: [UInt8]) {
@@ -27,7 +27,7 @@ struct JSONTokens {
         }
     }
 
-    /// The text with its unkeepable integers marked.
+    /// Returns the text, with a mark after each integer that json-c would not keep.
     func bytesForTree(_ bytes: [UInt8]) -> [UInt8] {
         if marks.isEmpty { return bytes }
         var out: [UInt8] = [], start = 0
@@ -38,7 +38,7 @@ struct JSONTokens {
         return out + bytes[start...]
     }
 
-    /// The place in the text of a place in `bytesForTree`.
+    /// Returns the offset in the original text for an offset in `bytesForTree`.
     func offset(inSource offset: Int) -> Int {
         var inserted = 0
         for end in marks where end + inserted < offset { inserted += min(JSONTokens.mark.count, offset - end - inserted) }
@@ -81,7 +81,7 @@ struct JSONTokens {
             if at < bytes.count, bytes[at] == UInt8(ascii: "+") || bytes[at] == UInt8(ascii: "-") { at += 1 }
             isWell = digits() && isWell
         }
-        if !isWell { fail(start, "this is no number of JSON") }
+        if !isWell { fail(start, "this is not a JSON number") }
         let isNegativeZero = digitCount == 1 && bytes[first] == UInt8(ascii: "0") && first > start
         if isInteger, digitCount > 18 || isNegativeZero { marks.append(at) }
         return at
@@ -91,7 +91,7 @@ struct JSONTokens {
         var at = start + 1, isASCII = true, hasZero = false
         while at < bytes.count, bytes[at] != UInt8(ascii: "\"") {
             let byte = bytes[at]
-            if byte < 32 { fail(at, "a control character in a string is written as an escape") }
+            if byte < 32 { fail(at, "a control character in a string must be escaped") }
             if byte >= 128 { isASCII = false }
             guard byte == UInt8(ascii: "\\") else {
                 at += 1
@@ -116,12 +116,12 @@ struct JSONTokens {
         }
         if !isASCII, String(validating: bytes[start..<at], as: UTF8.self) == nil { fail(start, "the string is not UTF-8") }
         if hasZero, bytes[(at + 1)...].first(where: { ![9, 10, 13, 32].contains($0) }) == UInt8(ascii: ":") {
-            fail(start, "a key that holds U+0000 is not read here")
+            fail(start, "a key that contains U+0000 cannot be read")
         }
         return at + 1
     }
 
-    /// The code unit of an escape `\uXXXX`; -1 for anything else, of which json-c says what is wrong.
+    /// Returns the code unit of an escape `\uXXXX`; -1 for anything else, which json-c then reports.
     private static func unit(_ bytes: [UInt8], _ at: Int) -> Int {
         guard at + 6 <= bytes.count, bytes[at] == UInt8(ascii: "\\"), bytes[at + 1] == UInt8(ascii: "u") else { return -1 }
         return Int(String(decoding: bytes[(at + 2)..<(at + 6)], as: UTF8.self), radix: 16) ?? -1

@@ -1,10 +1,10 @@
 import FirnBytes
 import FirnModel
 
-/// How the values of one path stand in a column.
+/// How the values of one path are stored in a column.
 final class Plan: Sendable {
     struct Field: Sendable {
-        /// The key, and the column's name: the same, unless two keys differ in bytes only and are one name.
+        /// The key, and the name of the column. They are equal unless two keys are the same text in different bytes.
         var name: [UInt8]
         var column: String
         var plan: Plan
@@ -12,12 +12,12 @@ final class Plan: Sendable {
         var writesNull: Bool
     }
 
-    /// Not optional.
+    /// The type of the column; never optional.
     let type: ColumnType
     let notation: Notation
-    /// Of an embedded object.
+    /// The fields of an embedded object.
     let fields: [Field]
-    /// Of a list or map.
+    /// The elements of a list or the values of a map.
     let element: Plan?
 
     init(_ type: ColumnType, notation: Notation = .plain, fields: [Field] = [], element: Plan? = nil) {
@@ -27,10 +27,10 @@ final class Plan: Sendable {
         self.element = element
     }
 
-    /// Columns that it takes, with those inside.
+    /// The number of columns in the plan, with nested ones.
     var nodeCount: Int { 1 + (element?.nodeCount ?? 0) + fields.reduce(0) { $0 + $1.plan.nodeCount } }
 
-    /// An empty column for it.
+    /// Returns an empty column for the plan.
     func column(optional: Bool) -> Column {
         var type = type
         type.isOptional = optional
@@ -39,7 +39,7 @@ final class Plan: Sendable {
     }
 }
 
-/// The types that fit everything that was seen: decides each path's `Plan` and names the embedded types.
+/// Infers the types that fit all observed values: it chooses the `Plan` of each path and names the embedded types.
 struct JSONTypes {
     private(set) var embedded: [TypeSchema] = []
     private(set) var remarks: [String] = []
@@ -48,10 +48,10 @@ struct JSONTypes {
     private var names: Set<String>
     private let keys: (UInt32) -> [UInt8]
 
-    /// Objects inside objects beyond this stand in `any` columns.
+    /// The maximum depth of embedded objects; deeper ones are stored in columns of type any.
     static let deepestEmbedding = 7
 
-    /// By name: how often each field of an embedded type that was given was null, and missing.
+    /// By the name of a given embedded type: how often each field was null, and how often it was missing.
     private var givenCounts: [String: [(nulls: Int, missing: Int)]] = [:]
 
     init(typeName: String, given: GivenRows? = nil, keys: @escaping (UInt32) -> [UInt8]) {
@@ -59,11 +59,11 @@ struct JSONTypes {
         self.keys = keys
     }
 
-    /// The fields of the objects at a node: those given, then others in order of first appearance.
+    /// Returns the fields of the objects at a node: the given ones, then the others in the order of first appearance.
     mutating func fields(_ node: Shape.Node, path: String, depth: Int, given: [Plan.Field] = []) -> [Plan.Field] {
         let objects = node.pointee.objects
         if node.pointee.hasDuplicateKeys {
-            remarks.append("\(path): a key stood twice in one object; its last value was taken")
+            remarks.append("\(path): a key occurred twice in one object; its last value was used")
             losses.append("an object of \"\(path)\" has the same key twice")
         }
         let shapes = given.isEmpty ? [:] : Dictionary(node.pointee.members.map { (keys($0.key), $0.node) }) { first, _ in first }
@@ -89,7 +89,7 @@ struct JSONTypes {
         }
     }
 
-    /// Whether null is written as such. Only one of null and missing can come back.
+    /// Returns whether null is written rather than omitted. Only one of null and missing can survive a round trip.
     private mutating func writesNull(_ path: String, nulls: Int, missing: Int) -> Bool {
         if missing > 0, nulls > 0 {
             losses.append("\"\(path)\" is null in some objects and missing in others, which would become the same")
@@ -98,7 +98,7 @@ struct JSONTypes {
         return nulls > missing
     }
 
-    /// Counts what stands in the objects at a node, whose type was given.
+    /// Counts nulls and missing fields in the objects at a node whose type was given.
     private mutating func note(_ node: Shape.Node, as plan: Plan) {
         let leaf = plan.element ?? plan
         guard leaf.type.kind == .embedded, let name = leaf.type.target else { return }
@@ -118,7 +118,7 @@ struct JSONTypes {
         }
     }
 
-    /// The given types other than the rows', knowing how their nulls were written.
+    /// Returns the given types other than that of the rows, with the notation of their nulls.
     mutating func noted(_ given: GivenRows) -> [TypeSchema] {
         given.schema.types.filter { $0.name != given.type.name }.map { type in
             var type = type
@@ -129,7 +129,7 @@ struct JSONTypes {
         }
     }
 
-    /// A name not taken yet: keys may differ in bytes and yet be the same text (é as one or two code points).
+    /// Returns a name that is not used yet. Keys can have different bytes and be the same text (é as one or two code points).
     private mutating func unique(_ key: String, _ taken: inout Set<String>, _ path: String) -> String {
         var name = key, copy = 2
         while !taken.insert(name).inserted {
@@ -143,7 +143,7 @@ struct JSONTypes {
         return name
     }
 
-    /// The plan for the values at a node other than null.
+    /// Returns the plan for the values at a node other than null.
     mutating func plan(_ node: Shape.Node, path: String, depth: Int) -> Plan {
         let shape = node.pointee
         let numbers = shape.ints + shape.doubles + shape.numberTexts
@@ -182,7 +182,7 @@ struct JSONTypes {
         return Plan(type, notation: single.notation, element: single)
     }
 
-    /// Keys that look like data: very many, or many and each of them rare.
+    /// Whether keys appear to be data: very many, or many of which each is rare.
     private func isMap(_ node: Shape.Node) -> Bool {
         let shape = node.pointee
         if shape.mapValue != nil || shape.members.isEmpty { return true }

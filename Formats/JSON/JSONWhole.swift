@@ -17,7 +17,7 @@ final class JSONWhole: JSONRows {
     private let keyColumn: String?
     private var item: Int
     private var left: Int
-    /// Nil: all rows that are left go in.
+    /// Nil if all remaining rows are accepted.
     private let screen: RowScreen?
     private let rejects: Rejects?
     private var cursor: TextCursor
@@ -83,7 +83,7 @@ final class JSONWhole: JSONRows {
         progress?.add(bytes: count)
     }
 
-    /// Takes in the rows that are no misfits. Without rows of objects, those of other values; among objects the screen then knows them as misfits.
+    /// Observes the rows that fit. If no row is an object, other values are observed as rows; otherwise the screen rejects them from now on.
     private static func observe(_ tape: Tape, _ first: Int, _ total: Int, _ tree: ShapeTree, _ screen: RowScreen?, hasGiven: Bool, _ cursor: TextCursor,
                                 _ input: Input, _ options: JSONOptions) throws(FirnError) {
         var others: [Range<Int>] = [], item = first
@@ -113,7 +113,7 @@ final class JSONWhole: JSONRows {
         }
     }
 
-    /// A value that does not fit, as an error with its place.
+    /// Returns the error for a value that does not fit.
     private static func error(_ misfit: Fit.Misfit, _ place: (line: Int, column: Int), _ input: Input) -> FirnError {
         FirnError(.rejected, misfit.message, at: .init(file: input.name, line: place.line + 1, column: place.column + 1), advice: JSONReader.advice)
     }
@@ -127,7 +127,7 @@ final class JSONWhole: JSONRows {
         return true
     }
 
-    /// Whether a document of objects is one row of a type: every member is a column of it.
+    /// Whether a document of objects is one row of a type: each of its members is a column of the type.
     private static func isRow(_ tape: Tape, of given: GivenRows) -> Bool {
         let names = Set(given.fields.map(\.name))
         var member = 1
@@ -138,7 +138,7 @@ final class JSONWhole: JSONRows {
         return true
     }
 
-    /// Whether one of the rows, which are objects, has a member of the name.
+    /// Whether one of the rows, which are objects, has a member of this name.
     private static func hasMember(_ tape: Tape, _ first: Int, _ total: Int, _ name: String) -> Bool {
         let numbers = Set((0..<tape.parser.keyCount).map(UInt32.init).filter { tape.parser.key($0).elementsEqual(name.utf8) })
         var row = first
@@ -153,14 +153,14 @@ final class JSONWhole: JSONRows {
         return false
     }
 
-    /// The whole input into the parser's buffer. Tells its size and whether it is indented.
+    /// Reads the whole input into the parser's buffer. Returns its size and whether it is indented.
     private static func load(_ input: Input, _ parser: JSONParser) throws(FirnError) -> (count: Int, isPretty: Bool) {
         var capacity = max(1 << 16, input.compression == .none ? Int(clamping: input.totalBytes ?? 0) + 1 : 0)
         var count = 0, nesting = Nesting()
         while true {
             let base = try parser.reserve(capacity, keeping: count)
             let got = try input.read(into: UnsafeMutableRawBufferPointer(start: base + count, count: capacity - count))
-            // Deep nesting is found before there is memory for all of the text.
+            // Deep nesting is found before memory for all of the text is allocated.
             try nesting.check(base, from: count, to: count + got, input, firstLine: { () throws(FirnError) in 0 })
             count += got
             if count < capacity {
@@ -168,12 +168,12 @@ final class JSONWhole: JSONRows {
                 let start = UnsafeRawBufferPointer(start: base, count: min(count, 64)).drop { $0 <= 32 }
                 return (count, isIndented(start.dropFirst()))
             }
-            if count >= 1 << 32 { throw FirnError(.unsupported, "documents larger than 4 GB are not read", at: .init(file: input.name), advice: "write it as NDJSON, one object a line") }
+            if count >= 1 << 32 { throw FirnError(.unsupported, "documents larger than 4 GB are not read", at: .init(file: input.name), advice: "write it as NDJSON, one object per line") }
             capacity *= 2
         }
     }
 
-    /// Whether what follows the first bracket is a new line and an indent.
+    /// Whether the first bracket is followed by a new line and an indent.
     private static func isIndented(_ text: Slice<UnsafeRawBufferPointer>) -> Bool {
         let line = text.drop { $0 == 13 }
         guard line.first == 10, let next = line.dropFirst().first else { return false }
@@ -201,13 +201,13 @@ final class JSONWhole: JSONRows {
                 item += items[item].step
             }
             envelope.document = .object(members)
-            // What json-c could not read back stays whole: the document is one row.
+            // If json-c could not read it back, the whole document is one row.
             return envelope.document!.isPrintable ? envelope : Envelope(.one, isPretty: isPretty)
         }
         return Envelope(objects > 0 && objects == root.size ? .keyed : .one, isPretty: isPretty)
     }
 
-    /// Whether an item is an array of objects, not empty.
+    /// Whether an item is an array of objects that is not empty.
     private static func isTable(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> Bool {
         guard items[index].tag == Tag.array, items[index].size > 0 else { return false }
         var item = index + 1
@@ -218,7 +218,7 @@ final class JSONWhole: JSONRows {
         return true
     }
 
-    /// The first row's item and how many rows there are.
+    /// Returns the item of the first row and the number of rows.
     private static func rows(_ tape: Tape, _ envelope: Envelope) -> (first: Int, count: Int) {
         let items = tape.items
         switch envelope.form {
@@ -263,7 +263,7 @@ final class JSONWhole: JSONRows {
         return batch
     }
 
-    /// Sets a row aside as it stands; a member with its key, as an object by itself.
+    /// Rejects a row with its text in the input. A member of an object is rejected with its key, as an object.
     private func refuse(_ row: Int, _ misfit: Fit.Misfit) throws(FirnError) {
         let start = cursor.find(row), key = cursor.key
         let value = cursor.value(start)

@@ -2,10 +2,10 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Writes rows as NDJSON or as one document. A type that came from JSON gets its document back (see `JSONReader`); others become an array of objects,
-/// several types an object of such arrays. Missing values are left out, or null where the column says so; numbers and dates stand in the column's notation;
-/// decimals are numbers, data base64, UUIDs and object ids text, links row ids, sets arrays, maps objects. What is no number (NaN, infinities) becomes null,
-/// with a remark; an error if the options are lossless.
+/// Writes rows as NDJSON or as one document. A type that was read from JSON is written as the same document (see `JSONReader`). Other types become an
+/// array of objects, and several types become an object of such arrays. Missing values are omitted, or null if the column writes null; numbers and
+/// dates have the notation of the column. Decimals become numbers, data base64, UUIDs and object ids text, links row ids, sets arrays, maps objects.
+/// NaN and the infinities become null, with a remark; if the options are lossless, they are an error.
 package final class JSONWriter: BatchWriter {
     private let output: Output
     private let options: JSONOptions
@@ -14,7 +14,7 @@ package final class JSONWriter: BatchWriter {
     private var out = JSONBytes()
     private var loss = JSONLoss()
     private var rowsWritten = 0
-    /// Of several types: the one whose array is open.
+    /// If there are several types: the one whose array is open.
     private var openType: String?
     private var typesDone: Set<String> = []
     private var isPretty = false
@@ -27,8 +27,8 @@ package final class JSONWriter: BatchWriter {
 
     package var remarks: [String] {
         var remarks: [String] = []
-        if loss.nonFinite > 0 { remarks.append("\(loss.nonFinite) values that are no finite number were written as null") }
-        if hasLeftOutDocument { remarks.append("what surrounded the rows in their document was left out") }
+        if loss.nonFinite > 0 { remarks.append("\(loss.nonFinite) values that are not finite numbers were written as null") }
+        if hasLeftOutDocument { remarks.append("the JSON around the rows in their document was left out") }
         if loss.hasData { remarks.append("bytes were written as base64 text") }
         return remarks
     }
@@ -41,11 +41,11 @@ package final class JSONWriter: BatchWriter {
         if roots.count == 1 { envelope = roots[0].envelope.flatMap(Envelope.init) }
         if options.layout == .lines {
             if roots.count > 1 {
-                throw FirnError(.usage, "lines of JSON hold rows of one type, and there are \(roots.count)", advice: "name one: FILE:\(roots[0].name)")
+                throw FirnError(.usage, "NDJSON can contain rows of only one type, and there are \(roots.count)", advice: "choose one: FILE:\(roots[0].name)")
             }
             hasLeftOutDocument = envelope?.form == .member && envelope?.document?.members?.count ?? 0 > 1
             if hasLeftOutDocument, options.isLossless {
-                throw FirnError(.rejected, "lines of JSON hold rows only, not what surrounded them in their document", advice: "write json, or leave out --lossless")
+                throw FirnError(.rejected, "NDJSON contains only rows, not the JSON around them in their document", advice: "write json, or leave out --lossless")
             }
             if envelope?.form != .values && envelope?.form != .oneValue || roots[0].columns.count != 1 { envelope = nil }
             return
@@ -61,7 +61,7 @@ package final class JSONWriter: BatchWriter {
         }
     }
 
-    /// Whether rows of the type can still go where the envelope says: its columns may have changed since.
+    /// Whether rows of the type can still be written in the form of the envelope: the columns can have changed since.
     private func fits(_ envelope: Envelope, _ type: TypeSchema?) -> Bool {
         guard let type else { return false }
         switch envelope.form {
@@ -72,12 +72,12 @@ package final class JSONWriter: BatchWriter {
     }
 
     package func write(_ batch: Batch, type name: String) throws(FirnError) {
-        guard let type = schema[name] else { preconditionFailure("write batches of the types given to begin") }
+        guard let type = schema[name] else { preconditionFailure("write only batches of types that were passed to begin") }
         if hasSeveralTypes { try open(name) }
         let fields = zip(batch.columns, type.columns).map { ColumnView($0, $1, schema, isPretty: isPretty) }
         let form = envelope?.form
         if form == .one || form == .oneValue, rowsWritten + batch.count > 1 {
-            throw FirnError(.schema, "the document held one value, and there are more rows now", advice: "write ndjson")
+            throw FirnError(.schema, "the document contained one value, and there are more rows now", advice: "write ndjson")
         }
         for row in 0..<batch.count {
             if options.layout == .lines {

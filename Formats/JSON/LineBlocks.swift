@@ -9,7 +9,7 @@ final class LineBlocks {
     private var carry: [UInt8] = []
     private var block = 0
     private var isAtEnd = false
-    /// Bytes in the blocks so far.
+    /// The number of bytes in the blocks so far.
     private var passed = 0
 
     init(_ input: Input, blockSize: Int) {
@@ -25,7 +25,7 @@ final class LineBlocks {
         isAtEnd = false
     }
 
-    /// Lines in the blocks so far: read again, for an error that ends the reading.
+    /// Counts the lines in the blocks so far by reading them again, for an error that ends the reading.
     private func linesBefore() throws(FirnError) -> Int {
         try input.rewind()
         var left = passed, lines = 0
@@ -46,7 +46,7 @@ final class LineBlocks {
                          advice: isMemory ? FirnError.memoryAdvice : JSONReader.advice)
     }
 
-    /// Puts the next block into the parser's buffer and tells its size and number; false at the end.
+    /// Reads the next block into the parser's buffer and passes its size and number to `tell`. Returns false at the end.
     func fill(_ parser: JSONParser, _ tell: (Int, Int) -> Void) throws(FirnError) -> Bool {
         if isAtEnd, carry.isEmpty { return false }
         var capacity = max(blockSize, carry.count)
@@ -67,7 +67,7 @@ final class LineBlocks {
                 count = cut + 1
                 break
             }
-            // Deep nesting is found before there is memory for all of a long line.
+            // Deep nesting is found before memory for all of a long line is allocated.
             try nesting.check(base, from: looked, to: count, input, firstLine: { () throws(FirnError) in try linesBefore() })
             looked = count
             guard capacity < 1 << 32 else { throw FirnError(.unsupported, "a line is larger than 4 GB", at: .init(file: input.name)) }
@@ -93,11 +93,12 @@ final class LineBlocks {
     }
 }
 
-/// How deep a text nests that arrives in pieces.
+/// Finds the depth of nesting of a text that is read in pieces.
 struct Nesting {
     private var state = firn_json_nesting()
 
-    /// Looks at bytes `from ..< to` of the text at `base`, which begins in line `firstLine` (from 0).
+    /// Checks bytes `from ..< to` of the text at `base`, which begins in line `firstLine` (from 0).
+    /// - Throws: `FirnError.rejected` if values nest too deep.
     mutating func check(_ base: UnsafeMutableRawPointer, from: Int, to: Int, _ input: Input, firstLine: () throws(FirnError) -> Int) throws(FirnError) {
         let text = base.assumingMemoryBound(to: UInt8.self)
         let found = firn_json_find_depth(&state, text + from, to - from)
@@ -111,7 +112,7 @@ struct Nesting {
     }
 }
 
-/// Drops a byte order mark before UTF-8; returns the bytes left. Throws if the mark tells UTF-16.
+/// Removes a UTF-8 byte order mark and returns the number of bytes left. Throws if the mark is that of UTF-16.
 func dropMark(_ base: UnsafeMutableRawPointer, _ count: Int, _ name: String) throws(FirnError) -> Int {
     let bytes = UnsafeMutableRawBufferPointer(start: base, count: count)
     if count >= 2, (bytes[0] == 0xFF && bytes[1] == 0xFE) || (bytes[0] == 0xFE && bytes[1] == 0xFF) {

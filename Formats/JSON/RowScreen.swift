@@ -1,13 +1,14 @@
 import CSimdJSON
 import FirnModel
 
-/// Says of each row whether it goes in, the same in both readings where rows are set aside. One thread at a time, for the tapes of one parser.
+/// Decides for each row whether it is accepted. If rows can be rejected, both readings decide the same. Only one thread at a time may use it, for the
+/// tapes of one parser.
 final class RowScreen {
-    /// Nil: the columns are inferred.
+    /// Nil if the columns are inferred.
     let fit: Fit?
-    /// Rows that are no objects do not go in.
+    /// Whether rows that are not objects are rejected.
     var takesObjectsOnly: Bool
-    /// Rows that do not go in are set aside, and so anything that would end the reading must be found here.
+    /// Whether rejected rows are collected. Then everything that would end the reading must be found here.
     let setsAside: Bool
     private let hasLinks: Bool
     private let values: TapeValues
@@ -20,10 +21,10 @@ final class RowScreen {
         hasLinks = given?.hasLinksToRows ?? false
     }
 
-    /// Whether the first reading has said all: nothing is set aside, and what links lead to was known.
+    /// Whether the second reading needs no screen: no rows are rejected, and links need no check against the number of rows.
     var isDone: Bool { !setsAside && !hasLinks }
 
-    /// Nil where all rows are taken as they come.
+    /// Returns nil if all rows are accepted unchecked.
     static func needed(_ parser: JSONParser, _ given: GivenRows?, isBare: Bool, _ options: JSONOptions) -> RowScreen? {
         given == nil && options.rejects == nil ? nil : RowScreen(parser, given, isBare: isBare, options)
     }
@@ -40,13 +41,13 @@ final class RowScreen {
         return nil
     }
 
-    /// What the screens of several lanes saw come back in another spelling.
+    /// Returns a remark for each column in which the screens of several lanes found texts that are written differently.
     static func respellings(_ screens: [RowScreen]) -> [String] {
         let lists = screens.compactMap { $0.fit?.respelled }
         guard let first = lists.first else { return [] }
         return first.indices.compactMap { i in
             let count = lists.reduce(0) { $0 + $1[i].count }
-            return count == 0 ? nil : "column \"\(first[i].path)\": \(count) \(count == 1 ? "value comes" : "values come") back in another spelling"
+            return count == 0 ? nil : "column \"\(first[i].path)\": \(count) \(count == 1 ? "value is" : "values are") written back differently"
         }
     }
 }

@@ -2,8 +2,8 @@ import CSimdJSON
 import FirnBytes
 import FirnModel
 
-/// What was seen at one path of the input: counts by kind, and what the texts and numbers have in common.
-/// Nodes live in memory of their own (`ShapeTree` frees them), as they are touched once a value.
+/// The values observed at one path of the input: counts by kind, and what the texts and numbers have in common.
+/// Nodes are in manually allocated memory (`ShapeTree` frees them), as they are accessed once for each value.
 struct Shape {
     typealias Node = UnsafeMutablePointer<Shape>
 
@@ -13,34 +13,34 @@ struct Shape {
     }
 
     var nulls = 0, bools = 0, ints = 0, doubles = 0, numberTexts = 0, strings = 0, arrays = 0, objects = 0
-    /// An int that a double would write with other digits.
+    /// Whether there is an int that a double would write with other digits.
     var hasWideInts = false
-    /// A whole double that was not written with ".0".
+    /// Whether there is a whole double that was written without ".0".
     var hasWholeDoubles = false
-    /// A double that ends in ".0".
+    /// Whether there is a double that ends in ".0".
     var hasPointZero = false
-    /// Digits after the point that all doubles share; -1: none seen; -2: they differ or do not suit.
+    /// The number of digits after the point that all doubles share; -1 if there are none; -2 if they differ or cannot be written so.
     var fraction: Int32 = -1
-    /// The text that all strings share, see `TextForm`.
+    /// The form that all strings share, see `TextForm`.
     var form = TextForm.unseen
     var hasDuplicateKeys = false
-    /// Order of first appearance: block, then place in it.
+    /// The position of first appearance: the block, then the item in it.
     var first = (block: Int.max, item: Int.max)
-    /// Serial of the object that held this member last: a second one in the same object is a duplicate.
+    /// The serial number of the object that had this member last; a second one in the same object is a duplicate.
     var owner = 0
-    /// Objects here that held this member (null included); of a member seen twice in one object, once.
+    /// The number of objects at this path that have this member (null included); an object with duplicates counts once.
     var presence = 0
 
     var members: ContiguousArray<Member> = []
     var lookup: [UInt32: Int] = [:]
     var cursor = 0
-    /// Elements of the arrays here.
+    /// The elements of the arrays at this path.
     var element: Node?
-    /// Values of the objects here, once they hold too many different keys for members.
+    /// The values of the objects at this path, if they have too many different keys for members.
     var mapValue: Node?
 }
 
-/// A tree of shapes that one parser fills: keys are that parser's numbers.
+/// A tree of shapes that one parser fills; keys are the numbers of that parser.
 final class ShapeTree: @unchecked Sendable {
     let root: Shape.Node
     let parser: JSONParser
@@ -51,23 +51,23 @@ final class ShapeTree: @unchecked Sendable {
     struct Fault {
         var item: Int
         var message: String
-        /// The item is a number's text.
+        /// Whether the item is the text of a number.
         var isNumber: Bool
 
-        /// Line and column, from 0. `row`: the line of the row, for items that do not say where they stand.
+        /// Returns line and column, from 0. `row` returns the line of the row, for items without a position.
         func place(_ tape: Tape, row: () -> Int) -> (line: Int, column: Int) { isNumber ? tape.parser.place(ofText: tape.items[item]) : (row(), 0) }
     }
     private(set) var fault: Fault?
-    /// The row of the last call that the fault is in.
+    /// The row of the last call that contains the fault.
     private(set) var faultRow: Int?
     private let charge: MemoryCharge
     private var nodes = 0
-    /// Bytes that a node needs, with its place among the members of another.
+    /// The memory for a node and its entry among the members of another, in bytes.
     static let nodeSize = 288
-    /// Values taken in at the root.
+    /// The number of values observed at the root.
     private(set) var rowCount = 0
 
-    /// More different keys than this make the objects of a path a map.
+    /// The objects of a path become a map if they have more different keys than this.
     static let mostKeys = 1000
     static let mostColumns = 20_000
 
@@ -96,7 +96,7 @@ final class ShapeTree: @unchecked Sendable {
         return node
     }
 
-    /// Takes in the values at items `range` (whole ones, end to end) as values of the root.
+    /// Observes the values at items `range` (complete and consecutive) as values of the root.
     func observe(_ tape: Tape, _ range: Range<Int>, block: Int) {
         self.block = block
         var item = range.lowerBound
@@ -110,7 +110,7 @@ final class ShapeTree: @unchecked Sendable {
         }
     }
 
-    /// Takes in one value at a node.
+    /// Observes one value at a node.
     func observe(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: Shape.Node) {
         let item = items[index]
         switch item.tag {
@@ -216,7 +216,7 @@ final class ShapeTree: @unchecked Sendable {
         return ShapeTree.make(block: block, item: item)
     }
 
-    /// Makes the members of a node values of a map.
+    /// Converts the members of a node to values of a map.
     private func collapse(_ node: Shape.Node) { ShapeTree.collapse(node) }
 
     static func collapse(_ node: Shape.Node) {
@@ -231,7 +231,7 @@ final class ShapeTree: @unchecked Sendable {
         node.pointee.cursor = 0
     }
 
-    /// Adds what `other` saw to `node`; `keys` turns the key numbers of `other` into those of `node`.
+    /// Adds the observations of `other` to `node`; `keys` converts the key numbers of `other` to those of `node`.
     static func merge(_ other: Shape.Node, into node: Shape.Node, keys: (UInt32) -> UInt32) {
         let o = other.pointee
         node.pointee.nulls += o.nulls

@@ -5,9 +5,9 @@ import FirnModel
 
 /// Moves values from tapes into the builders of one row type.
 final class RowBuilder: @unchecked Sendable {
-    /// Why a value did not go in.
+    /// Why a value was not accepted.
     enum Fault {
-        /// Not what the first reading saw.
+        /// The value differs from what the first reading found.
         case changed
         case tooDeep
     }
@@ -15,12 +15,12 @@ final class RowBuilder: @unchecked Sendable {
     private let parser: JSONParser
     private let values: TapeValues
     private let fields: [Plan.Field]
-    /// The row as an embedded object; or, if rows are bare values, its only field.
+    /// The row as an embedded object; if rows are bare values, their only field.
     private let row: ColumnBuilder.Node
     private let isBare: Bool
     private(set) var fault: Fault?
 
-    /// For the columns, and for the batch that was handed on last.
+    /// The charge for the columns and for the batch that was returned last.
     private let charge: MemoryCharge
     private let columnBytes: Int
     private let name: String
@@ -43,14 +43,14 @@ final class RowBuilder: @unchecked Sendable {
 
     func forgetKeys() { ColumnBuilder.forgetKeys(row) }
 
-    /// Takes one value as a row.
+    /// Appends one value as a row.
     func append(_ items: UnsafePointer<firn_json_item>, _ index: Int) {
         if items[index].tag == Tag.null { appendNull(row) } else { append(items, index, row) }
         rows &+= 1
         if rows >= JSONReader.batchSize || rows &* (columns &+ 1) > batchCells { endBatch() }
     }
 
-    /// Bytes for a column, with an empty one of a batch.
+    /// The memory for a column, with an empty column of a batch, in bytes.
     private static let columnSize = 768
 
     /// See `JSONOptions.batchCells`.
@@ -63,18 +63,18 @@ final class RowBuilder: @unchecked Sendable {
         batch &+= 1
     }
 
-    /// Rows of the batches that were ended and not taken.
+    /// The number of rows of each batch that is complete and not taken.
     private var ends: [Int] = []
-    /// Rows of the batch at hand, and columns that have a value in it; its number.
+    /// The number of rows in the current batch, the number of columns that have a value in it, and the number of the batch.
     private var rows = 0, columns = 0, batch = 1
     private var taken = 0
 
-    /// Whether the rows at hand fill a batch.
+    /// Whether a batch is complete.
     var isBatchFull: Bool { !ends.isEmpty }
-    /// Batches to be taken.
+    /// The number of batches that can be taken.
     var batchCount: Int { ends.count + (rows > 0 ? 1 : 0) }
 
-    /// The next batch of the rows taken in; nil: there are no more, and rows of another text may come.
+    /// Returns the next batch of the appended rows. Returns nil if there are no more; then rows of another text can be appended.
     func take() throws(FirnError) -> Batch? {
         if taken == ends.count, rows > 0 { endBatch() }
         guard taken < ends.count else {
@@ -212,7 +212,7 @@ final class RowBuilder: @unchecked Sendable {
     private func appendObject(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ node: ColumnBuilder.Node) {
         let fieldCount = node.pointee.children.count, members = Int(items[index].size)
         var item = index &+ 1, guess = 0
-        // First where each field's value stands (of a key seen twice the last), then the fields in order.
+        // First finds the position of each field's value (the last one of a repeated key), then appends the fields in order.
         for _ in 0..<members {
             let key = items[item].key
             if guess >= fieldCount || node.pointee.keys[guess] != key { guess = field(key, node) }
@@ -230,7 +230,7 @@ final class RowBuilder: @unchecked Sendable {
         if members &* 2 >= fieldCount {
             for place in 0..<fieldCount { appendField(items, node, place, row) }
         } else {
-            // Few of many: only those that are there are looked at.
+            // If few of the fields have a value, only these are visited.
             item = index &+ 1
             guess = 0
             for _ in 0..<members {
@@ -243,7 +243,7 @@ final class RowBuilder: @unchecked Sendable {
         }
     }
 
-    /// Takes in the value of a field, if it has one. Fields without one are not touched: they count fewer rows.
+    /// Appends the value of a field, if it has one. Fields without one are not touched: they count fewer rows.
     @inline(__always)
     private func appendField(_ items: UnsafePointer<firn_json_item>, _ node: ColumnBuilder.Node, _ place: Int, _ row: Int) {
         let at = node.pointee.slots[place]

@@ -3,12 +3,12 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Single values of a tape as the kinds of columns: nil where a value would not come back equal. What JSON has no words for stands in texts,
-/// as `JSONWriter` writes it: dates, UUIDs, object ids, and bytes as base64.
+/// Converts single values of a tape to the kinds of columns. The functions return nil if a value would not be written back equal. Values that JSON
+/// cannot represent are texts in the form that `JSONWriter` writes: dates, UUIDs, object ids, and bytes as base64.
 enum TapeScalar {
     static func int(_ item: firn_json_item) -> Int64? {
         if item.tag == Tag.int { return item.integer }
-        // 1.0 and 1e3 are whole numbers; -0 would come back as 0.
+        // 1.0 and 1e3 are whole numbers; -0 would be written as 0.
         if item.tag == Tag.numberText { return NumberText.wholeNumber(item.bytes) }
         guard item.tag == Tag.double, item.double != 0 || item.double.sign == .plus else { return nil }
         return Int64(exactly: item.double)
@@ -27,7 +27,8 @@ enum TapeScalar {
         }
     }
 
-    /// Whether a text is the number that a double is written as: large ones are, though neither their digits nor the tape say so.
+    /// Whether a text is the number that a double is written as. This is so for large numbers, although their digits exceed the precision of a
+    /// double.
     static func isShortest(_ text: String, of value: Double) -> Bool {
         guard let read = Decimal(text), let written = Decimal(JSONText.plain(value)) else { return false }
         return read.compare(written) == 0
@@ -36,7 +37,7 @@ enum TapeScalar {
     static func float(_ item: firn_json_item) -> Float? {
         guard let value = double(item) else { return nil }
         let float = Float(value)
-        // The number that was written is the float, or what the float's shortest text says.
+        // The number is exactly the float, or the shortest text of the float.
         return float.isFinite && (Double(float) == value || Double(float.description) == value) ? float : nil
     }
 
@@ -63,7 +64,7 @@ enum TapeScalar {
 
     static func data(_ item: firn_json_item) -> [UInt8]? { item.tag == Tag.string ? CellText.bytes(base64: item.bytes) : nil }
 
-    /// One value of a kind, to be compared with others of it.
+    /// Returns one value of a kind, to be compared with others of that kind.
     static func value(_ item: firn_json_item, _ kind: ScalarKind) -> Value? {
         switch kind {
         case .bool: item.tag == Tag.yes || item.tag == Tag.no ? .bool(item.tag == Tag.yes) : nil

@@ -2,13 +2,13 @@ import CSimdJSON
 import FirnBytes
 import FirnModel
 
-/// Values of a parser's tapes, each by itself: what `any` columns and the elements of sets are made of.
+/// Converts single values of a parser's tapes to `Value`, for columns of type any and for elements of sets.
 struct TapeValues {
     let parser: JSONParser
 
     init(_ parser: JSONParser) { self.parser = parser }
 
-    /// Nil where the value nests deeper than values read back, or holds a number that no decimal holds.
+    /// Returns nil if the value nests deeper than can be read back, or contains a number that a decimal cannot store.
     func value(_ items: UnsafePointer<firn_json_item>, _ index: Int, depth: Int = 0) -> Value? {
         let item = items[index]
         switch item.tag {
@@ -40,7 +40,7 @@ struct TapeValues {
         }
     }
 
-    /// The members of an object ascending by key, of each key the last.
+    /// Returns the members of an object in ascending order of keys; of a repeated key, the last one.
     func sortedMembers(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> [Int] {
         var members: [Int] = []
         members.reserveCapacity(Int(items[index].size))
@@ -57,7 +57,7 @@ struct TapeValues {
 
     private func precedes(_ a: UInt32, _ b: UInt32) -> Bool { parser.key(a).lexicographicallyPrecedes(parser.key(b)) }
 
-    /// The elements of an array in the order of a set of the kind, equal ones in the order of the text.
+    /// Returns the elements of an array in the order of a set of the kind; equal elements are in the order of the text.
     func sortedElements(_ items: UnsafePointer<firn_json_item>, _ index: Int, _ kind: ScalarKind) -> [(item: Int, value: Value)] {
         var elements: [(item: Int, value: Value)] = [], item = index + 1
         for _ in 0..<Int(items[index].size) {
@@ -71,12 +71,12 @@ struct TapeValues {
         }
     }
 
-    /// The first number of a value that no decimal holds.
+    /// Returns the first number within a value that a decimal cannot store.
     func unfitNumber(_ items: UnsafePointer<firn_json_item>, _ index: Int) -> Int? {
         (index..<(index + items[index].step)).first { items[$0].tag == Tag.numberText && Decimal(items[$0].string) == nil }
     }
 
-    /// The first array or object of a value that stands at the given level (the value itself is level 1).
+    /// Returns the first array or object within a value at the given level (the value itself is level 1).
     func item(atLevel level: Int, of items: UnsafePointer<firn_json_item>, _ index: Int) -> Int? {
         var ends: [Int] = [], item = index
         while item < index + items[index].step {

@@ -1,20 +1,21 @@
-/// Finds where in a text the values of its tape stand. The text has been parsed: what is no JSON is not looked for. Goes forwards only.
+/// Finds the positions of the values of a tape in its text. The text must have been parsed, because its syntax is not checked again. Positions can
+/// only be searched forwards.
 struct TextCursor {
     private let text: UnsafeRawBufferPointer
     private var at = 0
-    /// The number of the next value in the text, counted as the items of a tape are.
+    /// The number of the next value in the text, counted like the items of a tape.
     private var next: Int
     private var line = 0, lineStart = 0, counted = 0
-    /// Where the key of the value found last begins, if it is a member's.
+    /// The start of the key of the value that was found last, if it is a member.
     private(set) var key: Int?
 
-    /// `first`: the item of the text's first value.
+    /// `first` is the item of the first value in the text.
     init(_ text: UnsafeRawBufferPointer, first: Int = 0) {
         self.text = text
         next = first
     }
 
-    /// Where the value of an item begins: one after those asked for before.
+    /// Returns the start of an item's value. Items must be searched in ascending order.
     mutating func find(_ item: Int) -> Int {
         while at < text.count {
             switch text[at] {
@@ -38,7 +39,7 @@ struct TextCursor {
 
     private var isKey: Bool { text[at...].first { $0 > 32 } == UInt8(ascii: ":") }
 
-    /// Line and column, from 0, of a byte not before those asked for earlier.
+    /// Returns line and column, from 0, of an offset. Offsets must be passed in ascending order.
     mutating func place(_ offset: Int) -> (line: Int, column: Int) {
         while counted < min(offset, text.count) {
             if text[counted] == 10 { (line, lineStart) = (line + 1, counted + 1) }
@@ -47,7 +48,7 @@ struct TextCursor {
         return (line, offset - lineStart)
     }
 
-    /// The text of the whole value that begins at a byte.
+    /// Returns the text of the whole value that begins at an offset.
     func value(_ start: Int) -> UnsafeRawBufferPointer {
         var at = start, depth = 0
         while at < text.count {
@@ -65,7 +66,7 @@ struct TextCursor {
 
     func slice(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: text[range]) }
 
-    /// The end of the token that begins at a byte.
+    /// Returns the end of the token that begins at an offset.
     private static func end(_ text: UnsafeRawBufferPointer, of start: Int) -> Int {
         var at = start + 1
         switch text[start] {

@@ -2,7 +2,7 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// What all the strings of a path have in common, in 16 bits: nothing seen, nothing in common, a UUID by its letters' case, or a date notation.
+/// What all strings of a path have in common, in 16 bits: nothing seen, nothing in common, a UUID with the case of its letters, or a date notation.
 enum TextForm {
     static let unseen: UInt16 = 0
     static let other: UInt16 = 1
@@ -36,7 +36,7 @@ enum TextForm {
         return UInt16(date.notation.code) << 8 | UInt16(date.notation.parameter)
     }
 
-    /// The kind and notation of a column whose strings all have the form.
+    /// Returns the kind and notation of a column whose strings all have the form.
     static func meaning(_ form: UInt16) -> (kind: ScalarKind, notation: Notation) {
         switch form {
         case unseen, other: (.string, .plain)

@@ -19,7 +19,7 @@ import Testing
     @Test func `faults have a line and a column`() throws {
         let cases: [(String, Int, Int, String)] = [
             ("{\n  \"a\": tru\n}", 2, 8, "expected a value"), ("[1,\n2", 2, 2, "ends too early"), ("[1] x", 1, 5, "expected a value"), ("[1] 2", 1, 5, "unexpected"),
-            ("[\n-0, 123456789012345678901,\n 3 4]", 3, 4, "expected"), ("[01]", 1, 2, "no number"), ("{\"a\\u0000b\": 1}", 1, 2, "U+0000"), ("[\"\\ud800\"]", 1, 3, "surrogate"),
+            ("[\n-0, 123456789012345678901,\n 3 4]", 3, 4, "expected"), ("[01]", 1, 2, "not a JSON number"), ("{\"a\\u0000b\": 1}", 1, 2, "U+0000"), ("[\"\\ud800\"]", 1, 3, "surrogate"),
             ("\u{FEFF}{}", 1, 1, "byte order mark"), ("[\"a\tb\"]", 1, 4, "control"), ("", 1, 1, "too early"), ("[NaN]", 1, 2, "expected a value"), ("'a'", 1, 1, "expected a value"),
             (String(repeating: "[", count: 600), 1, 513, "512"),
         ]

@@ -96,7 +96,7 @@ import Testing
             (ColumnType(.data), "\"YQ==\"", "accepted"), (ColumnType(.data), "\"YR==\"", "7: expected bytes as base64, found \"YR==\" (column \"a\")"),
             (ColumnType(.int, collection: .list), "[1, null]", "11: expected a whole number, found null (column \"a\")"),
             (ColumnType(.int, collection: .list, elementOptional: true), "[1, null]", "accepted"), (ColumnType(.int, collection: .list), "5", "7: expected an array, found 5 (column \"a\")"),
-            (ColumnType(.string, collection: .set), "[\"b\", \"a\", \"b\"]", "18: \"b\" stands twice in a set (column \"a\")"),
+            (ColumnType(.string, collection: .set), "[\"b\", \"a\", \"b\"]", "18: \"b\" occurs twice in a set (column \"a\")"),
             (ColumnType(.int, collection: .map), "{\"p\": 1, \"q\": []}", "21: expected a whole number, found an array (column \"a\")"),
             (ColumnType(.embedded, target: "Spot"), "{\"x\": \"y\"}", "13: expected a whole number, found \"y\" (column \"a.x\")"),
             (ColumnType(.embedded, target: "Spot"), "{}", "7: expected a whole number, found nothing (column \"a.x\")"),
@@ -115,11 +115,11 @@ import Testing
 
     @Test func `types that JSON cannot be read as are refused`() {
         let node = TypeSchema("Node", columns: [ColumnSchema("next", ColumnType(.embedded, optional: true, target: "Node"))], isEmbedded: true)
-        #expect(complaint("{}\n", schema(ColumnSchema("a", ColumnType(.embedded, target: "Node")), embedded: node)).contains("holds itself"))
+        #expect(complaint("{}\n", schema(ColumnSchema("a", ColumnType(.embedded, target: "Node")), embedded: node)).contains("contains itself"))
         let spot = TypeSchema("Spot", columns: [], isEmbedded: true)
         #expect(complaint("{}\n", schema(ColumnSchema("a", ColumnType(.embedded, collection: .set, target: "Spot")), embedded: spot)).contains("a set of objects"))
         let other = GivenSchema(Schema([TypeSchema("T", columns: [ColumnSchema("a", ColumnType(.link, optional: true, target: "U"))]), TypeSchema("U", columns: [])]), rows: "T")
-        #expect(complaint("{\"a\":0}\n", other).contains("a link to a row of \"U\", and the input holds none"))
+        #expect(complaint("{\"a\":0}\n", other).contains("a link to a row of \"U\", and the input contains none"))
         #expect(complaint("{\"a\":null}\n", other) == "accepted")
         var text = "{\"a\":1"
         for i in 0...20_001 { text += ",\"k\(i)\":0" }
@@ -151,8 +151,8 @@ import Testing
         let given = schema(ColumnSchema("d", ColumnType(.date), notation: .dateOnly), ColumnSchema("u", ColumnType(.uuid, optional: true)))
         let text = "{\"d\":\"2020-01-01\"}\n{\"d\":\"2020-01-01T00:00:00Z\",\"u\":\"6BA7B810-9dad-11d1-80b4-00c04fd430c8\"}\n"
         let table = try Table(text, .lines) { $0.given = given }
-        #expect(table.remarks == ["column \"d\": 1 value comes back in another spelling", "column \"u\": 1 value comes back in another spelling"])
-        #expect(complaint(text, given, lossless: true) == "test.json:2:6: \"2020-01-01T00:00:00Z\" would come back as \"2020-01-01\" (column \"d\")")
+        #expect(table.remarks == ["column \"d\": 1 value is written back differently", "column \"u\": 1 value is written back differently"])
+        #expect(complaint(text, given, lossless: true) == "test.json:2:6: \"2020-01-01T00:00:00Z\" would be written back as \"2020-01-01\" (column \"d\")")
     }
 
     @Test func `bare values and objects of objects keep their shape under their own schema`() throws {

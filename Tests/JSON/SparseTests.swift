@@ -128,7 +128,7 @@ import Testing
         }
         // Written back it is 0.1, which a lossless reading refuses.
         let error = #expect(throws: FirnError.self) { try value("0.10000000149011612", .float, lossless: true) }
-        #expect(error?.message.contains("would come back as 0.1") == true)
+        #expect(error?.message.contains("would be written back as 0.1") == true)
         #expect(try value("0.1", .float, lossless: true) == .float(0.1))
     }
 }
