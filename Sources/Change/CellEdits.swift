@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// `edits.NAME` of a file of changes: what became of the parts of nested cells (docs/format/changes.md, "Edits of nested cells").
+/// The type `edits.NAME` of a changes file: edits of the parts of nested cells (docs/format/changes.md, "Edits of nested cells").
 enum CellEdits {
     static func typeName(_ name: String) -> String { "edits.\(name)" }
 
@@ -12,10 +12,10 @@ enum CellEdits {
         ])
     }
 
-    /// Whether cells of a column may be stored by their parts.
+    /// Whether cells of a column can be stored as edits of their parts.
     static func mayEdit(_ type: ColumnType) -> Bool { type.isCollection || type.kind == .embedded || type.kind == .any }
 
-    /// The edits of one cell, if they take less than its two values do and lead from one to the other to the bit.
+    /// Returns the edits of one cell; nil unless they are smaller than its two values and convert each value to the other bit for bit.
     static func between(_ old: Value, _ new: Value) -> [ValueEdit]? {
         guard old.isNested, new.isNested else { return nil }
         let edits = [ValueEdit].between(old, new, checks: true)
@@ -26,13 +26,13 @@ enum CellEdits {
     }
 }
 
-/// The edits of one type's cells as they are written.
+/// The edits of the cells of one type, for writing.
 struct WrittenEdits {
     private var rows: [(pair: Int, column: String, edit: ValueEdit)] = []
 
     var isEmpty: Bool { rows.isEmpty }
 
-    /// Takes out of `rows` the cells that are stored by their parts. Cells with links stay whole: links have other numbers in a file of changes.
+    /// Removes the cells from `rows` that are stored as edits. Cells with links are stored whole, because links have other numbers in a changes file.
     init(_ type: ChangedType, _ rows: inout DifferingRows, _ options: DifferenceOptions) throws(FirnError) {
         guard let old = type.old, let new = type.new else { return }
         let nested = rows.shared.indices.filter { CellEdits.mayEdit(old.type.columns[rows.shared[$0].old].type) }
@@ -67,29 +67,29 @@ struct WrittenEdits {
     }
 }
 
-/// The edits of one type's cells as they are read.
+/// The edits of the cells of one type, as read.
 struct ReadEdits: Sendable {
     private let table: any Table
     private let name: String
-    /// By pair: the first of its rows and the one after the last.
+    /// By pair: the range of its rows.
     private let ranges: [Int: Range<Int>]
     private let starts: [Int]
     private var isReversed = false
 
-    /// Throws `Damage` if the rows do not stand in the order of their pairs.
+    /// Throws `Damage` if the rows are not in the order of their pairs.
     init(_ table: any Table, pairs: Int, name: String) throws(Damage) {
         self.table = table
         self.name = name
         var ranges: [Int: Range<Int>] = [:], starts = [0], last = -1
         for index in 0..<table.segmentCount {
             let segment = try table.segment(index), reader = try segment.column(0)
-            guard segment.live == nil else { throw Damage("deleted rows in a file of changes") }
+            guard segment.live == nil else { throw Damage("deleted rows in a changes file") }
             var numbers = Column(reader.type)
             for vector in 0..<segment.vectorCount {
                 try reader.read(vector: vector, into: &numbers)
                 for row in 0..<numbers.count {
                     let flat = starts[index] + vector * vectorSize + row
-                    guard numbers.isPresent(row), numbers.words[row] >= Int64(last), numbers.words[row] >= 0, numbers.words[row] < Int64(pairs) else { throw Damage("edits of rows that are not in it") }
+                    guard numbers.isPresent(row), numbers.words[row] >= Int64(last), numbers.words[row] >= 0, numbers.words[row] < Int64(pairs) else { throw Damage("edits of rows that the changes file does not contain") }
                     let pair = Int(numbers.words[row])
                     ranges[pair] = (ranges[pair]?.lowerBound ?? flat)..<flat + 1
                     last = pair
@@ -108,21 +108,21 @@ struct ReadEdits: Sendable {
         return copy
     }
 
-    /// Rows with edits, ascending.
+    /// The pairs that have edits, in ascending order.
     var pairs: [Int] { ranges.keys.sorted() }
 
     func reader() -> RowReader { RowReader(table, name: name) }
 
-    /// The edits of a row, cell by cell, in the order in which they are applied.
+    /// Returns the edits of a pair, cell by cell, in the order of application.
     func cells(of pair: Int, _ reader: RowReader) throws(FirnError) -> [(column: String, edits: [ValueEdit])] {
         var cells: [(column: String, edits: [ValueEdit])] = []
         for flat in ranges[pair] ?? 0..<0 {
             let place = place(flat)
             guard case .string(let column) = try reader.value(place, 1), case .int(let number) = try reader.value(place, 2), let kind = ValueEdit.Kind(rawValue: number),
-                  case .list(let path) = try reader.value(place, 3), path.allSatisfy(\.isStep) else { throw FirnError(.notThisFormat, "an edit in it that is none", at: .init(file: name)) }
+                  case .list(let path) = try reader.value(place, 3), path.allSatisfy(\.isStep) else { throw FirnError(.notThisFormat, "the changes file contains an invalid edit", at: .init(file: name)) }
             let edit = ValueEdit(path: path, kind: kind, old: try reader.value(place, 4), new: try reader.value(place, 5))
             if cells.last.map({ !$0.column.utf8.elementsEqual(column.utf8) }) ?? true {
-                guard !cells.contains(where: { $0.column.utf8.elementsEqual(column.utf8) }) else { throw FirnError(.notThisFormat, "edits of a cell that are apart in it", at: .init(file: name)) }
+                guard !cells.contains(where: { $0.column.utf8.elementsEqual(column.utf8) }) else { throw FirnError(.notThisFormat, "the edits of a cell are not consecutive in the changes file", at: .init(file: name)) }
                 cells.append((column, []))
             }
             cells[cells.count - 1].edits.append(edit)

@@ -1,23 +1,23 @@
 import FirnBytes
 import FirnModel
 
-/// One type of two files, whose differences are written: what `Changeset.write` takes.
+/// One type of two files whose differences are written by `Changeset.write`.
 package struct ChangedType {
-    /// Nil: the type is not there.
+    /// Nil if the file does not have the type.
     let old: (any Table)?
     let new: (any Table)?
-    /// The columns that tell rows apart, and which rows and cells differ; without, rows are told apart by where they stand.
+    /// The difference by key. Without it, rows are matched by their positions.
     let difference: TableDifference?
-    /// The type's own key on each side.
+    /// The type's own key in each file.
     let keys: (old: [String], new: [String])
 
-    /// A type that both files have, by key. All its rows and columns must have been compared.
+    /// Makes the changes of a type that both files have, by key. All its rows and columns must have been compared.
     ///
-    /// - `newKnowsKeys`: false of a file whose format has no keys, as CSV: that it names none takes none away.
+    /// - Parameter newKnowsKeys: Pass false for a file whose format has no keys, such as CSV: then the key of the type is kept.
     package init(_ difference: TableDifference, newKnowsKeys: Bool = true) {
         let options = difference.options
         guard difference.leftOutOld == 0, difference.leftOutNew == 0, options.rows == nil, options.tolerance == 0, options.ignore.isEmpty, options.columns.isEmpty, options.kinds.count == 3 else {
-            preconditionFailure("changes are made of all rows and columns: compare without leaving any out")
+            preconditionFailure("changes need the differences of all rows and columns: compare without leaving any out")
         }
         let old = difference.plain.old, new = difference.plain.new, own = old.type.keyNames
         let stays = !newKnowsKeys && new.type.key.isEmpty && own.allSatisfy { new.type.index(of: $0) != nil }
@@ -27,9 +27,9 @@ package struct ChangedType {
         keys = (own, stays ? own : new.type.keyNames)
     }
 
-    /// A type that has no key, or that one file alone has.
+    /// Makes the changes of a type that has no key, or that only one file has.
     package init(old: (any Table)?, new: (any Table)?) {
-        precondition(old != nil || new != nil, "a type that no file has")
+        precondition(old != nil || new != nil, "one of the files must have the type")
         self.old = old
         self.new = new
         difference = nil
@@ -38,7 +38,7 @@ package struct ChangedType {
 
     var name: String { (old ?? new)!.type.name }
 
-    /// The columns that tell rows apart.
+    /// The columns by which rows are matched.
     var key: [String] {
         if let difference { return difference.key.map(\.name) }
         guard old == nil || new == nil, let type = (old ?? new)?.type else { return [] }
@@ -46,18 +46,18 @@ package struct ChangedType {
     }
 }
 
-/// Which rows of a type are written.
+/// The rows of a type that are written.
 struct DifferingRows {
     struct Pair {
         var old: RowPlace
         var new: RowPlace
-        /// Positions in the columns that both sides have alike.
+        /// The cells that differ, as positions in `shared`.
         var cells: [Int]
     }
 
-    /// Columns that both sides have, of one shape, without those of the key.
+    /// The columns that both sides have with the same shape, without those of the key.
     private(set) var shared: [(name: String, old: Int, new: Int)] = []
-    /// Columns of the key that are of one shape.
+    /// The columns of the key that have the same shape on both sides.
     private var sharedKey: Set<String> = []
     private(set) var pairs: [Pair] = []
     private(set) var removed: [RowPlace] = []
@@ -80,11 +80,11 @@ struct DifferingRows {
         }
     }
 
-    /// The cell is not written with the others of its row.
+    /// Removes a cell from those that are written with its row.
     mutating func leaveOut(_ number: Int, of pair: Int) { pairs[pair].cells.removeAll { $0 == number } }
 
     private mutating func find(_ difference: TableDifference, _ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
-        // Where the columns that were compared stand among those written.
+        // The positions of the compared columns among those that are written.
         let written = Dictionary(shared.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
         let places = difference.columns.map { written[$0.name] }
         let lone = Lone(old, new, shared, sharedKey, options), loose = Loose(difference.old, difference.new, shared.map(\.name), sharedKey, options)
@@ -120,7 +120,7 @@ struct DifferingRows {
         added = Array(after[common...])
     }
 
-    /// All rows that are there.
+    /// Returns the places of all live rows.
     static func places(_ table: any Table, _ name: String) throws(FirnError) -> [RowPlace] {
         var places: [RowPlace] = []
         do throws(Damage) {
@@ -133,14 +133,15 @@ struct DifferingRows {
     }
 }
 
-/// Columns of `any` values, which may mean the same and be of different kinds: a float and a double, a list and a set. A content hash knows them apart, so changes do.
+/// Compares columns of type any, in which values of different kinds can be equal by meaning: a float and a double, a list and a set. A content hash
+/// distinguishes them, so changes do too.
 private struct Loose {
     /// By the number of the cell.
     private let cells: [(number: Int, old: Int, new: Int)]
     private let key: [(old: Int, new: Int)]
     private let readers: (old: RowReader, new: RowReader)
 
-    /// The tables with their links spelled.
+    /// Takes the tables with link-resolved columns.
     init(_ old: any Table, _ new: any Table, _ shared: [String], _ key: Set<String>, _ options: DifferenceOptions) {
         func place(_ name: String) -> (old: Int, new: Int)? {
             guard let a = old.type.index(of: name), let b = new.type.index(of: name), old.schema.mayHoldAny(old.type.columns[a].type) else { return nil }
@@ -165,7 +166,7 @@ private struct Loose {
     }
 }
 
-/// Columns that one side alone has, or in another shape.
+/// Columns that only one side has, or that have a different shape on the other.
 private struct Lone {
     private let old: [Int]
     private let new: [Int]

@@ -2,27 +2,31 @@ import FirnBytes
 import FirnModel
 
 extension Changeset {
-    /// Something that keeps the changes from being applied.
+    /// A reason why the changes cannot be applied.
     package struct Conflict: Sendable {
-        /// The row: the values of its key, as text, with the type where there are several. Empty: it is not about one row.
+        /// The key of the row as text, with the type if there are several types; empty if the conflict does not concern one row.
         package let key: String
         package let what: String
     }
 
     package enum Outcome: Sendable {
-        /// The transaction has to be cancelled: the first of these, and how many there are. `isReached`: the rows are those that the changes lead to already.
+        /// The transaction must be cancelled. It has the first conflicts and the number of all; `isReached` is true if the rows already are those
+        /// that the changes lead to.
         case refused([Conflict], count: Int, isReached: Bool)
-        /// Done, but not committed. `hash`: what the rows are now, of several types as of a file; `isProven`: that they are those that the changes were to lead to.
+        /// The changes are applied, but not committed. `hash` is the content hash of the rows, for several types as for a file. `isProven` is true if
+        /// the rows are proven to be those that the changes lead to.
         case applied(hash: Hash128, isProven: Bool)
     }
 
     /// Applies the changes in a transaction that has changed nothing yet: all of them, or none.
     ///
-    /// Every row that they change or remove must be as it was in all cells that they tell of, none that they add may be there, and every row that their links lead to must; other rows
-    /// may have come and gone. Where the rows were exactly those that the changes were made from, they become exactly those they were made to, or an error is thrown.
+    /// Changed and removed rows must match the recorded cells, keys of added rows must not exist yet, and rows that new links refer to must exist.
+    /// Other rows may differ. If the rows were exactly those that the changes were made from, they become exactly those that the changes lead to, or
+    /// an error is thrown.
     ///
-    /// - `type`: what the one type that is changed is called in the file, if not as in the changes.
-    /// - `options`: threads and the file's name, as `newName`.
+    /// - Parameters:
+    ///   - type: The name in the file of the one type that is changed, if it differs from the name in the changes.
+    ///   - options: Threads, and the name of the file as `newName`.
     package func apply(to type: String? = nil, in transaction: DatabaseTransaction, options: DifferenceOptions) throws(FirnError) -> Outcome {
         var patch = Patch(self, type, transaction, options)
         return try patch.run()
@@ -31,23 +35,23 @@ extension Changeset {
 
 /// Changes that are being applied.
 struct Patch {
-    /// One type of them.
+    /// The changes of one type.
     struct Plan {
         let part: Changeset.Part
-        /// What the type is called in the file.
+        /// The name of the type in the file.
         let name: String
-        /// Its rows as they are; nil: the type is not there.
+        /// The current rows; nil if the file does not have the type.
         let rows: StoredTable?
-        /// The rows are those that the changes were made from.
+        /// Whether the rows are those that the changes were made from.
         let isSame: Bool
-        /// Where the rows of `part.before` stand.
+        /// The row ids in the file of the rows of `part.before`.
         var ids: [Int64] = []
     }
 
     let changes: Changeset
     let transaction: DatabaseTransaction
     let options: DifferenceOptions
-    /// What types of the changes are called in the file, where that is not the same.
+    /// The names in the file of types that have other names in the changes.
     let names: [String: String]
     var plans: [Plan] = []
     var conflicts = Conflicts()
@@ -79,25 +83,25 @@ struct Patch {
         return try prove()
     }
 
-    /// False: the columns are not those that the changes were made from, for they were applied already.
+    /// Returns false if the columns are not those that the changes were made from because the changes are applied already.
     private mutating func makePlans() throws(FirnError) -> Bool {
         let snapshot = try transaction.baseSnapshot()
         for part in changes.parts {
             let name = rename(part.name), rows = snapshot.table(named: name)
-            if rows?.type.isEmbedded ?? false { throw FirnError(.schema, "'\(name)' is a type of objects in it, and one of rows in the changes", at: .init(file: options.newName)) }
+            if rows?.type.isEmbedded ?? false { throw FirnError(.schema, "type \"\(name)\" is an embedded type in this file, and a type of rows in the changes", at: .init(file: options.newName)) }
             guard let before = part.before else {
-                if let rows, rows.rowCount > 0 { conflicts.note("", "a type '\(name)' is there already, with rows") }
+                if let rows, rows.rowCount > 0 { conflicts.note("", "type \"\(name)\" already exists and has rows") }
                 plans.append(Plan(part: part, name: name, rows: rows, isSame: true))
                 continue
             }
-            guard let rows else { throw FirnError(.notFound, "there is no type '\(name)' in it, which the changes are of", at: .init(file: options.newName)) }
+            guard let rows else { throw FirnError(.notFound, "there is no type \"\(name)\", which the changes apply to", at: .init(file: options.newName)) }
             let types = before.types(rename)
             if let type = types.first, !rows.type.hasShape(of: type, in: rows.schema, other: Schema(types)) {
                 if try isReached() {
-                    conflicts.note("", "the columns of '\(name)' are those that the changes lead to")
+                    conflicts.note("", "the columns of \"\(name)\" are those that the changes lead to")
                     return false
                 }
-                throw FirnError(.schema, "the columns of '\(name)' are not those that the changes were made from", at: .init(file: options.newName),
+                throw FirnError(.schema, "the columns of \"\(name)\" are not those that the changes were made from", at: .init(file: options.newName),
                                 advice: "'firn schema \(options.newName)' and 'firn schema \(changes.name)' show both")
             }
             checkKey(part, rows.type)
@@ -107,7 +111,7 @@ struct Patch {
         return true
     }
 
-    /// The file holds exactly what the changes lead to.
+    /// Whether the file contains exactly what the changes lead to.
     private func isReached() throws(FirnError) -> Bool {
         let snapshot = try transaction.baseSnapshot()
         for part in changes.parts {
@@ -123,12 +127,12 @@ struct Patch {
         return true
     }
 
-    /// Notes it where the changes give a type another key than it had, and it has a third.
+    /// Records a conflict if the changes replace the key of a type, and the file has a third key.
     private mutating func checkKey(_ part: Changeset.Part, _ type: TypeSchema) {
         guard let before = part.before, let after = part.after, before.primaryKey != after.primaryKey, type.keyNames != before.primaryKey else { return }
-        // Rows tell whether changes were applied already; where none are changed, the key alone does.
+        // Rows show whether the changes were applied already; if no rows are changed, only the key does.
         guard type.keyNames != after.primaryKey || before.hash == after.hash else { return }
-        conflicts.note("", "the key of '\(type.name)' is not the one that the changes were made from")
+        conflicts.note("", "the key of \"\(type.name)\" is not the one that the changes were made from")
     }
 
     func hash(_ table: any Table, _ key: [String]) throws(FirnError) -> Hash128 {
@@ -139,27 +143,27 @@ struct Patch {
         return try ContentHash(of: table, options: asked).hash
     }
 
-    func damaged(_ what: String) -> FirnError { FirnError(.damaged, what, at: .init(file: changes.name), advice: "make the changes anew with 'firn diff OLD NEW --changes FILE'") }
+    func damaged(_ what: String) -> FirnError { FirnError(.damaged, what, at: .init(file: changes.name), advice: "create the changes file again with 'firn diff OLD NEW --changes FILE'") }
 
     func reading<T>(_ body: () throws(Damage) -> T) throws(FirnError) -> T {
         do throws(Damage) { return try body() } catch { throw FirnError(error, in: changes.name) }
     }
 
-    /// Where rows were exactly what the changes were made from, they are now exactly what they lead to.
+    /// Hashes the rows. If they were exactly those that the changes were made from, they must be exactly those that the changes lead to.
     private func prove() throws(FirnError) -> Changeset.Outcome {
-        // Opened by one thread, and read by several.
+        // One thread opens them, then several read them.
         for type in transaction.schema.types { _ = transaction.table(type.name).segmentCount }
         let isProven = plans.allSatisfy(\.isSame)
         var hashes: [(name: String, hash: Hash128)] = []
         for plan in plans {
             guard let after = plan.part.after else {
-                if isProven, transaction.table(plan.name).rowCount > 0 { throw damaged("the changes lead to other rows of '\(plan.name)' than they say") }
+                if isProven, transaction.table(plan.name).rowCount > 0 { throw damaged("the changes do not lead to the rows of \"\(plan.name)\" that they record") }
                 continue
             }
             let table = transaction.table(plan.name)
             guard plan.part.key.allSatisfy({ table.type.index(of: $0) != nil }) else { continue }
             let reached = try hash(table, plan.part.key)
-            guard !isProven || reached == after.hash else { throw damaged("the changes lead to other rows of '\(plan.name)' than they say") }
+            guard !isProven || reached == after.hash else { throw damaged("the changes do not lead to the rows of \"\(plan.name)\" that they record") }
             hashes.append((plan.name, reached))
         }
         if let single = changes.single, let name = single.after.map({ rename($0.name) }), let found = hashes.first(where: { $0.name == name }) { return .applied(hash: found.hash, isProven: isProven) }
@@ -167,13 +171,13 @@ struct Patch {
     }
 }
 
-/// What keeps changes from being applied: the first ones, and how many there are.
+/// The conflicts of a changeset: the first ones, and the number of all.
 struct Conflicts {
     private(set) var first: [Changeset.Conflict] = []
     private(set) var count = 0
     private static let most = 20
 
-    /// No more of them are told, only counted.
+    /// Whether further conflicts are only counted.
     var isFull: Bool { count >= Conflicts.most }
 
     mutating func note(_ key: String, _ what: String) {

@@ -2,7 +2,7 @@ import FirnBytes
 import FirnModel
 
 extension Changeset {
-    /// Reads a file of changes; what it says of its rows is checked before any of it is used.
+    /// Reads a changes file. Its description of its rows is checked before it is used.
     package init(_ snapshot: DatabaseSnapshot, name: String) throws(FirnError) {
         self = try ChangesetReader(snapshot: snapshot, name: name).read()
     }
@@ -18,9 +18,9 @@ private struct ChangesetReader {
 
     func read() throws(FirnError) -> Changeset {
         guard let row = try rows(of: Changeset.facts, most: 1)?.first, snapshot.table(named: "old") != nil, snapshot.table(named: "new") != nil,
-              case .int(let version) = row[0] else { throw refusal("it is no file of changes") }
-        guard (1...Changeset.version).contains(version) else { throw FirnError(.unsupported, "changes of version \(version), which this program does not know", at: .init(file: name)) }
-        // What it holds goes into another file as it is.
+              case .int(let version) = row[0] else { throw refusal("this is not a changes file") }
+        guard (1...Changeset.version).contains(version) else { throw FirnError(.unsupported, "this program does not support version \(version) of changes files", at: .init(file: name)) }
+        // The rows are copied to another file unchanged, so they are verified first.
         if let defect = snapshot.verify(full: true).first { throw .damaged(name, what: "\(defect.subject): \(defect.damage.what)", byte: defect.damage.offset) }
         switch version {
         case 1: return try first(row)
@@ -28,7 +28,7 @@ private struct ChangesetReader {
         }
     }
 
-    /// All rows of a type that has these columns; nil if there is none, or if there are more than there can be.
+    /// Returns all rows of a type with these columns; nil if there is no such type, or if it has more than `most` rows.
     private func rows(of type: TypeSchema, most: Int) throws(FirnError) -> [[Value]]? {
         guard let table = snapshot.table(named: type.name), table.rowCount <= most, table.type.columns.map(\.name) == type.columns.map(\.name),
               table.type.columns.map(\.type) == type.columns.map(\.type) else { return nil }
@@ -50,7 +50,7 @@ private struct ChangesetReader {
     private func first(_ row: [Value]) throws(FirnError) -> Changeset {
         guard case .string(let type) = row[1], let key = words(row[2]), case .int(let pairs) = row[3], case .bool(let whole) = row[4], case .string(let oldHash) = row[5],
               case .string(let newHash) = row[6], let before = Hash128(hexadecimal: oldHash), let after = Hash128(hexadecimal: newHash), !whole || pairs == 0, !key.isEmpty else {
-            throw refusal("what it says of its rows is not so")
+            throw refusal("the description of its rows is wrong")
         }
         func side(_ side: String, _ hash: Hash128, _ names: SideNames) -> Changeset.Side {
             let table = snapshot.table(named: side)
@@ -58,9 +58,9 @@ private struct ChangesetReader {
         }
         let part = try part(key, pairs, side("old", before, .old), side("new", after, .new), isWhole: true, isReplacing: whole)
         if let old = part.before?.table, let new = part.after?.table {
-            for type in [old.type, new.type] where old.schema.links(of: type).columns.count > 0 { throw refusal("its rows have links, which version 1 does not") }
+            for type in [old.type, new.type] where old.schema.links(of: type).columns.count > 0 { throw refusal("its rows have links, which version 1 does not support") }
             guard whole || part.before!.types({ $0 })[0].hasShape(of: part.after!.types { $0 }[0], in: Schema(part.before!.types { $0 }), other: Schema(part.after!.types { $0 })) else {
-                throw refusal("its rows are of two shapes")
+                throw refusal("its old and new rows have different columns")
             }
         }
         return Changeset(parts: [part], name: name)
@@ -70,26 +70,26 @@ private struct ChangesetReader {
 
     private func second(hasEdits: Bool) throws(FirnError) -> Changeset {
         guard let old = try rows(of: Changeset.sideFacts("old"), most: Changeset.mostTypes), let new = try rows(of: Changeset.sideFacts("new"), most: Changeset.mostTypes), old.count == new.count else {
-            throw refusal("it does not say what it holds")
+            throw refusal("it does not describe its contents")
         }
         var parts: [Changeset.Part] = []
         for (was, becomes) in zip(old, new) {
             let before = try side(was, .old), after = try side(becomes, .new)
             guard let facts = before ?? after, before == nil || after == nil || before!.key == after!.key && before!.pairs == after!.pairs else {
-                throw refusal("what it says of its rows is not so")
+                throw refusal("the description of its rows is wrong")
             }
             var found = try part(facts.key, facts.pairs, before?.side, after?.side, isWhole: false, isReplacing: false)
             if hasEdits { found.edits = try edits(of: found) }
             parts.append(found)
         }
-        for names in [parts.compactMap(\.before?.name), parts.compactMap(\.after?.name)] where Set(names).count < names.count { throw refusal("it speaks of one type twice") }
+        for names in [parts.compactMap(\.before?.name), parts.compactMap(\.after?.name)] where Set(names).count < names.count { throw refusal("it describes one type twice") }
         return Changeset(parts: parts, name: name)
     }
 
     private func side(_ row: [Value], _ names: SideNames) throws(FirnError) -> (side: Changeset.Side, key: [String], pairs: Int64)? {
         guard !row[0].isNull else { return nil }
         guard case .string(let type) = row[0], let key = words(row[1]), let own = words(row[2]), case .int(let pairs) = row[3], let required = words(row[4]),
-              case .string(let text) = row[5], let hash = Hash128(hexadecimal: text) else { throw refusal("what it says of its rows is not so") }
+              case .string(let text) = row[5], let hash = Hash128(hexadecimal: text) else { throw refusal("the description of its rows is wrong") }
         return (Changeset.Side(name: type, hash: hash, table: snapshot.table(named: names.type(type)), primaryKey: own, required: Set(required), names: names), key, pairs)
     }
 
@@ -97,7 +97,7 @@ private struct ChangesetReader {
         guard let table = snapshot.table(named: CellEdits.typeName(part.name)) else { return nil }
         let expected = CellEdits.type(part.name).columns
         guard part.before?.table != nil, part.after?.table != nil, table.type.columns.map(\.name) == expected.map(\.name), table.type.columns.map(\.type) == expected.map(\.type) else {
-            throw refusal("edits in it that are none")
+            throw refusal("it contains invalid edits")
         }
         do throws(Damage) { return try ReadEdits(table, pairs: part.pairs, name: name) } catch { throw FirnError(error, in: name) }
     }
@@ -107,13 +107,13 @@ private struct ChangesetReader {
     private func part(_ key: [String], _ pairs: Int64, _ before: Changeset.Side?, _ after: Changeset.Side?, isWhole: Bool, isReplacing: Bool) throws(FirnError) -> Changeset.Part {
         let sides = [before, after].compactMap { $0 }, tables = sides.compactMap(\.table)
         if let before, let after {
-            guard (before.table == nil) == (after.table == nil), before.table != nil || before.hash == after.hash else { throw refusal("rows are missing in it") }
+            guard (before.table == nil) == (after.table == nil), before.table != nil || before.hash == after.hash else { throw refusal("rows are missing") }
         } else if tables.count != sides.count {
-            throw refusal("rows are missing in it")
+            throw refusal("rows are missing")
         }
         let most = sides.count == 2 ? tables.map(\.rowCount).min() ?? 0 : 0
-        guard pairs >= 0, pairs <= Int64(most) else { throw refusal("what it says of its rows is not so") }
-        guard !key.isEmpty || tables.count < 2 || pairs == Int64(most) else { throw refusal("rows without key are missing in it") }
+        guard pairs >= 0, pairs <= Int64(most) else { throw refusal("the description of its rows is wrong") }
+        guard !key.isEmpty || tables.count < 2 || pairs == Int64(most) else { throw refusal("rows without key are missing") }
         for side in sides { if let table = side.table { try check(side, table, key) } }
         return Changeset.Part(key: key, pairs: Int(pairs), before: before, after: after, isWhole: isWhole, isReplacing: isReplacing)
     }
@@ -122,18 +122,18 @@ private struct ChangesetReader {
         let type = table.type
         guard !type.isEmbedded, (key + side.primaryKey + (side.required.map(Array.init) ?? [])).allSatisfy({ type.index(of: $0) != nil }),
               Set(key).count == key.count, Set(side.primaryKey).count == side.primaryKey.count else {
-            throw refusal("what it calls a key of '\(side.name)' are none of its columns")
+            throw refusal("the recorded key of \"\(side.name)\" does not consist of its columns")
         }
         let embedded = table.schema.embedded(from: type)
-        for other in embedded where side.names.bareType(other.name) == nil { throw refusal("objects of another side in it") }
+        for other in embedded where side.names.bareType(other.name) == nil { throw refusal("it contains objects of the other side") }
         var tables: [any Table] = [table]
         for target in Set(table.schema.links(of: type).columns.map(\.target)) {
-            guard side.names.bareKey(target) != nil, let rows = snapshot.table(named: target), !rows.type.isEmbedded else { throw refusal("links of another side in it") }
+            guard side.names.bareKey(target) != nil, let rows = snapshot.table(named: target), !rows.type.isEmbedded else { throw refusal("it contains links of the other side") }
             tables.append(rows)
         }
         do throws(Damage) {
-            // Rows are named by their places.
-            for table in tables { for index in 0..<table.segmentCount where try table.segment(index).live != nil { throw Damage("deleted rows in a file of changes") } }
+            // Rows are identified by their positions.
+            for table in tables { for index in 0..<table.segmentCount where try table.segment(index).live != nil { throw Damage("deleted rows in a changes file") } }
         } catch { throw FirnError(error, in: name) }
     }
 }

@@ -1,16 +1,16 @@
 import FirnBytes
 import FirnModel
 
-/// A difference as a file of changes.
+/// Writing a difference as a changes file.
 extension TableDifference {
-    /// Gives the schema of such a file to `begin`, and then its rows to `write`.
+    /// Passes the schema of the changes file to `begin`, and then its rows to `write`.
     package func writeChanges(begin: (Schema) throws(FirnError) -> Void, write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
         try Changeset.write([ChangedType(self)], options: options, begin: begin, write: write)
     }
 }
 
 extension Changeset {
-    /// Gives the schema of a file of the changes of these types to `begin`, and then its rows to `write`. `options`: names and threads.
+    /// Passes the schema of a changes file for these types to `begin`, and then its rows to `write`. `options` has names and threads.
     package static func write(_ types: [ChangedType], options: DifferenceOptions, begin: (Schema) throws(FirnError) -> Void,
                               write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
         var draft = ChangesetDraft(options)
@@ -20,14 +20,14 @@ extension Changeset {
     }
 }
 
-/// A file of changes as it is written.
+/// A changes file that is being written.
 private struct ChangesetDraft {
     private struct Entry {
         let type: ChangedType
         let key: [String]
         let hashes: (old: Hash128?, new: Hash128?)
         var pairs = 0
-        /// The hash knows the key of the changes, and not what the types' own are.
+        /// The content hash depends on the key of the changes, not on the keys of the types, so these are compared separately.
         var differs: Bool { hashes.old != hashes.new || (type.old == nil) != (type.new == nil) || type.keys.old != type.keys.new }
     }
 
@@ -46,7 +46,7 @@ private struct ChangesetDraft {
     mutating func take(_ types: [ChangedType]) throws(FirnError) {
         let linked = try linkedByPlace(types)
         for var type in types {
-            // Rows that links know by their places are told apart by them here too.
+            // Rows that links identify by position must be matched by position here too.
             if type.old != nil, type.new != nil, linked.contains(type.name) { type = ChangedType(old: type.old, new: type.new) }
             for (table, name) in [(type.old, options.oldName), (type.new, options.newName)] { if let table { try checkKey(table, type.key, name) } }
             try enter(type)
@@ -66,7 +66,7 @@ private struct ChangesetDraft {
                                                             try type.new.map { (table) throws(FirnError) in try hash(table, key, options.newName) })))
     }
 
-    /// The types without key that links of these types lead to.
+    /// Returns the types without key that links of these types refer to.
     private func linkedByPlace(_ types: [ChangedType]) throws(FirnError) -> Set<String> {
         var found: Set<String> = []
         for table in types.flatMap({ [$0.old, $0.new] }).compactMap({ $0 }) {
@@ -81,7 +81,7 @@ private struct ChangesetDraft {
         let names = Set(key + table.type.keyNames)
         for column in table.type.columns where names.contains(column.name) {
             if column.type.kind != .link, try !table.hasNamedLinks([column.name], name) { continue }
-            throw FirnError(.unsupported, "changes of rows of '\(table.type.name)' cannot be written: the column '\(column.name)', which tells them apart, holds links", at: .init(file: name),
+            throw FirnError(.unsupported, "changes of rows of \"\(table.type.name)\" cannot be written: the key column \"\(column.name)\" contains links", at: .init(file: name),
                             advice: "give the type a key of plain values")
         }
     }
@@ -125,7 +125,8 @@ private struct ChangesetDraft {
         try writeFacts(write)
     }
 
-    /// Rows that links know by their places have to be those they were when the changes are applied: types that are not among those compared are noted down too.
+    /// Adds types without key that are not among the compared ones. Links identify their rows by position, so the rows must be the same when the
+    /// changes are applied.
     private mutating func addKeyless() throws(FirnError) {
         for table in oldKeys.keyless + newKeys.keyless where !entries.contains(where: { $0.type.name == table.type.name }) {
             let name = table.type.name
@@ -135,8 +136,8 @@ private struct ChangesetDraft {
             guard twins[0] != nil || twins[1] != nil else { continue }
             try enter(ChangedType(old: twins[0], new: twins[1]))
             guard !entries.last!.differs else {
-                throw FirnError(.unsupported, "changes cannot be written: links lead to rows of '\(name)', which have no key and are not the same in both files", at: .init(file: options.newName),
-                                advice: "compare all types of the files at once, or give '\(name)' a key")
+                throw FirnError(.unsupported, "changes cannot be written: links refer to rows of \"\(name)\", which have no key and are not the same in both files", at: .init(file: options.newName),
+                                advice: "compare all types of the files together, or give \"\(name)\" a key")
             }
         }
     }
@@ -165,26 +166,26 @@ private struct ChangesetDraft {
         }
     }
 
-    /// The hash of all types of a side as of a file.
+    /// Returns the hash of all types of one side, as that of a file.
     private func ofFile(_ table: KeyPath<ChangedType, (any Table)?>, _ hash: KeyPath<Entry, Hash128?>) -> Hash128 {
         ContentHash.ofFile(entries.compactMap { entry in entry.type[keyPath: table].flatMap { table in entry[keyPath: hash].map { (table.type.name, $0) } } })
     }
 }
 
 extension [TypeSchema] {
-    /// Each name once: types share the objects they hold.
+    /// The types without repeated names: types share the types of their objects.
     fileprivate var distinct: [TypeSchema] {
         var seen: Set<String> = []
         return filter { seen.insert($0.name).inserted }
     }
 }
 
-/// One side of a type in a file of changes.
+/// One side of a type in a changes file.
 private struct ChangedSide {
     private let table: any Table
     private let name: String
     private let keys: LinkedRowKeys
-    /// The type of the rows, and the embedded ones.
+    /// The type of the rows, and the embedded types.
     let types: [TypeSchema]
 
     init(_ names: SideNames, _ table: any Table, _ name: String, _ keys: LinkedRowKeys) {
@@ -206,12 +207,12 @@ private struct ChangedSide {
     }
 
     private func refusal(_ column: String, _ mayLink: Bool) -> FirnError {
-        guard mayLink else { return FirnError(.unsupported, "objects of '\(column)' nest too deeply", at: .init(file: name)) }
-        return FirnError(.unsupported, "changes of '\(table.type.name).\(column)' cannot be written: a link leads to no row, where there may not be null", at: .init(file: name),
-                         advice: "take links out whose rows are gone")
+        guard mayLink else { return FirnError(.unsupported, "objects in column \"\(column)\" nest too deep", at: .init(file: name)) }
+        return FirnError(.unsupported, "changes of \"\(table.type.name).\(column)\" cannot be written: a link refers to a row that does not exist, and may not be null", at: .init(file: name),
+                         advice: "remove links to rows that do not exist")
     }
 
-    /// `shared`: the columns of which only those cells are written that `pairs` name.
+    /// In columns of `shared`, rows of `pairs` are written only with the cells that the pair names.
     func write(_ pairs: [(place: RowPlace, cells: [Int])], _ rest: [RowPlace], _ shared: [Int], _ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
         let reader = RowReader(table, name: name), schema = Schema(types + keys.types), type = types[0]
         let rest = rest.map { (place: $0, cells: Optional<Set<Int>>.none) }, rows = pairs.map { (place: $0.place, cells: Optional(Set($0.cells))) } + rest

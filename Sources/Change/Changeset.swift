@@ -1,37 +1,37 @@
 import FirnBytes
 import FirnModel
 
-/// What leads from one set of rows to another and back: for each type the rows and cells that are not the same, as they were and as they are. As a file:
-/// docs/format/changes.md.
+/// A changeset: converts one set of rows to another and back. For each type it has the old and the new side of the rows and cells that differ. It is
+/// stored as described in docs/format/changes.md.
 package struct Changeset: Sendable {
-    /// A type as it was, or as it is.
+    /// One type on the old or the new side.
     package struct Side: Sendable {
         package let name: String
-        /// Content hash of all its rows, by the key of the changes.
+        /// The content hash of all rows of the type, by the key of the changes.
         package let hash: Hash128
-        /// The rows that differ; nil: none do.
+        /// The rows that differ; nil if none do.
         let table: (any Table)?
         /// The type's own key.
         let primaryKey: [String]
-        /// Columns that may not be null; nil: those that may not be so in `table`.
+        /// The columns that may not be null; nil means those that may not be null in `table`.
         let required: Set<String>?
         let names: SideNames
     }
 
     /// The changes of one type.
     package struct Part: Sendable {
-        /// The columns that tell rows apart; none: their order does.
+        /// The columns by which rows are matched; empty if rows are matched by position.
         package let key: [String]
-        /// How many rows are changed: the first ones of both tables.
+        /// The number of changed rows, which are the first ones of both tables.
         package let pairs: Int
-        /// Nil: the type was not there, or is not.
+        /// Nil if the type does not exist on that side.
         package fileprivate(set) var before: Side?
         package fileprivate(set) var after: Side?
-        /// Cells that are null on both sides are so, and are not just the same.
+        /// Whether cells that are null on both sides are really null; otherwise such cells are unchanged.
         let isWhole: Bool
-        /// All rows of both sides are there, and none is paired.
+        /// Whether the part has all rows of both sides, and none is paired.
         let isReplacing: Bool
-        /// What became of the parts of nested cells, which are null on both sides; nil: of none.
+        /// The edits of nested cells, which are null on both sides; nil if there are none.
         var edits: ReadEdits?
 
         package var name: String { (before ?? after)!.name }
@@ -49,7 +49,7 @@ package struct Changeset: Sendable {
     }
 
     package let parts: [Part]
-    /// How messages name the file.
+    /// The name of the file in messages.
     let name: String
 
     init(parts: [Part], name: String) {
@@ -66,10 +66,10 @@ package struct Changeset: Sendable {
     package var removed: Int { parts.reduce(0) { $0 + $1.removed } }
     package var added: Int { parts.reduce(0) { $0 + $1.added } }
 
-    /// Nothing becomes another: a file stays as it is.
+    /// Whether applying the changes would change nothing.
     package var isEmpty: Bool { parts.allSatisfy(\.changesNothing) }
 
-    /// What leads back.
+    /// The changes in the opposite direction.
     package var reversed: Changeset {
         Changeset(parts: parts.map { part in
             var copy = part
@@ -79,15 +79,15 @@ package struct Changeset: Sendable {
         }, name: name)
     }
 
-    /// Of files with edits of the parts of cells; those without are of version 2.
+    /// The version of files with edits of nested cells; files without them have version 2.
     static let version: Int64 = 3
-    /// More types than this have no file's schema.
+    /// The maximum number of types; no schema of a file has more.
     static let mostTypes = 131_072
     static let facts = TypeSchema("changes", columns: [
         ColumnSchema("version", ColumnType(.int)), ColumnSchema("type", ColumnType(.string)), ColumnSchema("key", ColumnType(.string, collection: .list)),
         ColumnSchema("pairs", ColumnType(.int)), ColumnSchema("whole", ColumnType(.bool, optional: false)), ColumnSchema("oldHash", ColumnType(.string)), ColumnSchema("newHash", ColumnType(.string)),
     ])
-    /// What the rows of `old` and `new` tell of a type.
+    /// The type of the rows `old` and `new`, which describe each type of one side.
     static func sideFacts(_ side: String) -> TypeSchema {
         TypeSchema(side, columns: [
             ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("key", ColumnType(.string, collection: .list)),
@@ -96,24 +96,25 @@ package struct Changeset: Sendable {
         ])
     }
 
-    /// What the one row of `changes` tells, in this order.
+    /// The columns of the one row of `changes`, in order.
     package static var columnNames: [String] { facts.columns.map(\.name) }
 }
 
-/// How the types of one side are called in a file of changes.
+/// The names that types of one side have in a changes file.
 struct SideNames: Sendable {
     let side: String
     static let old = SideNames(side: "old"), new = SideNames(side: "new")
 
     func type(_ name: String) -> String { "\(side).\(name)" }
     func key(_ name: String) -> String { "\(side)Key.\(name)" }
-    /// What a type of the file stands for; nil if it is none of this side.
+    /// Returns the name of the type that a type of the changes file represents; nil if it does not belong to this side.
     func bareType(_ name: String) -> String? { name.hasPrefix("\(side).") ? String(name.dropFirst(side.utf8.count + 1)) : nil }
     func bareKey(_ name: String) -> String? { name.hasPrefix("\(side)Key.") ? String(name.dropFirst(side.utf8.count + 4)) : nil }
 }
 
 extension Changeset.Side {
-    /// The type of the rows as a file has it, and the embedded ones, each before those that lead to it. `rename`: what a type is called there.
+    /// Returns the type of the rows as in an ordinary file, then the embedded types, each before the types that contain it. `rename` returns the name
+    /// of a type there.
     func types(_ rename: (String) -> String) -> [TypeSchema] {
         guard let table else { return [] }
         return ([table.type] + table.schema.embedded(from: table.type)).enumerated().map { i, type in
@@ -132,7 +133,7 @@ extension Changeset.Side {
 }
 
 extension Hash128 {
-    /// What `description` gives.
+    /// Parses the text that `description` returns.
     init?(hexadecimal text: String) {
         let digits = Array(text.utf8)
         guard digits.count == 32, let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16) else { return nil }
@@ -144,12 +145,12 @@ extension TypeSchema {
     /// The columns of the type's own key.
     var keyNames: [String] { key.map { columns[$0].name } }
 
-    /// Whether rows of one type fit into the other, whatever may be null: the same columns in any order, objects within them likewise.
+    /// Whether rows of one type fit the other, apart from nulls: both have the same columns in any order, also within objects.
     func hasShape(of other: TypeSchema, in schema: Schema, other otherSchema: Schema, inside: Set<String> = []) -> Bool {
         columns.count == other.columns.count && columns.allSatisfy { hasColumn($0, of: other, in: schema, other: otherSchema, inside: inside) }
     }
 
-    /// Whether the other type has a column of that name and shape.
+    /// Whether the other type has a column with the same name and shape.
     func hasColumn(_ column: ColumnSchema, of other: TypeSchema, in schema: Schema, other otherSchema: Schema, inside: Set<String> = []) -> Bool {
         guard let place = other.index(of: column.name) else { return false }
         let twin = other.columns[place]
@@ -161,7 +162,7 @@ extension TypeSchema {
 }
 
 extension Schema {
-    /// The embedded types that a type's columns lead to, each before those that lead to it where there is such an order.
+    /// Returns the embedded types that the columns of a type contain, each before the types that contain it, if there is such an order.
     func embedded(from type: TypeSchema) -> [TypeSchema] {
         var found: [TypeSchema] = [], names: Set<String> = []
         func visit(_ type: TypeSchema) {

@@ -2,7 +2,7 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// What the rows of one table are known by, for the links that lead there. Usable from any thread.
+/// What identifies the rows of one table, for the links that refer to them. It can be used from any thread.
 final class LinkedKeys: Sendable {
     private struct Readers {
         var columns: [LinkedColumn]
@@ -11,7 +11,7 @@ final class LinkedKeys: Sendable {
 
     private let table: any Table
     private let form: LinkSpelling.Form
-    /// Of types without key, by segment: live rows before it.
+    /// For types without key: the number of live rows before each segment.
     private let starts: [Int]
     private let readers: Mutex<Readers>
 
@@ -24,7 +24,7 @@ final class LinkedKeys: Sendable {
         readers = Mutex(Readers(columns: columns, live: try LinkedColumn(table, path: [])))
     }
 
-    /// A row for each link; null where there is none, or no such row.
+    /// Returns one row for each link; null if there is no link, or if its row does not exist.
     func column(_ links: [Int64], present: Bits?, _ type: ColumnType) throws(Damage) -> Column {
         switch form {
         case .value:
@@ -46,7 +46,7 @@ final class LinkedKeys: Sendable {
         }
     }
 
-    /// The values of the key of one row, or the number of rows before it; nil if there is no such row.
+    /// Returns the values of the key of one row, or the number of rows before it; nil if the row does not exist.
     func parts(_ row: Int64) throws(Damage) -> [Value]? {
         if table.type.key.isEmpty { return try ordinal(row).map { named([.int($0)]) } }
         return try readers.withLock { (readers) throws(Damage) -> [Value]? in

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// The rows that the links of one side of a file of changes lead to, as they are collected: `oldKey.NAME`, `newKey.NAME`.
+/// Collects the rows that the links of one side of a changes file refer to: `oldKey.NAME`, `newKey.NAME`.
 final class LinkedRowKeys {
     private let names: SideNames
     private let file: String
@@ -9,7 +9,7 @@ final class LinkedRowKeys {
 
     private final class Target {
         let table: any Table
-        /// By row: its number among those collected; nil: there is no such row.
+        /// By row id: the number of the row among the collected ones; nil if the row does not exist.
         var numbers: [Int64: Int64?] = [:]
         var rows: [Int64] = []
         init(_ table: any Table) { self.table = table }
@@ -20,33 +20,33 @@ final class LinkedRowKeys {
         self.file = file
     }
 
-    /// Takes note of where the links of a table may lead. Throws where rows cannot be told by key or place.
+    /// Adds the types that the links of a table can refer to. Throws if their rows cannot be identified by key or position.
     func add(_ table: any Table) throws(FirnError) {
         let type = table.type, named: Set<String>
         do throws(Damage) { named = try table.namedTargets() } catch { throw FirnError(error, in: file) }
-        for (path, target) in table.schema.links(of: type).columns { try add(target, of: table) { refusal("'\(type.name).\(path)'", target, $0) } }
-        for target in named.sorted() where table.schema[target] != nil { try add(target, of: table) { refusal("an 'any' value of '\(type.name)'", target, $0) } }
+        for (path, target) in table.schema.links(of: type).columns { try add(target, of: table) { refusal("\"\(type.name).\(path)\"", target, $0) } }
+        for target in named.sorted() where table.schema[target] != nil { try add(target, of: table) { refusal("\"\(type.name)\", which has values of type any,", target, $0) } }
     }
 
     private func add(_ target: String, of table: any Table, _ refusal: (String) -> FirnError) throws(FirnError) {
         guard targets[target] == nil else { return }
         let found: (any Table)?
         do throws(Damage) { found = try table.related(target) } catch { throw FirnError(error, in: file) }
-        guard let found else { throw refusal("whose rows are not at hand") }
+        guard let found else { throw refusal("whose rows are not available") }
         if let fault = try fault(found) { throw refusal(fault) }
         targets[target] = Target(found)
     }
 
     private func refusal(_ column: String, _ target: String, _ why: String) -> FirnError {
-        FirnError(.unsupported, "changes of \(column) cannot be written: it has links to '\(target)', \(why)", at: .init(file: file), advice: "give '\(target)' a key of plain values")
+        FirnError(.unsupported, "changes of \(column) cannot be written: it has links to \"\(target)\", \(why)", at: .init(file: file), advice: "give \"\(target)\" a key of plain values")
     }
 
-    /// Why rows of a type have no name outside of their file.
+    /// Returns why the rows of a type cannot be identified outside their file; nil if they can.
     private func fault(_ table: any Table) throws(FirnError) -> String? {
         let type = table.type
-        if type.isEmbedded { return "whose rows belong to others" }
-        if type.key.contains(where: { [.link, .embedded].contains(type.columns[$0].type.kind) }) { return "whose key holds links or objects" }
-        return try table.hasNamedLinks(type.keyNames, file) ? "whose key holds links or objects" : nil
+        if type.isEmbedded { return "which is an embedded type" }
+        if type.key.contains(where: { [.link, .embedded].contains(type.columns[$0].type.kind) }) { return "whose key contains links or objects" }
+        return try table.hasNamedLinks(type.keyNames, file) ? "whose key contains links or objects" : nil
     }
 
     var types: [TypeSchema] {
@@ -62,7 +62,8 @@ final class LinkedRowKeys {
         }
     }
 
-    /// What a link to a row becomes; no row if there is none. A link of an `any` value to a type that is not there stays.
+    /// Returns the type and the number of a collected row for a link; the row is nil if it does not exist. A link of a value of type any to an
+    /// unknown type is returned unchanged.
     func link(_ type: String, _ row: Int64) throws(FirnError) -> (type: String, row: Int64?) {
         guard let target = targets[type] else { return (type, row) }
         if let known = target.numbers[row] { return (names.key(type), known) }
@@ -79,7 +80,7 @@ final class LinkedRowKeys {
         do throws(Damage) { return try table.livePlace(of: row) } catch { throw FirnError(error, in: file) }
     }
 
-    /// The types without key that links lead to.
+    /// The types without key that links refer to.
     var keyless: [any Table] { targets.sorted { $0.key < $1.key }.map(\.value).filter { $0.table.type.key.isEmpty && !$0.rows.isEmpty }.map(\.table) }
 
     func write(_ write: (String, Batch) throws(FirnError) -> Void) throws(FirnError) {
@@ -91,7 +92,7 @@ final class LinkedRowKeys {
                 let end = min(start + segmentSize, target.rows.count)
                 var batch = Batch(type, in: Schema([type]))
                 for row in target.rows[start..<end] {
-                    guard let place = try place(of: row, in: target.table) else { throw .damaged(file, what: "a row that came and went", byte: 0) }
+                    guard let place = try place(of: row, in: target.table) else { throw .damaged(file, what: "a row that disappeared while it was read", byte: 0) }
                     if key.isEmpty { batch.columns[0].append(.int(Int64(try reader.number(place) - 1))) }
                     for (i, column) in key.enumerated() { batch.columns[i].append(try reader.value(place, column)) }
                 }

@@ -2,14 +2,15 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// The tables that a table's links lead to, and by what their rows are known in any file: their key, or where they stand. Usable from any thread.
+/// The tables that a table's links refer to, with what identifies their rows in any file: their key, or their position. It can be used from any
+/// thread.
 final class LinkedRows: Sendable {
     private let origin: any Table
     private let known: Mutex<[String: RowIdentities?]> = Mutex([:])
 
     init(of origin: any Table) { self.origin = origin }
 
-    /// Nil if the rows of the type are not at hand.
+    /// Returns nil if the rows of the type are not available.
     func table(_ name: String) throws(Damage) -> RowIdentities? {
         if let found = known.withLock({ $0[name] }) { return found }
         let made = try origin.related(name).map { (table) throws(Damage) in try RowIdentities(of: table) }
@@ -18,12 +19,12 @@ final class LinkedRows: Sendable {
     }
 }
 
-/// What tells the rows of one table apart in a content hash.
+/// What identifies the rows of one table in a content hash.
 final class RowIdentities: Sendable {
     private let table: any Table
-    /// By segment: live rows before it.
+    /// The number of live rows before each segment.
     private let starts: [Int]
-    /// By segment and position, of types with a key.
+    /// For types with a key: the hashes of the keys, by segment and position.
     private let keys: [[UInt128]]
 
     init(of table: any Table) throws(Damage) {
@@ -31,13 +32,13 @@ final class RowIdentities: Sendable {
         starts = try table.liveStarts()
         var keys: [[UInt128]] = []
         if !table.type.key.isEmpty {
-            // Links within a key are by where their rows stand: a key may lead to itself.
+            // Links within a key are hashed by row id, because a key can refer to its own type.
             for index in 0..<table.segmentCount { keys.append(try RowSums(table, index, columns: table.type.key, CellHasher(places: nil)).array) }
         }
         self.keys = keys
     }
 
-    /// Nil if there is no such row.
+    /// Returns nil if the row does not exist.
     func identity(_ row: Int64) throws(Damage) -> UInt128? {
         guard let place = try table.livePlace(of: row) else { return nil }
         if !keys.isEmpty { return CellHasher.hash(keys[place.segment][place.row], 0) }
@@ -46,7 +47,7 @@ final class RowIdentities: Sendable {
 }
 
 extension Table {
-    /// Where a row stands; nil if there is none with this id.
+    /// Returns the place of a row; nil if there is no live row with this id.
     func livePlace(of rowID: Int64) throws(Damage) -> RowPlace? {
         guard let index = try segmentIndex(of: rowID) else { return nil }
         let segment = try segment(index)
@@ -54,12 +55,12 @@ extension Table {
         return RowPlace(segment: index, row: position)
     }
 
-    /// How many rows stand before one. `starts`: `liveStarts()`.
+    /// Returns the number of live rows before a row. `starts` is the result of `liveStarts()`.
     func ordinal(of place: RowPlace, _ starts: [Int]) throws(Damage) -> Int64 {
         Int64(starts[place.segment] + (try segment(place.segment).live?.rank(place.row) ?? place.row))
     }
 
-    /// By segment: how many live rows stand before it.
+    /// Returns the number of live rows before each segment.
     func liveStarts() throws(Damage) -> [Int] {
         var starts: [Int] = [], count = 0
         for index in 0..<segmentCount {

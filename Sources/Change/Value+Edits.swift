@@ -2,17 +2,17 @@ import FirnBytes
 import FirnModel
 
 extension Value {
-    /// Applies edits one after the other. Returns the first that does not find what it is to change; the value is then neither the old one nor the new one.
+    /// Applies edits in order. Returns the first one that does not find the value that it changes; then the value is neither the old nor the new one.
     mutating func apply(_ edits: [ValueEdit]) -> ValueEdit? {
         for edit in edits where !apply(edit, at: 0) { return edit }
         return nil
     }
 
-    /// False if the value at the path is not what it was.
+    /// Returns false if the value at the path differs from the recorded one.
     private mutating func apply(_ edit: ValueEdit, at depth: Int) -> Bool {
         guard depth < edit.path.count else { return applyHere(edit) }
         let step = edit.path[depth], isLast = depth == edit.path.count - 1
-        // Taken out while it is changed, so that nothing is copied.
+        // The value is moved out while it is changed, so that nothing is copied.
         switch (self, step) {
         case (.map(var entries), .string(let name)):
             self = .null
@@ -71,7 +71,7 @@ extension Value {
         }
     }
 
-    /// A value as files of changes have it: objects are maps of their fields.
+    /// The value as changes files store it: objects are maps of their fields.
     var withoutObjects: Value {
         switch self {
         case .list(let values): .list(values.map(\.withoutObjects))
@@ -82,7 +82,7 @@ extension Value {
         }
     }
 
-    /// The same with objects where a column has them, their fields in the order of their type.
+    /// Returns the value with objects as the column has them, their fields in the order of the type.
     func withObjects(_ type: ColumnType, in schema: Schema) -> Value {
         guard type.kind == .embedded, let target = type.target.flatMap({ schema[$0] }) else { return self }
         switch self {
@@ -97,7 +97,7 @@ extension Value {
         }
     }
 
-    /// The value has parts.
+    /// Whether the value has parts.
     var isNested: Bool {
         switch self {
         case .list, .set, .map, .object: true
@@ -107,7 +107,7 @@ extension Value {
 }
 
 extension [Value.Entry] {
-    /// The position of a key, or the position at which it would be inserted.
+    /// Returns the position of a key, or the position at which it would be inserted.
     fileprivate func place(of key: String) -> (Int, isThere: Bool) {
         var low = 0, high = count
         while low < high {
@@ -115,7 +115,7 @@ extension [Value.Entry] {
             if self[middle].key.utf8.lexicographicallyPrecedes(key.utf8) { low = middle + 1 } else { high = middle }
         }
         if low < count, self[low].key.utf8.elementsEqual(key.utf8) { return (low, true) }
-        // Keys of documents ascend in files that this program writes.
+        // In files that this program writes, keys of documents are ascending; in other files they need not be.
         if let place = firstIndex(where: { $0.key.utf8.elementsEqual(key.utf8) }) { return (place, true) }
         return (low, false)
     }

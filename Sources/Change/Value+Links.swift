@@ -2,7 +2,7 @@ import FirnBytes
 import FirnModel
 
 extension Value {
-    /// A link within an `any` value, as the object layer writes it: with the type that it leads to.
+    /// The link within a value of type any, as the object layer writes it: with the type that it refers to.
     var namedLink: (type: String, row: Int64)? {
         switch self {
         case .map(let entries), .object(let entries):
@@ -17,8 +17,8 @@ extension Value {
 
     static let linkKey = "$link"
 
-    /// The value of a column with other links. `body` is told the type that a link leads to and its row, and gives both anew. In an `any` value nil is a row that never was,
-    /// elsewhere no link, and the type counts in `any` values alone.
+    /// Returns the value of a column with other links. `body` is called with the type and the row of each link, and returns both for the new link. A
+    /// nil row becomes a row that never existed in values of type any, and null elsewhere. The returned type is used only in values of type any.
     func mapLinks<E: Error>(_ type: ColumnType, in schema: Schema, _ body: (String, Int64) throws(E) -> (type: String, row: Int64?)) throws(E) -> Value {
         guard [.link, .embedded, .any].contains(type.kind) else { return self }
         if type.kind == .any {
@@ -55,7 +55,7 @@ extension Value {
         return out
     }
 
-    /// The value with no link in it, for as long as the rows are not there that they lead to.
+    /// Returns the value without links, to be written before the rows exist that they refer to.
     func withoutLinks(_ type: ColumnType, in schema: Schema) -> Value {
         guard hasLinks(type, in: schema) else { return self }
         guard type.kind == .embedded else {
@@ -87,7 +87,7 @@ extension Value {
 }
 
 extension Schema {
-    /// Whether values of a column may hold links to rows that are known by name: of one type, or, in an `any` value, of any.
+    /// Whether values of a column can contain links: to one type or, in values of type any, to any type.
     func mayHoldLinks(_ type: ColumnType, inside: Set<String> = []) -> Bool {
         switch type.kind {
         case .link, .any: return true
@@ -98,7 +98,8 @@ extension Schema {
         }
     }
 
-    /// The columns of a type that links stand in, also those within its objects, with the types that they lead to; and whether there are `any` values, whose links may lead anywhere.
+    /// Returns the link columns of a type, also those within its objects, with the types that they refer to; and whether there are columns of type
+    /// any, whose links can refer to any type.
     func links(of type: TypeSchema) -> (columns: [(path: String, target: String)], hasAny: Bool) {
         var found: [(path: String, target: String)] = [], hasAny = false
         func visit(_ type: TypeSchema, _ path: String, _ inside: Set<String>) {
@@ -119,7 +120,7 @@ extension Schema {
 }
 
 extension Table {
-    /// The types that links within `any` values lead to. `names`: in these columns alone.
+    /// Returns the types that links within values of type any refer to. `names` restricts the columns.
     func namedTargets(in names: Set<String>? = nil) throws(Damage) -> Set<String> {
         var found: Set<String> = []
         let columns = type.columns.indices.filter { schema.mayHoldAny(type.columns[$0].type) && names?.contains(type.columns[$0].name) ?? true }
@@ -145,7 +146,7 @@ extension Table {
 }
 
 extension Table {
-    /// Whether `any` values of some columns hold links with a name. `file`: for messages.
+    /// Whether values of type any in some columns contain links. `file` is the name of the file for messages.
     func hasNamedLinks(_ columns: [String], _ file: String) throws(FirnError) -> Bool {
         guard columns.contains(where: { name in type.index(of: name).map { type.columns[$0].type.kind == .any } ?? false }) else { return false }
         do throws(Damage) { return try !namedTargets(in: Set(columns)).isEmpty } catch { throw FirnError(error, in: file) }
@@ -161,12 +162,12 @@ extension Schema {
 }
 
 extension Column {
-    /// False only if no `any` value has a link with a name.
+    /// Returns false only if no value of type any contains a link.
     var mayHaveNamedLinks: Bool { type.kind == .any && !type.isCollection ? text.mayContain(Value.linkKey) : children.contains(where: \.mayHaveNamedLinks) }
 }
 
 extension Text {
-    /// False only if no value has these bytes in it.
+    /// Returns false only if no value contains these bytes.
     fileprivate func mayContain(_ word: String) -> Bool {
         let wanted = Array(word.utf8)
         return bytes.withUnsafeBytes { all in

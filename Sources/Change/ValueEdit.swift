@@ -1,24 +1,25 @@
 import FirnBytes
 import FirnModel
 
-/// One difference between two nested values: a member, an element, or the whole. Edits are applied one after the other, each to what those before it left.
+/// One difference between two nested values: of a member, an element, or the whole. Edits are applied in order, each to the result of the previous
+/// ones.
 package struct ValueEdit: Sendable, Equatable {
-    /// What is done at the path. The raw values are written to files of changes (docs/format/changes.md) and never change.
+    /// The operation at the path. The raw values are written to changes files (docs/format/changes.md) and never change.
     package enum Kind: Int64, Sendable {
         case replaced = 1, added = 2, removed = 3
-        /// The path leads to a list whose positions the following edits use: `old` is its hash before them.
+        /// The path refers to a list in which the following edits use positions; `old` is the hash of the list before them.
         case checked = 4
     }
 
     /// From the outermost value inwards: the name of a member (string), a position in a list (int), or null for an element of a set.
     package var path: [Value]
     package var kind: Kind
-    /// Null where `kind` is `added`.
+    /// Null if `kind` is `added`.
     package var old: Value
-    /// Null where `kind` is `removed` or `checked`.
+    /// Null if `kind` is `removed` or `checked`.
     package var new: Value
 
-    /// What leads back: applied in the opposite order.
+    /// The inverse edit. The inverse of several edits has the opposite order.
     var reversed: ValueEdit {
         switch kind {
         case .replaced: ValueEdit(path: path, kind: .replaced, old: new, new: old)
@@ -28,7 +29,8 @@ package struct ValueEdit: Sendable, Equatable {
         }
     }
 
-    /// The path as people read it, after the name of a column: `birth.place.name`, `tags[3]`, `sizes["a.b"]`, `marks[]` for an element of a set.
+    /// Returns the path in readable form, after the name of a column: `birth.place.name`, `tags[3]`, `sizes["a.b"]`, `marks[]` for an element of a
+    /// set.
     package func text(_ column: String) -> String {
         path.reduce(column) { text, step in
             switch step {
@@ -45,11 +47,13 @@ package struct ValueEdit: Sendable, Equatable {
 }
 
 extension [ValueEdit] {
-    /// Leads from one nested value to another; one `replaced` without a path where they have nothing in common, and none where they are the same.
+    /// Returns edits that convert one nested value to another: one `replaced` without a path if they have nothing in common, and none if they are
+    /// equal.
     ///
-    /// - `same`: when parts need no edit.
-    /// - `absentIsNull`: a member that one object does not have and the other has as null needs no edit: their types have other members.
-    /// - `checks`: whether lists get a `checked` before the edits within them.
+    /// - Parameters:
+    ///   - checks: Whether lists get a `checked` before the edits within them.
+    ///   - absentIsNull: Whether a member that is null in one object and missing in the other is equal, because their types have different members.
+    ///   - same: Whether two parts are equal and need no edit.
     package static func between(_ old: Value, _ new: Value, checks: Bool = false, absentIsNull: Bool = false, same: (Value, Value) -> Bool = { $0 == $1 }) -> [ValueEdit] {
         withoutActuallyEscaping(same) { same in
             var comparison = NestedComparison(checks: checks, absentIsNull: absentIsNull, same: same)
@@ -58,21 +62,21 @@ extension [ValueEdit] {
         }
     }
 
-    /// They replace a value as a whole.
+    /// Whether the edits replace the whole value.
     package var isWhole: Bool { count == 1 && self[0].path.isEmpty }
 
-    /// About the bytes that they take in a file.
+    /// The approximate size of the edits in a file, in bytes.
     var size: Int { reduce(0) { $0 + 4 + 2 * $1.path.count + $1.old.encoded.count + $1.new.encoded.count } }
 }
 
-/// Goes through two nested values side by side.
+/// Compares two nested values part by part.
 private struct NestedComparison {
     let checks: Bool
     let absentIsNull: Bool
     let same: (Value, Value) -> Bool
     var edits: [ValueEdit] = []
 
-    /// Returns whether they have something in common.
+    /// Adds edits, and returns whether the values have something in common.
     @discardableResult
     mutating func compare(_ old: Value, _ new: Value, _ path: [Value]) -> Bool {
         if same(old, new) { return true }
@@ -93,7 +97,7 @@ private struct NestedComparison {
         return hasCommon
     }
 
-    /// All members but those that are null here and absent there.
+    /// Returns the members, without those that are null here and missing there.
     private func members(_ entries: [Value.Entry], beside others: [Value.Entry]) -> [Value.Entry] {
         guard entries.contains(where: { $0.value == .null }) else { return entries }
         let there = Set(others.map(\.key.bytes))
@@ -126,7 +130,8 @@ private struct NestedComparison {
     private mutating func compareLists(_ old: [Value], _ new: [Value], _ path: [Value]) -> Bool {
         if checks { edits.append(ValueEdit(path: path, kind: .checked, old: old.listHash, new: .null)) }
         var hasCommon = false, i = 0, j = 0
-        /// Up to the next pair that stays: pairs that changed, then what is left of the longer side. Before `j` the list is the new one already.
+        /// Adds edits up to the next kept pair: first changed pairs, then the rest of the longer side. Before `j` the list already equals the new
+        /// one.
         func goOn(to end: (Int, Int)) {
             while i < end.0, j < end.1 {
                 if compare(old[i], new[j], path + [.int(Int64(j))]) { hasCommon = true }
@@ -152,7 +157,7 @@ private struct NestedComparison {
         return hasCommon
     }
 
-    /// The elements that stay, in order.
+    /// Returns the pairs of elements that are kept, in order.
     private func kept(_ old: [Value], _ new: [Value]) -> [(Int, Int)] {
         let common = Swift.min(old.count, new.count)
         var start = 0, end = 0
@@ -160,7 +165,7 @@ private struct NestedComparison {
         while end < common - start, same(old[old.count - 1 - end], new[new.count - 1 - end]) { end += 1 }
         var pairs = (0..<start).map { ($0, $0) }
         let was = Array(old[start..<old.count - end]), becomes = Array(new[start..<new.count - end])
-        // Equally many are most likely the same ones, changed.
+        // If the numbers are equal, the elements are most likely the same ones, changed.
         if was.count != becomes.count {
             var numbers: [Value: Int64] = [:]
             func number(_ value: Value) -> Int64 {
@@ -175,16 +180,16 @@ private struct NestedComparison {
         return pairs
     }
 
-    /// Steps that finding the elements of a list that stay may take.
+    /// The maximum number of steps for finding the elements of a list that are kept.
     private static let budget = 1 << 18
 }
 
 extension String {
-    /// Names are the same byte by byte, not by canonical equivalence.
+    /// Names are compared byte by byte, not by canonical equivalence.
     fileprivate var bytes: [UInt8] { Array(utf8) }
 }
 
 extension [Value] {
-    /// What a `checked` compares: written to files, never changes.
+    /// The hash that a `checked` compares. It is written to files and never changes.
     var listHash: Value { .int(Int64(bitPattern: Value.list(self).withoutObjects.encoded.withUnsafeBytes { hash64($0) })) }
 }

@@ -173,7 +173,7 @@ import Testing
         #expect(try refusal(changes, drifted) == ["Person id=2: there is no such row"])
         let lone = try LinkedChangesTests.changes(old, new, folder.file("e.firn"), types: ["Pet"])
         let missing = try refusal(lone, drifted)
-        #expect(missing == ["tag=\"rex\": owner leads to a row that is not there: Person id=2"])
+        #expect(missing == ["tag=\"rex\": owner refers to a row that does not exist: Person id=2"])
         // With the row, other rows may be others.
         let more = try file(folder.file("f.firn"), [(2, "Bobby", friend: 9, []), (9, "Eve", nil, [])], [("tom", owner: 9, spot: 0), ("rex", owner: nil, spot: nil)])
         guard case .applied(_, false) = try LinkedChangesTests.apply(lone, more) else { Issue.record("refused"); return }
@@ -194,12 +194,12 @@ import Testing
         func spotted(_ name: String, _ spot: Int?, _ spots: [String]) throws -> Database { try file(folder.file(name), [], [("rex", owner: nil, spot: spot)], spots: spots) }
         let old = try spotted("a.firn", 0, ["yard", "barn"]), new = try spotted("b.firn", 1, ["yard", "barn"])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn"), types: ["Pet"])
-        #expect(try refusal(changes, spotted("d.firn", 0, ["yard", "roof"])) == [": rows of 'Spot' have no key, links lead to them, and they are not those that the changes were made from"])
+        #expect(try refusal(changes, spotted("d.firn", 0, ["yard", "roof"])) == [": rows of \"Spot\" have no key, links refer to them, and they are not those that the changes were made from"])
         guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new))
         // Rows that change with the links to them: all types together.
         let other = try spotted("e.firn", 2, ["roof", "barn", "tree"])
-        #expect { try LinkedChangesTests.changes(new, other, folder.file("f.firn"), types: ["Pet"]) } throws: { ($0 as? FirnError)?.message.contains("rows of 'Spot', which have no key") ?? false }
+        #expect { try LinkedChangesTests.changes(new, other, folder.file("f.firn"), types: ["Pet"]) } throws: { ($0 as? FirnError)?.message.contains("rows of \"Spot\", which have no key") ?? false }
         let both = try LinkedChangesTests.changes(new, other, folder.file("g.firn"))
         guard case .applied(_, true) = try LinkedChangesTests.apply(both, old) else { Issue.record("refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(other))
@@ -218,15 +218,15 @@ import Testing
         }
         let old = try database("a.firn", ["A": [1, 2], "Gone": [5, 6], "Loose": [9]]), new = try database("b.firn", ["A": [1, 3], "Came": [7, 8], "Loose": [9, 10]])
         let changes = try LinkedChangesTests.changes(old, new, folder.file("c.firn")), first = try LinkedChangesTests.hashes(old)
-        #expect(try refusal(changes, database("d.firn", ["A": [1, 2], "Gone": [5, 6], "Loose": [9], "Came": [1]])) == [": a type 'Came' is there already, with rows"])
+        #expect(try refusal(changes, database("d.firn", ["A": [1, 2], "Gone": [5, 6], "Loose": [9], "Came": [1]])) == [": type \"Came\" already exists and has rows"])
         #expect(try refusal(changes, database("e.firn", ["A": [1, 2, 3], "Gone": [5], "Loose": [8]])) == [
-            ": rows of 'Loose' have no key, and are not those that the changes were made from", "A id=3: there is such a row already", "Gone id=6: there is no such row"])
+            ": rows of \"Loose\" have no key, and are not those that the changes were made from", "A id=3: there is such a row already", "Gone id=6: there is no such row"])
         guard case .applied(_, true) = try LinkedChangesTests.apply(changes, old) else { Issue.record("refused"); return }
         #expect(try LinkedChangesTests.hashes(old) == LinkedChangesTests.hashes(new) && old.snapshot().table(named: "Gone")?.rowCount == 0)
         guard case .applied(_, true) = try LinkedChangesTests.apply(changes.reversed, old) else { Issue.record("refused backwards"); return }
         #expect(try LinkedChangesTests.hashes(old) == first)
         // A type that the file has not at all.
-        #expect { try LinkedChangesTests.apply(changes, database("f.firn", ["A": [1, 2], "Loose": [9]])) } throws: { ($0 as? FirnError)?.message == "there is no type 'Gone' in it, which the changes are of" }
+        #expect { try LinkedChangesTests.apply(changes, database("f.firn", ["A": [1, 2], "Loose": [9]])) } throws: { ($0 as? FirnError)?.message == "there is no type \"Gone\", which the changes apply to" }
     }
 
     @Test func `T14: links without a name outside of the file are not written, and the column is told`() throws {
@@ -243,9 +243,9 @@ import Testing
         let to = TypeSchema("To", columns: [ColumnSchema("me", ColumnType(.link, optional: true, target: "To"))], key: [0])
         let old = try database("a.firn", [to, from], 1), new = try database("b.firn", [to, from], 2)
         #expect { try LinkedChangesTests.changes(old, new, folder.file("c.firn"), types: ["From"]) } throws: {
-            ($0 as? FirnError)?.message == "changes of 'From.to' cannot be written: it has links to 'To', whose key holds links or objects"
+            ($0 as? FirnError)?.message == "changes of \"From.to\" cannot be written: it has links to \"To\", whose key contains links or objects"
         }
-        #expect { try LinkedChangesTests.changes(old, new, folder.file("d.firn"), types: ["To"]) } throws: { ($0 as? FirnError)?.message.contains("the column 'me', which tells them apart, holds links") ?? false }
+        #expect { try LinkedChangesTests.changes(old, new, folder.file("d.firn"), types: ["To"]) } throws: { ($0 as? FirnError)?.message.contains("the key column \"me\" contains links") ?? false }
     }
 
     @Test func `links between versions of a file are other links when the rows they lead to have other keys, go, or move`() throws {
