@@ -1,19 +1,19 @@
 import FirnBytes
 import FirnModel
 
-/// What must be so before changes are applied.
+/// Checks before changes are applied.
 extension Patch {
-    /// Finds the rows that a type's changes speak of (−1: there is none), and notes what is not as it must be.
+    /// Finds the rows that the changes of a type refer to (-1 for missing rows), and records conflicts.
     mutating func check(_ i: Int) throws(FirnError) {
         let plan = plans[i], part = plan.part
         guard let rows = plan.rows, let before = part.before, let was = before.table else { return }
         if part.key.isEmpty || part.isReplacing {
             guard plan.isSame else {
-                let why = part.isReplacing ? "the changes are of columns, and the rows" : "rows of '\(plan.name)' have no key, and"
+                let why = part.isReplacing ? "the changes replace columns, and the rows" : "rows of \"\(plan.name)\" have no key, and"
                 return conflicts.note("", "\(why) are not those that the changes were made from")
             }
             do throws(Damage) { plans[i].ids = try rows.liveRowIDs() } catch { throw FirnError(error, in: options.newName) }
-            guard plans[i].ids.count == was.rowCount else { throw damaged("\(was.rowCount) rows of '\(plan.name)' in the changes, and \(plans[i].ids.count) in the file") }
+            guard plans[i].ids.count == was.rowCount else { throw damaged("\(was.rowCount) rows of \"\(plan.name)\" in the changes, but \(plans[i].ids.count) in the file") }
             return
         }
         let tables = try spelled(before, was, rows)
@@ -24,7 +24,7 @@ extension Patch {
         if let after = part.after, let becomes = after.table, becomes.rowCount > part.pairs { try lookForAdded(plan, after, becomes, rows) }
     }
 
-    /// A side's rows and the file's, with links spelled alike.
+    /// Returns the rows of a side and those of the file, link-resolved in the same form.
     private func spelled(_ side: Changeset.Side, _ table: any Table, _ rows: any Table) throws(FirnError) -> (old: any Table, new: any Table) {
         let names = self.names, keys = side.names
         return try LinkSpelling.pair(table, rows, bareOld: { name in keys.bareKey(name).map { names[$0] ?? $0 } })
@@ -37,7 +37,7 @@ extension Patch {
         return options
     }
 
-    /// How conflicts name a row.
+    /// Returns the name of a row in conflicts.
     func words(_ plan: Plan, _ key: [(name: String, value: Value)]) -> String {
         let text = key.map { "\($0.name)=\(nestedText($0.value))" }.joined(separator: ", ")
         return changes.single == nil ? "\(plan.name) \(text)" : text
@@ -61,11 +61,11 @@ extension Patch {
                 for (row, partner) in segment.partners.enumerated() where partner < SegmentDifference.leftOut { ids[Int(partner)] = try source.rowID(at: row) }
             }
         }
-        guard found.removed > 0 || !ids.contains(-1) else { throw damaged("rows of the changes that stand nowhere") }
+        guard found.removed > 0 || !ids.contains(-1) else { throw damaged("rows of the changes match no row of the file, and none is missing") }
         plans[i].ids = ids
     }
 
-    /// Notes the rows that have another value than they had in a cell that the changes tell of.
+    /// Records a conflict for each row that has a different value in a cell that the changes record.
     private mutating func compare(_ i: Int, _ tables: (old: any Table, new: any Table)) throws(FirnError) {
         let plan = plans[i], part = plan.part, cells = try ToldCells(part, name: changes.name)
         let places = try DifferingRows.places(tables.old, changes.name), there = try rowPlaces(plan.ids, tables.new)
@@ -90,19 +90,19 @@ extension Patch {
         }
     }
 
-    /// Rows that were changed are the same rows on both sides.
+    /// Throws if the two sides of a changed row have different keys.
     private func checkPairs(_ part: Changeset.Part) throws(FirnError) {
         guard part.pairs > 0, let before = part.before?.table, let after = part.after?.table else { return }
         let old = try DifferingRows.places(before, changes.name), new = try DifferingRows.places(after, changes.name)
         let was = RowReader(before, name: changes.name), becomes = RowReader(after, name: changes.name)
         for column in part.key.map({ ColumnPairing($0, old: before, new: after) }) {
             for k in 0..<part.pairs where try !column.same(was.value(old[k], column.old.index), becomes.value(new[k], column.new.index), tolerance: 0) {
-                throw damaged("rows of '\(part.name)' that were changed are not the same rows before and after")
+                throw damaged("the changed rows of \"\(part.name)\" do not have the same keys before and after")
             }
         }
     }
 
-    /// Notes the rows that the changes do not know, and that have values in columns that go or become others.
+    /// Records a conflict for each row that the changes do not contain and that has a value in a column that is removed or replaced.
     private mutating func lookForLost(_ plan: Plan, _ rows: StoredTable) throws(FirnError) {
         guard !plan.isSame, let after = plan.part.after?.types(rename), let type = after.first else { return }
         let going = rows.type.columns.indices.filter { !rows.type.hasColumn(rows.type.columns[$0], of: type, in: rows.schema, other: Schema(after)) }
@@ -117,11 +117,11 @@ extension Patch {
             guard !lost.isEmpty else { continue }
             var key: [(name: String, value: Value)] = []
             for name in plan.part.key { key.append((name, try reader.value(place, rows.type.index(of: name)!))) }
-            conflicts.note(words(plan, key), "a value in \(lost.joined(separator: ", ")), of which the changes know nothing, and which they take away")
+            conflicts.note(words(plan, key), "column \"\(lost.joined(separator: "\", \""))\" would be dropped or replaced, but this row has a value that the changeset does not contain")
         }
     }
 
-    /// Any place for rows that are not there.
+    /// Returns the places of rows. Missing rows get an arbitrary place.
     private func rowPlaces(_ ids: [Int64], _ table: any Table) throws(FirnError) -> [RowPlace] {
         do throws(Damage) {
             var places: [RowPlace] = []
@@ -131,14 +131,14 @@ extension Patch {
                     places.append(RowPlace(segment: 0, row: 0))
                     continue
                 }
-                guard let index = try table.segmentIndex(of: id), let row = try table.segment(index).position(of: id) else { throw Damage("a row that is not where it was") }
+                guard let index = try table.segmentIndex(of: id), let row = try table.segment(index).position(of: id) else { throw Damage("a row is no longer at its position") }
                 places.append(RowPlace(segment: index, row: row))
             }
             return places
         } catch { throw FirnError(error, in: options.newName) }
     }
 
-    /// Notes the rows to be added that are there already.
+    /// Records a conflict for each row to be added whose key exists already.
     private mutating func lookForAdded(_ plan: Plan, _ after: Changeset.Side, _ table: any Table, _ rows: StoredTable) throws(FirnError) {
         let first = plan.part.pairs, source = changes.name, starts = try reading { () throws(Damage) in try table.liveStarts() }
         let tables = try spelled(after, table, rows)
@@ -166,7 +166,7 @@ extension Patch {
         }
     }
 
-    /// Rows of types without key are known to links by where they stand: they have to stand where they did.
+    /// Checks types without key that links refer to. The links identify rows by position, so the positions must be unchanged.
     mutating func checkPlaces() throws(FirnError) {
         var names: Set<String> = []
         for side in plans.flatMap({ [$0.part.before, $0.part.after] }).compactMap({ $0 }) {
@@ -179,7 +179,7 @@ extension Patch {
         for name in names.sorted() {
             guard let type = try transaction.baseSnapshot().schema[name], type.key.isEmpty else { continue }
             guard plans.first(where: { $0.name == name })?.isSame ?? false else {
-                conflicts.note("", "rows of '\(name)' have no key, links lead to them, and they are not those that the changes were made from")
+                conflicts.note("", "rows of \"\(name)\" have no key, links refer to them, and they are not those that the changes were made from")
                 continue
             }
         }
@@ -187,7 +187,7 @@ extension Patch {
 }
 
 extension Value {
-    /// Neither null nor a collection of nothing.
+    /// Whether the value is neither null nor an empty collection.
     fileprivate var holdsAnything: Bool {
         switch self {
         case .null: false
@@ -198,13 +198,13 @@ extension Value {
     }
 }
 
-/// Which cells of changed rows the changes tell of: all that are there on one side at least, and all of columns that the other side has not alike.
+/// The cells of changed rows that the changes record: those with a value on at least one side, and all cells of columns that the sides do not share.
 struct ToldCells {
     private let part: Changeset.Part
-    /// Of the rows as they are: one for all columns.
+    /// The reader of the rows after the changes, for all columns.
     private let reader: RowReader?
     private let alike: Set<String>
-    /// Where the rows stand as they are.
+    /// The places of the rows after the changes.
     private let rows: [RowPlace]
 
     init(_ part: Changeset.Part, name: String) throws(FirnError) {
@@ -233,7 +233,7 @@ struct ToldCells {
         fileprivate var column = 0
         fileprivate var rows: [RowPlace] = []
 
-        /// `isNull`: the value of the other side.
+        /// `isNull` is whether the value of the other side is null.
         func isTold(_ row: Int, isNull: Bool) throws(FirnError) -> Bool {
             guard isNull, let reader else { return true }
             return try !reader.value(rows[row], column).isNull

@@ -1,30 +1,30 @@
 import FirnBytes
 import FirnModel
 
-/// Cells and rows that get their values, and links, once the rows they lead to are there.
+/// Writing values, and links after the rows that they refer to exist.
 extension Patch {
-    /// Values with links, which are written without them at first.
+    /// The cells of a column that contain links, which are written without them first.
     struct LinkedCells {
         let plan: Int
-        /// Position in the columns of `after.table`.
+        /// The position in the columns of `after.table`.
         let column: Int
         var cells: [(place: RowPlace, row: Int64)] = []
     }
 
-    /// Writes all but links. Returns where those are.
+    /// Writes everything except links. Returns the cells with links.
     func writeRows() throws(FirnError) -> [LinkedCells] {
         var linked: [LinkedCells] = []
         for (i, plan) in plans.enumerated() {
             guard let after = plan.part.after, let table = after.table else { continue }
             let places = try DifferingRows.places(table, changes.name)
-            guard places.count >= plan.part.pairs, plan.ids.count >= plan.part.pairs else { throw damaged("rows of '\(plan.name)' are missing") }
+            guard places.count >= plan.part.pairs, plan.ids.count >= plan.part.pairs else { throw damaged("rows of \"\(plan.name)\" are missing") }
             linked += try setCells(i, plan, after, table, places)
             linked += try insert(i, plan, table, Array(places[plan.part.pairs...]))
         }
         return linked
     }
 
-    /// The types of the columns of the changes, but that they are null where the file lets them be so.
+    /// Returns the column types of the changes, but optional only if the column of the file is.
     private func firstTypes(_ plan: Plan, _ table: any Table) -> [ColumnType] {
         let own = transaction.schema[plan.name]
         return table.type.columns.map { column in
@@ -98,17 +98,17 @@ extension Patch {
             for cell in group.cells {
                 var missing: (type: String, row: Int64)?
                 let value = try reader.value(cell.place, group.column).mapLinks(column.type, in: table.schema) { (type, row) throws(FirnError) -> (type: String, row: Int64?) in
-                    // A link of an `any` value to a type that was not there.
+                    // A link of a value of type any to an unknown type is kept.
                     guard let bare = after.names.bareKey(type) else { return (type, row) }
                     if row == -1 { return (rename(bare), nil) }
                     if known[type] == nil { known[type] = try rows(table, type, rename(bare)) }
-                    guard let stands = known[type]!.rows[row] else { throw damaged("a link to a row that is not in them (\(plan.name).\(column.name))") }
+                    guard let stands = known[type]!.rows[row] else { throw damaged("a link to a row that the changes do not contain (\"\(plan.name).\(column.name)\")") }
                     if stands == LinkedRowsOfFile.none, missing == nil { missing = (type, row) }
                     return (rename(bare), stands)
                 }
                 if let missing {
                     let words = try self.words(table, cell.place, plan), target = try known[missing.type]!.words(missing.row)
-                    conflicts.note(words, "\(column.name) leads to a row that is not there: \(target)")
+                    conflicts.note(words, "\(column.name) refers to a row that does not exist: \(target)")
                 } else if conflicts.count == 0 {
                     try transaction.update(plan.name, rowID: cell.row, column: column.name, value)
                 }
@@ -124,11 +124,11 @@ extension Patch {
         return words(plan, key)
     }
 
-    /// Where the rows stand that links of the changes lead to.
+    /// Finds the rows in the file that links of the changes refer to.
     private func rows(_ origin: any Table, _ type: String, _ name: String) throws(FirnError) -> LinkedRowsOfFile {
-        guard let named = try reading({ () throws(Damage) in try origin.related(type) }) else { throw damaged("links to a type that is not in them") }
+        guard let named = try reading({ () throws(Damage) in try origin.related(type) }) else { throw damaged("links to a type that the changes do not contain") }
         guard let target = transaction.schema[name], !target.isEmbedded else {
-            throw FirnError(.schema, "links of the changes lead to rows of '\(name)', and there is no such type in it", at: .init(file: options.newName))
+            throw FirnError(.schema, "links of the changes refer to rows of \"\(name)\", a type that the file does not have", at: .init(file: options.newName))
         }
         let rows = transaction.table(name), ids = try reading { () throws(Damage) in try named.liveRowIDs() }
         var found: [Int64: Int64] = [:]
@@ -165,11 +165,11 @@ extension Patch {
     }
 
     private func otherKey(_ name: String) -> FirnError {
-        FirnError(.schema, "links of the changes lead to rows of '\(name)', whose key is another in this file", at: .init(file: options.newName))
+        FirnError(.schema, "links of the changes refer to rows of \"\(name)\", whose key is different in this file", at: .init(file: options.newName))
     }
 }
 
-/// By the rows of `newKey.NAME`: where these rows stand in the file.
+/// By the rows of `newKey.NAME`: the row ids in the file.
 struct LinkedRowsOfFile {
     /// There is no such row.
     static let none: Int64 = -1
@@ -179,7 +179,7 @@ struct LinkedRowsOfFile {
     let file: String
     let rows: [Int64: Int64]
 
-    /// A row for messages.
+    /// Returns the name of a row for messages.
     func words(_ row: Int64) throws(FirnError) -> String {
         do throws(Damage) {
             guard let index = try named.segmentIndex(of: row), let position = try named.segment(index).position(of: row) else { return name }

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// Rows that go, and types that become others.
+/// Removing rows and changing types.
 extension Patch {
     func removeRows() throws(FirnError) {
         for plan in plans where plan.ids.count > plan.part.pairs {
@@ -40,14 +40,15 @@ extension Patch {
         for type in revised { try transaction.revise(type) }
     }
 
-    /// The type's own key afterwards: another one where the changes are of it too, otherwise the file's.
+    /// Returns the type's own key after the changes: a new one if the changes replace the key, otherwise that of the file.
     private func key(of plan: Plan) -> [String] {
         guard let after = plan.part.after, let rows = plan.rows, plan.part.before?.primaryKey == after.primaryKey else { return plan.part.after?.primaryKey ?? [] }
         let own = rows.type.keyNames
         return own.allSatisfy { after.table?.type.index(of: $0) != nil } ? own : after.primaryKey
     }
 
-    /// While rows get their values one after the other, two of them may have one key, unless it is by the key that the changes know them, and it stays what it is.
+    /// Returns the key while rows are written. Rows get their values one after the other, so two of them can temporarily have the same key, unless it
+    /// is the key of the changes and the changes do not alter it.
     private func keyWhileWriting(_ plan: Plan) throws(FirnError) -> [String] {
         let key = key(of: plan)
         guard key == plan.part.key, !key.isEmpty, plan.part.before != nil else { return [] }
@@ -55,7 +56,7 @@ extension Patch {
         return key.allSatisfy(cells.isAlike) ? key : []
     }
 
-    /// Gives types the keys that they were without while they were written.
+    /// Sets the keys of types that had none while they were written.
     func setKeys() throws(FirnError) {
         for plan in plans where plan.part.after?.table != nil {
             guard plan.rows != nil, let type = transaction.schema[plan.name] else { continue }
@@ -69,11 +70,11 @@ extension Patch {
     private func rekey(_ name: String, _ key: [String]) throws(FirnError) {
         guard let type = transaction.schema[name] else { return }
         let places = key.compactMap { type.index(of: $0) }
-        guard places.count == key.count else { throw damaged("the key of '\(name)' is none of its columns") }
+        guard places.count == key.count else { throw damaged("the key of \"\(name)\" does not consist of its columns") }
         try transaction.rekey(name, places)
     }
 
-    /// No two rows have one key.
+    /// Throws if two rows have the same key.
     private func checkKey(_ name: String) throws(FirnError) {
         let table = transaction.table(name)
         guard !table.type.key.isEmpty else { return }
@@ -83,14 +84,15 @@ extension Patch {
         _ = try TableDifference.compute(old: MemoryTable(table.type, schema: table.schema, batches: []), new: table, options: options)
     }
 
-    /// Columns that stay keep what the changes know nothing of: what their objects are called, and that they may be without a value in other rows.
+    /// Keeps what the changes do not determine in columns that remain: the names of their embedded types, and that they are optional because of other
+    /// rows.
     private func keepColumns(of rows: StoredTable, _ plan: Plan, in type: inout TypeSchema, _ schema: Schema) throws(FirnError) {
-        // Looked up as it was: a type finds its columns by name again from the start after each change.
+        // The type is not changed during lookups: after each change a type rebuilds its map of names.
         let wanted = type
         for own in rows.type.columns where rows.type.hasColumn(own, of: wanted, in: rows.schema, other: schema) {
             let place = wanted.index(of: own.name)!
             if own.type.kind == .embedded, let target = own.type.target {
-                // Under whatever name, they have to take the rows to come.
+                // Whatever its name, the embedded type must accept the new rows.
                 if let other = type.columns[place].type.target.flatMap({ schema[$0] }) { try widen(target, transaction.schema, to: other, schema) }
                 type.columns[place].type.target = target
             }
@@ -100,13 +102,13 @@ extension Patch {
         }
     }
 
-    /// Takes the objects out of columns that go or become others: types do not know which rows led to theirs.
+    /// Removes the objects of columns that are removed or replaced, because embedded types do not record which rows own theirs.
     private func clearObjects(of plan: Plan, for wanted: TypeSchema, _ schema: Schema) throws(FirnError) {
         guard let rows = plan.rows, var own = transaction.schema[plan.name] else { return }
         let going = rows.type.columns.filter { $0.type.kind == .embedded && !rows.type.hasColumn($0, of: wanted, in: rows.schema, other: schema) }
         let required = going.filter { !$0.type.isCollection && !$0.type.isOptional }.compactMap { own.index(of: $0.name) }
         if !required.isEmpty {
-            // They may be without an object for as long as it takes.
+            // These columns are optional while the types change.
             for place in required { own.columns[place].type.isOptional = true }
             try transaction.revise(own)
         }
@@ -118,7 +120,7 @@ extension Patch {
         }
     }
 
-    /// Embedded types of columns that come or become others. `fresh`: what is to be added with them.
+    /// Adds or changes embedded types. Types in `fresh` are added together with them.
     private func change(_ types: [TypeSchema], beside fresh: inout [TypeSchema]) throws(FirnError) {
         var seen: Set<String> = [], revised: [TypeSchema] = []
         for wanted in types where seen.insert(wanted.name).inserted {
@@ -131,20 +133,20 @@ extension Patch {
                 try widen(known.name, transaction.schema, to: wanted, Schema(types))
             } else {
                 guard known.isEmbedded, transaction.table(wanted.name).rowCount == 0 else {
-                    throw FirnError(.unsupported, "the changes need a type '\(wanted.name)', and the file has another of that name", at: .init(file: options.newName))
+                    throw FirnError(.unsupported, "the changes need a type \"\(wanted.name)\", but the file has a different type of that name", at: .init(file: options.newName))
                 }
                 revised.append(wanted)
             }
         }
         if !revised.isEmpty, !fresh.isEmpty {
-            // What they lead to may be among those that come.
+            // Revised types can refer to types that are added.
             try transaction.extendSchema(fresh)
             fresh = []
         }
         for wanted in revised { try transaction.revise(wanted) }
     }
 
-    /// Lets be null what may be in the rows to come.
+    /// Makes columns optional that are optional in the new rows.
     private func widen(_ type: String, _ schema: Schema, to wanted: TypeSchema, _ wantedSchema: Schema, done: Set<String> = []) throws(FirnError) {
         guard var own = schema[type] else { return }
         var isWider = false

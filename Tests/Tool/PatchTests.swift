@@ -58,7 +58,7 @@ import Testing
             // The other way round too: a file without the column has lost it already.
             if words[0] == "--reverse" { #expect(try scratch.firn("diff", "b.firn", "n.firn", "--changes", "back.firn", "-q").code == 1) }
             let again = try FirnRun(["patch"] + words, in: scratch.folder)
-            #expect(again.code == 1 && again.out == "the columns of 'rows' are those that the changes lead to\n" && again.errors.contains("applied already"), "\(words): \(again.code) \(again.out)\(again.errors)")
+            #expect(again.code == 1 && again.out == "the columns of \"rows\" are those that the changes lead to\n" && again.errors.contains("applied already"), "\(words): \(again.code) \(again.out)\(again.errors)")
         }
         #expect(try Data(contentsOf: scratch.file("a.firn")) == bytes)
         let line = try scratch.firn("patch", "--json", "a.firn", "c.firn")
@@ -167,7 +167,7 @@ import Testing
         // One type alone, whose links lead to rows that are not there.
         #expect(try scratch.firn("diff", "a.firn:Person", "b.firn:Person", "--changes", "d.firn", "-q").code == 1)
         let lone = try scratch.firn("patch", "a.firn", "d.firn")
-        #expect(try lone.code == 1 && lone.out == "id=1: pets leads to a row that is not there: Pet tag=\"cat\"\nid=3: pets leads to a row that is not there: Pet tag=\"cat\"\n" && hash("a.firn") == first, "\(lone.out)\(lone.errors)")
+        #expect(try lone.code == 1 && lone.out == "id=1: pets refers to a row that does not exist: Pet tag=\"cat\"\nid=3: pets refers to a row that does not exist: Pet tag=\"cat\"\n" && hash("a.firn") == first, "\(lone.out)\(lone.errors)")
     }
 
     @Test func `T14: links within a type of a file that was converted are changed by key, and a patch may go to a type of another name`() throws {
