@@ -1,20 +1,20 @@
 import FirnBytes
 import FirnModel
 
-/// Hashes values by what they mean, a vector at a time: docs/format/content-hash.md has every byte. Hashes are compared across machines and versions of
-/// this program, so nothing here ever changes.
+/// Hashes values independently of their storage, a vector at a time; docs/format/content-hash.md defines every byte. Hashes are compared across
+/// machines and versions of this program, so they never change.
 struct CellHasher: Sendable {
-    /// Where links lead. Nil: links are by row id.
+    /// The rows that links refer to. Nil hashes links by row id.
     let places: LinkedRows?
 
-    /// The seed of a column's values, which keeps names and kinds apart.
+    /// Returns the seed for the values of a column, which distinguishes names and kinds.
     static func seed(_ kind: ScalarKind, _ collection: CollectionKind, _ name: String) -> UInt64 {
         hash64([kind.rawValue, collection.rawValue] + Array(name.utf8))
     }
 
     private static func hash64(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { FirnBytes.hash64($0) } }
 
-    /// Writes a hash for each row; 0 where there is no value.
+    /// Writes a hash for each row; 0 if the row has no value.
     func hashes(of column: Column, _ schema: ColumnSchema, in types: Schema, into out: UnsafeMutablePointer<UInt128>) throws(Damage) {
         let count = column.count
         if column.type.isCollection { try collections(column, schema, types, out) } else { try scalars(column, schema, types, out) }
@@ -60,7 +60,7 @@ struct CellHasher: Sendable {
         }
     }
 
-    /// Arrays may be shorter than the column where their values mean nothing.
+    /// Hashes cells of `width` bytes. There can be fewer than `count` cells if the others have no value; their hashes are 0.
     private func fixed(_ cells: UnsafeRawBufferPointer, _ width: Int, _ count: Int, _ seed: UInt64, _ out: UnsafeMutablePointer<UInt128>) {
         out.initialize(repeating: 0, count: count)
         guard let start = cells.baseAddress else { return }
@@ -93,7 +93,7 @@ struct CellHasher: Sendable {
         }
     }
 
-    /// A value of an `any` column.
+    /// Hashes a value of a column of type any.
     private func hash(_ value: Value, _ name: String) throws(Damage) -> UInt128 {
         func seed(_ kind: ScalarKind, _ collection: CollectionKind = .none) -> UInt64 { CellHasher.seed(kind, collection, name) }
         switch value {
@@ -132,7 +132,7 @@ struct CellHasher: Sendable {
         }
     }
 
-    /// Numbers of an `any` column are the same if their values are, whatever their kinds.
+    /// In columns of type any, numbers with equal values have equal hashes, whatever their kinds.
     private func real(_ x: Double, _ name: String) -> UInt128 {
         if let whole = Int64(exactly: x) { return CellHasher.hash(whole, CellHasher.seed(.int, .none, name)) }
         return withUnsafeBytes(of: CanonicalNumber.bits(x)) { hash128($0, seed: CellHasher.seed(.double, .none, name)) }
@@ -158,11 +158,11 @@ struct CellHasher: Sendable {
     private static func bytes(_ x: Identifier) -> SIMD2<UInt64> { SIMD2(x.high.bigEndian, x.low.bigEndian) }
 }
 
-/// A number as the one of all its spellings that is hashed.
+/// The canonical form of a number, which is hashed.
 struct CanonicalNumber {
-    /// With its sign, without trailing zeros; 0 if it is no finite number.
+    /// The digits with their sign, without trailing zeros; 0 if the number is not finite.
     let digits: Int128
-    /// Power of ten. Beyond all decimals: infinity (by its sign), or no number.
+    /// The power of ten. Values beyond those of all decimals represent infinity (by sign) and NaN.
     let exponent: Int32
 
     init(_ x: Decimal) {
@@ -172,7 +172,7 @@ struct CanonicalNumber {
         } else if x.high >> 59 & 0xF == 0xF {
             (digits, exponent) = (0, isNegative ? .min : .max - 1)
         } else if x.high >> 61 & 3 == 3 {
-            (digits, exponent) = (0, 0)   // more than 34 digits, which stand for zero
+            (digits, exponent) = (0, 0)   // more than 34 digits, which represent zero
         } else {
             var rest = UInt128(x.high & 0x1_FFFF_FFFF_FFFF) << 64 | UInt128(x.low), power = Int32(x.high >> 49 & 0x3FFF) - 6176
             if rest == 0 || rest >= 10_000_000_000_000_000_000_000_000_000_000_000 {
@@ -187,7 +187,7 @@ struct CanonicalNumber {
         }
     }
 
-    /// The number itself, if it is whole and an int holds it.
+    /// The number as an integer, if it is whole and fits into 64 bits.
     var whole: Int64? {
         guard exponent >= 0, exponent <= 18 else { return nil }
         var number = digits
@@ -195,6 +195,6 @@ struct CanonicalNumber {
         return Int64(exactly: number)
     }
 
-    /// One zero, and one NaN.
+    /// Returns the bits of a double, with one zero and one NaN.
     static func bits(_ x: Double) -> UInt64 { x.isNaN ? 0x7FF8_0000_0000_0000 : (x == 0 ? 0 : x.bitPattern.littleEndian) }
 }

@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// Which columns are the key and which are compared.
+/// Chooses the key columns and the compared columns.
 struct ChosenColumns {
     let key: [ColumnPairing]
     let compared: [ColumnPairing]
@@ -9,7 +9,7 @@ struct ChosenColumns {
     init(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
         for name in options.key { try Self.require(name, old, new, options) }
         for name in options.columns + options.ignore where old.type.index(of: name) == nil && new.type.index(of: name) == nil {
-            throw FirnError(.usage, "neither file has a column '\(name)'", advice: Self.listing(new.type))
+            throw FirnError(.usage, "neither file has a column \"\(name)\"", advice: Self.listing(new.type))
         }
         var names = options.key
         if names.isEmpty { names = Self.stored(new.type, other: old.type) ?? Self.stored(old.type, other: new.type) ?? [] }
@@ -17,7 +17,7 @@ struct ChosenColumns {
         key = names.map { ColumnPairing($0, old: old, new: new) }
         for pairing in key {
             for type in [pairing.old.column.type, pairing.new.column.type] where type.isCollection || type.kind == .embedded {
-                throw FirnError(.usage, "the column '\(pairing.name)' cannot be a key: it holds \(type.name)", advice: "choose columns with one value in each row")
+                throw FirnError(.usage, "the column \"\(pairing.name)\" cannot be a key: its type is \(type.name)", advice: "choose columns with one value in each row")
             }
         }
         let common = new.type.columns.map(\.name).filter { old.type.index(of: $0) != nil }
@@ -27,7 +27,7 @@ struct ChosenColumns {
 
     private static func require(_ name: String, _ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) {
         for (table, side) in [(old, DifferenceSide.old), (new, .new)] where table.type.index(of: name) == nil {
-            throw FirnError(.usage, "the key column '\(name)' does not exist", at: .init(file: options.name(side)), advice: listing(table.type))
+            throw FirnError(.usage, "the key column \"\(name)\" does not exist", at: .init(file: options.name(side)), advice: listing(table.type))
         }
     }
 
@@ -36,7 +36,7 @@ struct ChosenColumns {
         return "the columns are: " + names + (type.columns.count > 12 ? ", …" : "")
     }
 
-    /// The key of a type, if the other type has all its columns.
+    /// Returns the key of a type, if the other type has all its columns.
     private static func stored(_ type: TypeSchema, other: TypeSchema) -> [String]? {
         let names = type.key.map { type.columns[$0].name }
         return names.isEmpty || names.contains { other.index(of: $0) == nil } ? nil : names
@@ -44,15 +44,15 @@ struct ChosenColumns {
 
     private static func missingKey(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) -> FirnError {
         let guess = try KeyGuess.guess(old, new, options)
-        let advice = guess.map { "give it with --key; unique in both files: --key " + $0.joined(separator: ",") }
-            ?? "say which columns identify a row: --key NAME[,NAME…]"
-        return FirnError(.usage, "the files have no key that tells which rows belong together", advice: advice)
+        let advice = guess.map { "choose one with --key; unique in both files: --key " + $0.joined(separator: ",") }
+            ?? "name the columns that identify a row: --key NAME[,NAME…]"
+        return FirnError(.usage, "the files have no key by which their rows can be matched", advice: advice)
     }
 }
 
-/// Proposes a key for two tables that have none.
+/// Proposes a key for two tables without one.
 enum KeyGuess {
-    /// The first column, pair or triple of leading columns that is unique in both tables; nil if none of those tried is.
+    /// Returns the first column, pair or triple of leading columns that is unique in both tables; nil if none of the candidates is.
     static func guess(_ old: any Table, _ new: any Table, _ options: DifferenceOptions) throws(FirnError) -> [String]? {
         let names = new.type.columns.map(\.name).filter { name in
             guard let other = old.type.index(of: name) else { return false }
@@ -71,7 +71,7 @@ enum KeyGuess {
         return nil
     }
 
-    /// By hash alone: good enough to propose.
+    /// Compares only hashes, which is enough for a proposal.
     private static func isUnique(_ key: [ColumnPairing], _ table: any Table, _ side: DifferenceSide, _ options: DifferenceOptions) throws(FirnError) -> Bool {
         let hashes = try KeyHashes(of: table, side, key: key, options: options)
         let index = try hashes.table(options)

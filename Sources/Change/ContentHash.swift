@@ -1,20 +1,21 @@
 import FirnBytes
 import FirnModel
 
-/// 128 bits that say what the rows of a type are, and nothing of how they are stored: docs/format/content-hash.md.
+/// A hash of 128 bits of the rows of a type, independent of how they are stored: docs/format/content-hash.md.
 ///
-/// The same for any segments, encodings, row ids, orders of columns, and for CSV and JSON files of the same types and values. The rows of a type with a key
-/// have no order; without one they have. Memory: a megabyte for each thread; where links lead to a type with a key, 16 bytes for each of its rows.
+/// It is the same for any segments, encodings, row ids and orders of columns, and for CSV and JSON files with the same types and values. The order of
+/// rows matters only if the type has no key. It needs a megabyte of memory for each thread and, if links refer to a type with a key, 16 bytes for
+/// each of its rows.
 package struct ContentHash: Sendable {
-    /// What is hashed, and by whom.
+    /// What is hashed, and on which threads.
     package struct Options: Sendable {
-        /// The columns that tell rows apart; nil: those of the type's key.
+        /// The columns of the key; nil means those of the type's key.
         package var key: [String]?
-        /// A hash of each column too.
+        /// Whether each column is hashed too.
         package var eachColumn = false
-        /// How messages name the file.
+        /// The name of the file in messages.
         package var name = "the file"
-        /// Calls the body with 0 ..< count, on several threads or one after the other, and returns when all are done.
+        /// Calls the body with 0 ..< count, on one or several threads, and returns when all calls have returned.
         package var parallel: @Sendable (_ count: Int, _ body: @Sendable (Int) -> Void) -> Void = { count, body in
             for i in 0..<count { body(i) }
         }
@@ -27,15 +28,15 @@ package struct ContentHash: Sendable {
         package let hash: Hash128
     }
 
-    /// The type's name, which is no part of its hash.
+    /// The name of the type, which is not part of its hash.
     package let name: String
     package let key: [String]
     package let rows: Int
     package let hash: Hash128
-    /// In the order of the type, if they were asked for.
+    /// The hashes of the columns in the order of the type, if requested.
     package let columns: [OfColumn]
 
-    /// Errors: `.usage` for a key of columns that do not exist, `.damaged`.
+    /// - Throws: `FirnError.usage` for a key with columns that do not exist, `.damaged`, or the error of the memory limit.
     package init(of table: any Table, options: Options = Options()) throws(FirnError) {
         let type = table.type
         var key = type.key
@@ -44,9 +45,9 @@ package struct ContentHash: Sendable {
             for column in names {
                 guard let place = type.index(of: column) else {
                     if type.columns.contains(where: { $0.type.kind == .embedded && column.hasPrefix($0.name + ".") }) {
-                        throw FirnError(.usage, "\"\(column)\" is a member of objects, and the key of a content hash is made of whole columns", at: .init(file: options.name), advice: "choose a column")
+                        throw FirnError(.usage, "\"\(column)\" is a field of an object, but the key of a content hash consists of whole columns", at: .init(file: options.name), advice: "choose a column")
                     }
-                    throw FirnError(.usage, "the key column '\(column)' does not exist", at: .init(file: options.name),
+                    throw FirnError(.usage, "the key column \"\(column)\" does not exist", at: .init(file: options.name),
                                     advice: "the columns are: " + type.columns.prefix(12).map(\.name).joined(separator: ", "))
                 }
                 key.append(place)
@@ -65,7 +66,7 @@ package struct ContentHash: Sendable {
                 for (i, column) in found.columns.enumerated() { columnSums[i] &+= column }
             }
         } catch { throw FirnError(error, in: options.name) }
-        guard live == rows else { throw .damaged(options.name, what: "\(live) rows of type '\(name)' in place of \(rows)", byte: 0) }
+        guard live == rows else { throw .damaged(options.name, what: "\(live) rows of type \"\(name)\" instead of \(rows)", byte: 0) }
 
         var whole = ByteWriter()
         whole.append(contentsOf: Array("firn content 1\n".utf8))
@@ -87,7 +88,7 @@ package struct ContentHash: Sendable {
         }
     }
 
-    /// Of a whole file: of one type, that type's; of several, theirs with their names.
+    /// Returns the hash of a whole file: the hash of its one type, or a hash of the names and hashes of several.
     package static func ofFile(_ types: [ContentHash]) -> Hash128 { ofFile(types.map { ($0.name, $0.hash) }) }
 
     static func ofFile(_ types: [(name: String, hash: Hash128)]) -> Hash128 {
@@ -102,7 +103,7 @@ package struct ContentHash: Sendable {
         return Hash128(of: whole.bytes)
     }
 
-    /// What one segment contributes.
+    /// The contribution of one segment.
     private struct Part: Sendable {
         struct Found: Sendable {
             var rows: UInt128 = 0
@@ -123,7 +124,7 @@ package struct ContentHash: Sendable {
                 room.deinitialize(count: max(count, 1))
                 room.deallocate()
             }
-            nonisolated(unsafe) let slots = room   // every index is written by one thread, and read after all are done
+            nonisolated(unsafe) let slots = room   // one thread writes each index; they are read after all are done
             options.parallel(count) { i in
                 do throws(Damage) { slots[i] = .success(try part.found(i)) } catch { slots[i] = .failure(error) }
             }
@@ -148,7 +149,7 @@ package struct ContentHash: Sendable {
             return out
         }
 
-        /// What the values of each row are bound to in the hash of their column.
+        /// Returns what identifies each row in the hash of a column.
         private func identities(_ index: Int, _ segment: any Segment) throws(Damage) -> [UInt128] {
             if !key.isEmpty { return try RowSums(table, index, columns: key, hasher).array.map { CellHasher.hash($0, 0) } }
             var out = [UInt128](repeating: 0, count: segment.rowCount), ordinal = Int64(starts[index])
@@ -170,7 +171,7 @@ extension ByteWriter {
         append(fixed: column.type.kind == .link ? column.type.target ?? "" : "")
     }
 
-    /// Length as 32 bits, then UTF-8.
+    /// Appends the length as 32 bits, then UTF-8.
     fileprivate mutating func append(fixed text: String) {
         append(UInt32(clamping: text.utf8.count))
         append(contentsOf: Array(text.utf8))

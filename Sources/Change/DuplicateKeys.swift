@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// Tells which rows of one table repeat the key of an earlier row.
+/// Finds the rows of one table that repeat the key of an earlier row.
 struct DuplicateKeys {
     let side: DifferenceSide
     let table: any Table
@@ -19,8 +19,8 @@ struct DuplicateKeys {
 
     mutating func append(later: UInt32, earlier: UInt32) { found.append((later, earlier)) }
 
-    /// Looks at the rows that a table of hashes left out: those whose key is really the same are found, the others entered after all.
-    /// `position` translates what the table holds to segment << 16 | row.
+    /// Resolves the rows that a table of hashes left out: rows with an equal key are added to `found`, the others are entered in the table.
+    /// `position` converts a position of the table to segment << 16 | row.
     mutating func settle(_ hashes: KeyTable, hash: (UInt32) -> UInt64, position: (UInt32) -> UInt32) throws(FirnError) {
         let suspects = hashes.suspects.sorted { $0.later < $1.later }
         guard !suspects.isEmpty else { return }
@@ -44,7 +44,7 @@ struct DuplicateKeys {
         }
     }
 
-    /// Whether the rows of each pair have the same key, in the order of the pairs.
+    /// Returns, in the order of the pairs, whether the rows of each pair have the same key.
     private func sameKeys(_ pairs: [(later: UInt32, earlier: UInt32)]) throws(FirnError) -> [Bool] {
         var same: [Bool] = []
         same.reserveCapacity(pairs.count)
@@ -69,7 +69,7 @@ struct DuplicateKeys {
         return same
     }
 
-    /// The error that names the side, how many keys and rows, and up to five of them.
+    /// Returns the error with the side, the number of keys, and the rows of up to five of them.
     func error() throws(FirnError) -> FirnError {
         let reader = RowReader(table, name: options.name(side))
         let sorted = found.sorted { ($0.earlier, $0.later) < ($1.earlier, $1.later) }
@@ -90,7 +90,7 @@ struct DuplicateKeys {
             i = end
         }
         let names = key.map(\.name).joined(separator: ",")
-        let count = keys == 1 ? "1 key stands in more than one row" : "\(keys) keys stand in more than one row"
+        let count = keys == 1 ? "1 key occurs in more than one row" : "\(keys) keys occur in more than one row"
         return FirnError(.duplicateKey, "the key \(names) is not unique: \(count): " + examples.joined(separator: "; ") + (keys > 5 ? "; …" : ""),
                          at: .init(file: options.name(side)),
                          advice: "choose columns that are unique together with --key, or take the first row of each key with --duplicates first")
@@ -98,7 +98,7 @@ struct DuplicateKeys {
 }
 
 extension [ColumnPairing] {
-    /// Whether two rows have the same values in these columns; the first row is of the old end, the second of the new one.
+    /// Whether two rows have the same values in these columns; the first row is in the old table, the second in the new one.
     func hasSame(_ a: RowPlace, _ old: RowReader, _ b: RowPlace, _ new: RowReader) throws(FirnError) -> Bool {
         for pairing in self {
             let x = try old.value(a, pairing.old.index), y = try new.value(b, pairing.new.index)
@@ -109,7 +109,7 @@ extension [ColumnPairing] {
 }
 
 extension Bits {
-    /// Both have the same count.
+    /// Adds the set bits of `other`, which must have the same count.
     mutating func formUnion(_ other: Bits) {
         for i in words.indices { words[i] |= other.words[i] }
     }

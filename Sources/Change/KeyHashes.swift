@@ -1,15 +1,15 @@
 import FirnBytes
 import FirnModel
 
-/// The 64-bit hashes of the keys of a table's rows, end to end, and which rows count at all.
+/// The 64-bit hashes of the keys of all rows of a table, in order, and the rows that are compared.
 final class KeyHashes: @unchecked Sendable {
-    /// Where each segment's rows begin; one more entry than segments.
+    /// The number of the first row of each segment, and the number of all rows.
     let starts: [Int]
-    /// One for each physical row. Written by one thread a segment, then only read.
+    /// One hash for each physical row. One thread writes a segment; afterwards they are only read.
     private(set) var hashes: UnsafeMutableBufferPointer<UInt64>
-    /// The rows that count, by segment; nil: all.
+    /// The rows that are compared, by segment; nil means all.
     var chosen: [Bits?]
-    /// For hashes, and for the table that is made of them.
+    /// The charge for the hashes and for the table that is made of them.
     private let charge: MemoryCharge
 
     var count: Int { starts[starts.count - 1] }
@@ -42,14 +42,14 @@ final class KeyHashes: @unchecked Sendable {
         }
     }
 
-    /// A row's hash, its slots in a table at a load of two thirds, and what is kept of its pair.
+    /// The memory for a row in bytes: its hash, its slots in a table with a load of two thirds, and the data about its pair.
     private static let rowBytes = 24
 
-    /// Rows are known by 32 bits: their segment and their place in it.
+    /// Throws if there are too many rows: they are numbered in 32 bits, by segment and position.
     static func check(rows: Int, _ segments: Int, _ side: DifferenceSide, _ options: DifferenceOptions) throws(FirnError) {
         guard rows < Int(UInt32.max), segments <= 1 << 16 else {
-            throw FirnError(.unsupported, "\(options.name(side)) has \(rows) rows in \(segments) segments; diff takes at most 4,294,967,294 in 65,536",
-                            advice: segments > 1 << 16 ? "'firn compact \(options.name(side))' makes whole segments of them" : "compare parts of the files with --where")
+            throw FirnError(.unsupported, "\(options.name(side)) has \(rows) rows in \(segments) segments; diff supports at most 4,294,967,294 in 65,536",
+                            advice: segments > 1 << 16 ? "'firn compact \(options.name(side))' merges them into full segments" : "compare parts of the files with --where")
         }
     }
 
@@ -62,7 +62,7 @@ final class KeyHashes: @unchecked Sendable {
         return chosen[segment].map { $0[flat - starts[segment]] } ?? true
     }
 
-    /// The chosen rows by hash. Refers to these hashes, which must outlive it.
+    /// Returns a table of the chosen rows by hash. It refers to these hashes, which must outlive it.
     func table(_ options: DifferenceOptions) throws(FirnError) -> KeyTable {
         var test: (@Sendable (Int) -> Bool)?
         if chosen.contains(where: { $0 != nil }) { test = { self.isChosen($0) } }
@@ -78,7 +78,7 @@ final class KeyHashes: @unchecked Sendable {
         return low
     }
 
-    /// Segment << 16 | row.
+    /// Returns segment << 16 | row.
     func position(of flat: Int) -> UInt32 {
         let segment = segment(of: flat)
         return UInt32(segment) << 16 | UInt32(flat - starts[segment])
@@ -87,14 +87,14 @@ final class KeyHashes: @unchecked Sendable {
     func flat(_ position: UInt32) -> Int { starts[Int(position >> 16)] &+ Int(position & 0xFFFF) }
 }
 
-/// The rows of a segment that are there, asked for and not known to be the same in both tables; nil: all.
+/// Returns the live rows of a segment that are requested and not known to be equal in both tables; nil means all.
 func chosenRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ options: DifferenceOptions) throws(FirnError) -> Bits? {
     guard let shared = options.shared.mayDiffer(side, index) else { return try askedRows(table, side, index, options) }
     if shared.noneSet { return shared }
     return shared.intersection(try askedRows(table, side, index, options))
 }
 
-/// The rows of a segment that are there and asked for; nil: all.
+/// Returns the live rows of a segment that are requested; nil means all.
 func askedRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ options: DifferenceOptions) throws(FirnError) -> Bits? {
     let live: Bits?, count: Int
     do throws(Damage) {
@@ -103,12 +103,12 @@ func askedRows(_ table: any Table, _ side: DifferenceSide, _ index: Int, _ optio
         count = segment.rowCount
     } catch { throw FirnError(error, in: options.name(side)) }
     guard let asked = try options.rows?(side, table, index) else { return live }
-    precondition(asked.count == count, "DifferenceOptions.rows must give one bit for each row of the segment")
+    precondition(asked.count == count, "DifferenceOptions.rows must return one bit for each row of the segment")
     return asked.intersection(live)
 }
 
 extension Bits {
-    /// Nil stands for all.
+    /// Returns the bits that are set in both; nil stands for all bits.
     func intersection(_ other: Bits?) -> Bits {
         guard let other else { return self }
         return Bits(words: zip(words, other.words).map { $0 & $1 }, count: count)
@@ -120,7 +120,7 @@ extension Bits {
     }
 }
 
-/// Writes the hash of each row's key to `out`, at least for the chosen rows (nil: all).
+/// Writes the hash of each row's key to `out`, at least for the chosen rows (nil means all).
 func hashKeys(_ segment: any Segment, _ side: DifferenceSide, _ key: [ColumnPairing], _ chosen: Bits?, mask: UInt64, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
     let count = segment.rowCount
     out.initialize(repeating: 0, count: count)
@@ -136,7 +136,7 @@ func hashKeys(_ segment: any Segment, _ side: DifferenceSide, _ key: [ColumnPair
                 let place = out + vector * vectorSize
                 entries.withUnsafeBufferPointer { entries in
                     codes.words.withUnsafeBufferPointer { words in
-                        // A code outside its dictionary is damage that the comparison of values will meet.
+                        // A code outside its dictionary is damage that the comparison of values will find.
                         ColumnPairing.fold(codes, place) { words[$0] >= 0 && words[$0] < entries.count ? entries[Int(truncatingIfNeeded: words[$0])] : 0 }
                     }
                 }

@@ -1,7 +1,7 @@
 import FirnBytes
 
-/// Finds a position by its 64-bit hash: open addressing with linear probing over 32-bit positions, in partitions that are filled by one thread each.
-/// The hashes stay outside, in the order of positions.
+/// Finds a position by its 64-bit hash: a hash table with open addressing and linear probing over 32-bit positions, in partitions that are filled by
+/// one thread each. The hashes are stored outside, in the order of positions.
 ///
 ///     partition = lowest bits of the hash      slot = highest bits × capacity / 2^64, then the next ones
 final class KeyTable: @unchecked Sendable {
@@ -10,10 +10,10 @@ final class KeyTable: @unchecked Sendable {
     private let hashes: UnsafePointer<UInt64>
     private let mask: UInt64
     private var slots: [UnsafeMutableBufferPointer<UInt32>]
-    /// Positions left out because the hash of an earlier one is the same: (position, the earlier one), ascending within each partition.
+    /// Positions that were left out because an earlier one has the same hash: (position, earlier position), ascending within each partition.
     private(set) var suspects: [(later: UInt32, earlier: UInt32)] = []
 
-    /// Enters the positions 0 ..< count for which `isChosen` holds (nil: all).
+    /// Enters the positions 0 ..< count for which `isChosen` returns true (nil means all).
     init(_ hashes: UnsafePointer<UInt64>, count: Int, threads: Int, isChosen: (@Sendable (Int) -> Bool)?, options: DifferenceOptions) throws(FirnError) {
         var partitions = 1
         while partitions < min(threads, 16) { partitions *= 2 }
@@ -63,7 +63,7 @@ final class KeyTable: @unchecked Sendable {
         return out
     }
 
-    /// The first position entered with this hash; `none` if there is none.
+    /// Returns the first position that was entered with this hash; `none` if there is none.
     @inline(__always)
     func first(_ hash: UInt64) -> UInt32 {
         let part = slots[Int(truncatingIfNeeded: hash & mask)]
@@ -77,7 +77,7 @@ final class KeyTable: @unchecked Sendable {
         }
     }
 
-    /// Every position with this hash, in the order of entry, until the body returns true. Returns that position.
+    /// Calls the body with each position with this hash, in the order of entry, until it returns true. Returns that position.
     func firstWhere<E: Error>(_ hash: UInt64, _ body: (UInt32) throws(E) -> Bool) throws(E) -> UInt32? {
         let part = slots[Int(truncatingIfNeeded: hash & mask)]
         var slot = Int(truncatingIfNeeded: hash.multipliedFullWidth(by: UInt64(part.count)).high)
@@ -89,7 +89,7 @@ final class KeyTable: @unchecked Sendable {
         return nil
     }
 
-    /// Enters a position that `init` left out. There is room for every one of them.
+    /// Enters a position that `init` left out. The table has a slot for each of them.
     func enter(_ position: UInt32) {
         let hash = hashes[Int(position)]
         let part = slots[Int(truncatingIfNeeded: hash & mask)]

@@ -1,19 +1,19 @@
 import FirnBytes
 import FirnModel
 
-/// How links are written where rows of two files are compared: by what their rows are known by in any file, which is their key, or, of types without key, how
-/// many rows stand before them. Row ids mean nothing outside of their file.
+/// How links are written when rows of two files are compared: as what identifies their rows in any file. That is the key or, for types without key,
+/// the number of rows before the row. Row ids have no meaning outside their file.
 struct LinkSpelling: Sendable {
     enum Form: Sendable, Hashable {
-        /// The one value of a key that is never null, or a number of rows: columns of links become columns of this kind.
+        /// The only value of a key that is never null, or a number of rows. Columns of links become columns of this kind.
         case value(ScalarKind)
-        /// All values of a key, as a list in an `any` value.
+        /// All values of a key, as a list in a value of type any.
         case parts
-        /// The same behind the names of the key's columns: where those are not the same in both files, no link is the same in both.
+        /// All values of a key after the names of its columns. If these differ between the files, no link is equal in both.
         case named
     }
 
-    /// What a type is called where it comes from: files of changes have other names for it, and types that are none of anybody's.
+    /// Returns the original name of a type, which has another name in changes files; nil for types that do not represent a type of the original file.
     typealias Naming = @Sendable (String) -> String?
 
     private let forms: [String: Form]
@@ -26,11 +26,11 @@ struct LinkSpelling: Sendable {
         self.forms = forms
     }
 
-    /// Nil: rows that are not at hand. Links to them are compared as they are.
+    /// Returns nil if the rows are not available. Links to them are compared by row id.
     func form(_ target: String) -> Form? { forms[target] }
     func name(_ target: String) -> String { bare(target) ?? target }
 
-    /// Both tables with their links spelled alike; a table that cannot hold links stays itself.
+    /// Returns both tables with link-resolved columns in the same form; a table that cannot contain links is returned unchanged.
     static func pair(_ old: any Table, _ new: any Table, bareOld: @escaping Naming = { $0 }) throws(FirnError) -> (old: any Table, new: any Table) {
         let bareNew: Naming = { $0 }
         func mayHold(_ table: any Table) -> Bool { table.type.columns.contains { table.schema.mayHoldLinks($0.type) } }
@@ -49,15 +49,15 @@ struct LinkSpelling: Sendable {
                 newMay ? SpelledTable(new, LinkSpelling(new, bareNew, joint(theirs, mine))) : new)
     }
 
-    /// A type that links lead to.
+    /// A type that links refer to.
     private struct Target {
         let bare: String
         let form: Form
         let key: [String]
-        /// It stands for a type of that name in a file of changes.
+        /// Whether it represents a type of the original file, in a changes file.
         let isStand: Bool
 
-        /// Types without key have one column `row` in files of changes.
+        /// Whether the keys are the same. Types without key have one column `row` in changes files.
         func isKeyed(as other: Target) -> Bool { key == other.key || isStand && key == ["row"] && other.key.isEmpty }
     }
 
@@ -81,7 +81,7 @@ struct LinkSpelling: Sendable {
 
     // MARK: Columns
 
-    /// The column as it is spelled.
+    /// Returns the link-resolved column.
     func spelled(_ column: ColumnSchema) -> ColumnSchema {
         guard column.type.kind == .link, let target = column.type.target, let form = form(target) else { return column }
         var copy = column
@@ -90,7 +90,7 @@ struct LinkSpelling: Sendable {
         return copy
     }
 
-    /// Null also stands for a row that is not there.
+    /// Returns the link-resolved type. It is optional, because null also represents a row that does not exist.
     func spelled(_ type: ColumnType) -> ColumnType {
         guard type.kind == .link, let target = type.target, let form = form(target) else { return type }
         var copy = type

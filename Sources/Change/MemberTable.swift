@@ -1,21 +1,21 @@
 import FirnBytes
 import FirnModel
 
-/// A table with members of its objects as further columns, named by their paths (`birth.place`): keys that identify rows.
+/// A table with fields of its objects as additional columns, named by their paths (`birth.place`): keys that identify rows.
 final class MemberTable: WrappedTable {
     let base: any Table
     let type: TypeSchema
-    /// Of the further columns, in their order.
+    /// The paths of the additional columns, in their order.
     fileprivate let paths: [[Int]]
 
-    /// The table itself if all names are columns of it, or no path either.
+    /// Returns the table itself if none of the names is a path to a field: each is a column, or unknown.
     static func with(_ names: [String], _ table: any Table, _ file: String) throws(FirnError) -> any Table {
         var type = table.type, paths: [[Int]] = []
         for name in names where type.index(of: name) == nil {
             guard let path = path(name, in: table.type, table.schema) else { continue }
             var column: ColumnSchema
             do throws(Damage) { column = try ColumnSchema(path: path, in: table.type, table.schema) } catch { throw FirnError(error, in: file) }
-            guard column.type.kind != .link else { throw FirnError(.usage, "\"\(name)\" cannot be a key: it holds links", at: .init(file: file), advice: "choose members with one value in each row") }
+            guard column.type.kind != .link else { throw FirnError(.usage, "\"\(name)\" cannot be a key: it contains links", at: .init(file: file), advice: "choose fields with one value in each row") }
             column.name = name
             column.id = (type.columns.map(\.id).max() ?? 0) + 1
             type.columns.append(column)
@@ -30,7 +30,7 @@ final class MemberTable: WrappedTable {
         self.paths = paths
     }
 
-    /// The columns from the type inwards that a name with points leads to; names may have points themselves.
+    /// Returns the columns, from the type inwards, for a name with dots; names of columns can contain dots too.
     private static func path(_ name: String, in type: TypeSchema, _ schema: Schema) -> [Int]? {
         if let column = type.index(of: name) { return [column] }
         for (index, column) in type.columns.enumerated() where column.type.kind == .embedded && name.hasPrefix(column.name + ".") {

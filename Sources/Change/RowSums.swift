@@ -1,12 +1,12 @@
 import FirnBytes
 import FirnModel
 
-/// For each row of a segment: the sum of the hashes of its values.
+/// The sum of the hashes of the values of each row of a segment.
 final class RowSums {
     private let sums: UnsafeMutableBufferPointer<UInt128>
     private let cells: UnsafeMutablePointer<UInt128>
 
-    /// - `body`: is told the hashes of each vector of each column.
+    /// - Parameter body: Called with the hashes of each vector of each column.
     init(_ table: any Table, _ index: Int, columns: [Int], _ hasher: CellHasher,
          each body: (_ column: Int, _ first: Int, _ hashes: UnsafeMutableBufferPointer<UInt128>) -> Void = { _, _, _ in }) throws(Damage) {
         let segment = try table.segment(index), rows = segment.rowCount
@@ -24,11 +24,11 @@ final class RowSums {
                 let place = segment.rows(ofVector: vector)
                 if let codes {
                     try reader.readCodes(vector: vector, into: &values)
-                    guard values.count == place.count else { throw Damage("a vector of \(values.count) rows in place of \(place.count)") }
+                    guard values.count == place.count else { throw Damage("a vector of \(values.count) rows instead of \(place.count)") }
                     try codes.hashes(of: values, into: cells)
                 } else {
                     try reader.read(vector: vector, into: &values)
-                    guard values.count == place.count else { throw Damage("a vector of \(values.count) rows in place of \(place.count)") }
+                    guard values.count == place.count else { throw Damage("a vector of \(values.count) rows instead of \(place.count)") }
                     if values.type.isCollection || values.type.kind == .embedded {
                         try charge.grow(to: values.elementCount * RowSums.elementBytes, for: MemoryScope(table.memory, type: table.type.name, column: schema.name).name)
                     }
@@ -40,7 +40,7 @@ final class RowSums {
         }
     }
 
-    /// Bytes for each element and field while their hashes are made.
+    /// The memory for each element and field while hashes are computed, in bytes.
     private static let elementBytes = 48
 
     deinit {
@@ -51,11 +51,11 @@ final class RowSums {
     subscript(row: Int) -> UInt128 { sums[row] }
     var array: [UInt128] { Array(sums) }
 
-    /// The hashes of a dictionary's entries, which rows refer to.
+    /// The hashes of the entries of a dictionary.
     private struct Codes {
         let entries: [UInt128]
 
-        /// Nil if the values are stored otherwise, or the dictionary, which other segments share, has more entries than there are rows.
+        /// Returns nil if the values are not stored by dictionary, or if a shared dictionary has more entries than the segment has rows.
         init?(_ reader: any ColumnReader, _ schema: ColumnSchema, most: Int) throws(Damage) {
             guard !schema.type.isCollection, schema.type.kind == .string || schema.type.kind == .data, let dictionary = try reader.dictionary(),
                   dictionary.count <= most else { return nil }
@@ -79,6 +79,6 @@ final class RowSums {
 }
 
 extension Column {
-    /// Rows, with the elements and fields of all of them.
+    /// The number of rows, together with the elements and fields of all of them.
     fileprivate var elementCount: Int { children.reduce(count) { $0 + $1.elementCount } }
 }

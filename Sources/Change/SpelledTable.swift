@@ -2,14 +2,14 @@ import FirnBytes
 import FirnModel
 import Synchronization
 
-/// A table whose links are the keys of the rows that they lead to: what is compared, shown, and the same in two files.
+/// A table with link-resolved columns: its links are replaced by the keys of the rows that they refer to, which are comparable between files.
 final class SpelledTable: WrappedTable {
     let base: any Table
     let spelling: LinkSpelling
     let type: TypeSchema
     let schema: Schema
     private let keys: Mutex<[String: LinkedKeys?]> = Mutex([:])
-    /// What `leadsAlike` found, for the table it was asked of.
+    /// The result of `leadsAlike`, with the table that it was computed for.
     private let alike: Mutex<(ObjectIdentifier, Bool)?> = Mutex(nil)
 
     init(_ base: any Table, _ spelling: LinkSpelling) {
@@ -23,7 +23,7 @@ final class SpelledTable: WrappedTable {
 
     func segment(_ index: Int) throws(Damage) -> any Segment { SpelledSegment(try base.segment(index), self) }
 
-    /// Nil if the rows of the type are not at hand.
+    /// Returns nil if the rows of the type are not available.
     func keys(of target: String) throws(Damage) -> LinkedKeys? {
         if let found = keys.withLock({ $0[target] }) { return found }
         var made: LinkedKeys?
@@ -33,7 +33,7 @@ final class SpelledTable: WrappedTable {
         return found
     }
 
-    /// Whether a link that is the same in an older version leads to the same: all rows of then are there, under the keys they had.
+    /// Whether equal links of an older version refer to equal rows: all of its rows still exist with the same keys.
     fileprivate func leadsAlike(_ old: SpelledTable) throws(Damage) -> Bool {
         if let (asked, answer) = alike.withLock({ $0 }), asked == ObjectIdentifier(old) { return answer }
         let links = base.schema.links(of: base.type)
@@ -50,7 +50,7 @@ final class SpelledTable: WrappedTable {
 }
 
 extension Table {
-    /// Whether all rows of an older version are known to be there under the keys they had. Looks at those alone that may differ.
+    /// Whether all rows of an older version are known to exist with the same keys. Only rows that may differ are read.
     fileprivate func holdsAll(of old: any Table) throws(Damage) -> Bool {
         for i in 0..<old.segmentCount {
             let before = try old.segment(i)
@@ -86,7 +86,7 @@ private final class SpelledSegment: WrappedSegment {
     }
 
     func column(path: [Int]) throws(Damage) -> any ColumnReader {
-        // Fields by themselves are asked of keys alone, which hold no links.
+        // Single fields are read only for keys, which contain no links.
         try path.count == 1 ? column(path[0]) : base.column(path: path)
     }
 
@@ -147,7 +147,7 @@ private final class SpelledColumn: ColumnReader {
         let last = out.children.count - 1
         out.children[last] = try spell(raw.children[last], element)
         guard schema.type.collection == .set else { return out }
-        // In the order of what they are now.
+        // Sets are sorted again by the resolved values.
         var sorted = out.emptyCopy
         for row in 0..<out.count { if !sorted.append(out.value(at: row)) { sorted.appendNull() } }
         return sorted
@@ -160,7 +160,8 @@ private final class SpelledColumn: ColumnReader {
         return out
     }
 
-    /// The links of an `any` value as lists of a type's name and a key; without a key, the row is not there. Links to types that are not there stay.
+    /// Replaces the links of a value of type any by lists of the type's name and the key; without a key if the row does not exist. Links to unknown
+    /// types are kept.
     private func spell(_ value: Value) throws(Damage) -> Value {
         if let link = value.namedLink {
             guard let keys = try table.keys(of: link.type) else { return value }

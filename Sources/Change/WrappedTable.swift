@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// A table that presents the rows of another with other columns.
+/// A table that presents the rows of another table with different columns.
 protocol WrappedTable: Table {
     var base: any Table { get }
 }
@@ -14,7 +14,7 @@ extension WrappedTable {
     func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) }
 }
 
-/// A segment of a `WrappedTable`: the rows of another, with other columns.
+/// A segment of a `WrappedTable`.
 protocol WrappedSegment: Segment {
     var base: any Segment { get }
 }

@@ -74,7 +74,7 @@ import Testing
             }
             #expect(error?.code == .duplicateKey)
             #expect(error?.place?.file == name)
-            #expect(error?.message == "the key id is not unique: 2 keys stand in more than one row: id = 3 in rows 4, 8, 11; id = null in rows 9, 10")
+            #expect(error?.message == "the key id is not unique: 2 keys occur in more than one row: id = 3 in rows 4, 8, 11; id = null in rows 9, 10")
         }
         let first = try difference(table(columns, twice), table(columns, unique)) { $0.key = ["id"]; $0.duplicates = .takeFirst; $0.hashMask = mask }
         #expect(try lines(first) == ["-null"])
