@@ -2,8 +2,8 @@ import FirnBytes
 import FirnModel
 
 extension Column {
-    /// Calls the body with each pair of `range` whose rows do not hold the same, to the bit: this column is the old rows' vector, `new` the new
-    /// rows', and both are of one kind that is not `any`.
+    /// Calls the body with each pair of `range` whose rows differ in any bit. This column is the vector of the old rows, `new` that of the new rows.
+    /// Both must be of one kind other than any.
     func forEachDifference(_ new: Column, _ pairs: PairedRows, _ range: Range<Int>, _ body: (Int) -> Void) {
         func each(_ same: (Int, Int) -> Bool) {
             pairs.old.withUnsafeBufferPointer { olds in
@@ -39,7 +39,7 @@ extension Column {
         }
     }
 
-    /// Whether two rows of columns of one kind hold the same, to the bit.
+    /// Whether two rows of columns of one kind are equal bit for bit.
     func holdsSame(_ i: Int, as other: Column, _ j: Int) -> Bool {
         let here = isPresent(i), there = other.isPresent(j)
         guard here, there else { return here == there }
@@ -63,11 +63,12 @@ extension Column {
                 other.text.bytes.withUnsafeBytes { b in sameBytes(a, mine.lowerBound, b, theirs.lowerBound, mine.count) }
             }
         case .embedded: return eachChild(other) { $0.holdsSame(i, as: $1, j) }
-        case .any: return value(at: i).encoded == other.value(at: j).encoded   // Equal strings may have other bytes.
+        case .any: return value(at: i).encoded == other.value(at: j).encoded   // Equal strings can have different bytes.
         }
     }
 
-    /// Whether `test` holds for each child with its twin. In place: a copy of a column counts references of each of its arrays.
+    /// Whether `test` is true for each child and its counterpart. It borrows the columns, because a copy of a column counts references of each of its
+    /// arrays.
     @inline(__always)
     private func eachChild(_ other: Column, _ test: (borrowing Column, borrowing Column) -> Bool) -> Bool {
         guard children.count == other.children.count else { return false }
@@ -81,7 +82,7 @@ extension Column {
 }
 
 extension ColumnPairing {
-    /// Whether the arrays of the two columns mean the same, down to the fields of objects: rows that hold the same to the bit are equal.
+    /// Whether the arrays of the two columns have the same layout, down to the fields of objects, so that rows that are equal bit for bit are equal.
     var isLaidOutAlike: Bool { Self.isLaidOutAlike(old.column.type, old.schema, new.column.type, new.schema, inside: []) }
 
     private static func isLaidOutAlike(_ a: ColumnType, _ schema: Schema, _ b: ColumnType, _ other: Schema, inside: Set<String>) -> Bool {

@@ -1,9 +1,9 @@
 import FirnBytes
 import FirnModel
 
-/// A column of one table beside its namesake in another: what to hash and what to compare.
+/// A column of one table with the column of the same name in another: how to hash and compare them.
 struct ColumnPairing: Sendable {
-    /// One of the two: where the column stands, and what gives its values their meaning.
+    /// One of the two columns: its position, and the schema that defines its values.
     struct End: Sendable {
         var index: Int
         var column: ColumnSchema
@@ -33,7 +33,7 @@ struct ColumnPairing: Sendable {
 
     func end(_ side: DifferenceSide) -> End { side == .old ? old : new }
 
-    /// The same column against itself, with hashes as in this pairing.
+    /// Returns a pairing of the column with itself, with the same hashes as this pairing.
     func within(_ side: DifferenceSide) -> ColumnPairing {
         var copy = self
         copy.old = end(side)
@@ -48,7 +48,7 @@ struct ColumnPairing: Sendable {
         return old.written(a).utf8.elementsEqual(new.written(b).utf8)
     }
 
-    /// Folds the hashes of a column's first rows into `out`, one for each row.
+    /// Combines the hashes of the first rows of a column with those in `out`, one for each row.
     func fold(_ column: Column, _ side: DifferenceSide, into out: UnsafeMutablePointer<UInt64>) {
         switch meaning {
         case .words: column.words.withUnsafeBufferPointer { words in Self.fold(column, out) { mix(UInt64(bitPattern: words[$0]), 1) } }

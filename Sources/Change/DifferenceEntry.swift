@@ -5,26 +5,26 @@ import FirnModel
 package enum DifferenceEntry {
     package enum Kind: Sendable, Hashable, CaseIterable { case added, removed, changed }
 
-    /// Only in the new table.
+    /// The row is only in the new table.
     case added(new: RowPlace)
-    /// Only in the old table.
+    /// The row is only in the old table.
     case removed(old: RowPlace)
-    /// In both; `columns` are positions in `TableDifference.columns`, ascending.
+    /// The row is in both; `columns` are positions in `TableDifference.columns`, ascending.
     case changed(old: RowPlace, new: RowPlace, columns: [Int])
 }
 
 extension TableDifference {
-    /// Readers of the two tables' rows, for use with the places of entries by one thread.
+    /// Returns readers of the rows of both tables, for the places in entries. Only one thread may use them.
     package func readers() -> (old: RowReader, new: RowReader) {
         (RowReader(old, name: options.oldName), RowReader(new, name: options.newName))
     }
 
-    /// The columns that the table of a reader has itself, without members of objects that are its key here.
+    /// Returns the columns that the table of a reader has itself, without fields of objects that are part of the key.
     package func columns(of reader: RowReader) -> ArraySlice<ColumnSchema> {
         reader.table.type.columns.prefix(reader.table === old ? plain.old.type.columns.count : plain.new.type.columns.count)
     }
 
-    /// The values of the key, of either table.
+    /// Returns the values of the key of an entry.
     package func keyValues(_ entry: DifferenceEntry, _ readers: (old: RowReader, new: RowReader)) throws(FirnError) -> [Value] {
         var values: [Value] = []
         for column in key {
@@ -36,8 +36,8 @@ extension TableDifference {
         return values
     }
 
-    /// Calls the body with each entry of the given kinds, among those the options asked for, until it returns false: first the removed rows in the order of the old table,
-    /// then the added and changed ones in the order of the new table.
+    /// Calls the body with each entry of the given kinds, among those that the options request, until it returns false. Removed rows are first, in
+    /// the order of the old table; then added and changed rows, in the order of the new table.
     package func forEachEntry(of kinds: Set<DifferenceEntry.Kind> = Set(DifferenceEntry.Kind.allCases), _ body: (DifferenceEntry) throws(FirnError) -> Bool) throws(FirnError) {
         let kinds = kinds.intersection(options.kinds)
         if kinds.contains(.removed) {
@@ -61,8 +61,8 @@ extension TableDifference {
         }
     }
 
-    /// Calls the body with each row that both tables have, as it stands in either, and the columns that differ; rows that are known to be the same without having been
-    /// looked at are left out. `changed`: only with rows that differ.
+    /// Calls the body with each row that both tables have, with its place in each, and the columns that differ. Rows that are known to be equal
+    /// without a comparison are left out. With `changed`, only rows that differ are passed.
     func forEachMatch(changed: Bool, _ body: (_ old: RowPlace, _ new: RowPlace, _ columns: [Int]) throws(FirnError) -> Void) throws(FirnError) {
         for (s, segment) in segments.enumerated() {
             for row in segment.partners.indices where segment.partners[row] < SegmentDifference.leftOut && (!changed || segment.changed[row]) {
@@ -72,10 +72,11 @@ extension TableDifference {
         }
     }
 
-    /// What changed within a cell: of nested values the parts that are not the same, of others, and of short lists and sets, the whole.
+    /// Returns the changes within a cell: the parts that differ if the values are nested; the whole value for other values and for short lists and
+    /// sets.
     package func parts(_ old: Value, _ new: Value) -> [ValueEdit] {
         let edits = [ValueEdit].between(old, new, absentIsNull: true) { Value.sameMeaning($0, $1, tolerance: options.tolerance) }
-        // Values of other kinds, or in another spelling, are compared as a whole.
+        // Values of different kinds, or with a different notation, are compared as a whole.
         let isShort = !edits.contains { $0.path.contains { if case .string = $0 { true } else { false } } } && 2 * edits.size >= old.encoded.count + new.encoded.count
         return edits.isEmpty || isShort ? [ValueEdit(path: [], kind: .replaced, old: old, new: new)] : edits
     }
@@ -92,7 +93,7 @@ extension TableDifference {
 }
 
 extension Bits {
-    /// The positions of the set bits, ascending.
+    /// The positions of the set bits, in ascending order.
     var positions: some Sequence<Int> {
         words.indices.lazy.flatMap { w in
             sequence(state: words[w]) { (rest: inout UInt64) -> Int? in

@@ -1,22 +1,22 @@
 import FirnBytes
 import FirnModel
 
-/// How the values of a column in one table are compared with those of its namesake in the other.
-/// Every case has a hash and an equality that agree: equal values have equal hashes.
+/// The comparison mode of a column: how its values in one table are compared with those of the column of the same name in the other. Each mode has a
+/// hash and an equality that agree: equal values have equal hashes.
 enum Meaning: Sendable {
-    /// bool, int or link on both sides.
+    /// Bool, int or link on both sides.
     case words
-    /// date, uuid or object id on both sides.
+    /// Date, uuid or object id on both sides.
     case pairs
-    /// double or float on both sides (0 = -0, NaN = NaN).
+    /// Double or float on both sides (0 = -0, NaN = NaN).
     case reals
-    /// Numbers of different kinds, or decimals: by value (`Value.sameNumber`).
+    /// Numbers of different kinds, or decimals: compared by value (`Value.sameNumber`).
     case numbers
-    /// string or data on both sides.
+    /// String or data on both sides.
     case text
-    /// One value of different kinds that are not both numbers: by the text that a file would show.
+    /// Single values of different kinds that are not both numbers: compared by canonical text.
     case written
-    /// Collections, embedded objects and any.
+    /// Collections, embedded objects and values of type any.
     case values
 
     init(_ left: ColumnType, _ right: ColumnType) {
@@ -39,7 +39,7 @@ enum Meaning: Sendable {
 }
 
 extension Value {
-    /// Gives the fields of embedded objects the names they have in the schema.
+    /// Returns the value with the fields of embedded objects named as in the schema.
     func named(_ type: ColumnType, in schema: Schema) -> Value {
         guard type.kind == .embedded, let target = type.target.flatMap({ schema[$0] }) else { return self }
         switch self {

@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnModel
 
-/// Compares the columns of the rows of one segment (held whole, a column at a time) with their partners in another table (read in the
-/// order of its vectors). Memory: one column of one segment.
+/// Compares the columns of the rows of one segment with those of their partners in another table. A column of the segment is kept in memory whole;
+/// the partners are read in the order of their vectors.
 struct PairComparison {
     let new: any Segment
     let newName: String
@@ -27,7 +27,7 @@ struct PairComparison {
         self.needed = needed
     }
 
-    /// The rows whose value is not that of their partner.
+    /// Returns the rows whose value differs from that of their partner.
     mutating func differences(_ pairing: ColumnPairing) throws(FirnError) -> Bits {
         var unequal = Bits(repeating: false, count: new.rowCount)
         guard pairs.count > 0 else { return unequal }
@@ -53,7 +53,7 @@ struct PairComparison {
         return unequal
     }
 
-    /// Reads the vectors that hold rows of a pair; the others are left null.
+    /// Reads the vectors that contain rows of a pair; the others are null.
     private mutating func readWhole(_ pairing: ColumnPairing) throws(FirnError) {
         do throws(Damage) {
             let reader = try new.column(pairing.new.index)
@@ -101,7 +101,7 @@ struct PairComparison {
             }
         case .text: compareText(range, &unequal)
         case .values where isLaidOutAlike:
-            // Most rows hold the same to the bit: only the others become values.
+            // Most rows are equal bit for bit; only the others are converted to values.
             each(range, &unequal) { whole.holdsSame($0, as: vector, $1) || pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance) }
         case .numbers, .written, .values:
             each(range, &unequal) { pairing.same(vector.value(at: $1), whole.value(at: $0), tolerance: tolerance) }
@@ -123,7 +123,7 @@ struct PairComparison {
         }
     }
 
-    /// Marks the rows for which `same(row in the segment, row in the partner's vector)` does not hold.
+    /// Marks the rows for which `same(row in the segment, row in the partner's vector)` is false.
     @inline(__always)
     private func each(_ range: Range<Int>, _ unequal: inout Bits, _ same: (Int, Int) -> Bool) {
         pairs.rows.withUnsafeBufferPointer { rows in

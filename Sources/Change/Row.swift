@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// Where a row stands in its table.
+/// The position of a row in its table: the segment, and the row within it.
 package struct RowPlace: Sendable, Hashable {
     package var segment: Int
     package var row: Int
@@ -17,13 +17,13 @@ package struct RowPlace: Sendable, Hashable {
     }
 }
 
-/// Reads rows one value at a time, mostly forwards. Not for use by two threads at once.
+/// Reads single values of rows, mostly in ascending order. Only one thread at a time may use it.
 ///
-/// The first value asked of a vector is read by itself, the next one decodes the vector: both single rows and dense runs are cheap.
+/// The first value that is read of a vector is read by itself; the next one decodes the vector. So both single rows and dense runs are cheap.
 package final class RowReader {
     package let table: any Table
     let name: String
-    /// By column, its window; -1 before its first read. A reader is made for few of many columns, and often.
+    /// By column: its window; -1 before the first read. Readers are made often, and for few of many columns.
     private var slots: [Int32]
     private var windows: [Window] = []
     private var segment: (any Segment)?
@@ -43,7 +43,7 @@ package final class RowReader {
         slots = Array(repeating: -1, count: table.type.columns.count)
     }
 
-    /// The value of a column, with the fields of embedded objects named.
+    /// Returns the value of a column, with the fields of embedded objects named.
     package func value(_ place: RowPlace, _ index: Int) throws(FirnError) -> Value {
         let schema = table.type.columns[index]
         do throws(Damage) {
@@ -51,7 +51,7 @@ package final class RowReader {
         } catch { throw FirnError(error, in: name) }
     }
 
-    /// The row's number, counted from 1 over the rows that are there, for messages.
+    /// Returns the number of a row, counted from 1 over live rows, for messages.
     package func number(_ place: RowPlace) throws(FirnError) -> Int {
         do throws(Damage) {
             var number = 1

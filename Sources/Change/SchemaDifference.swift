@@ -1,19 +1,19 @@
 import FirnModel
 
-/// How the columns of two tables differ. Names identify columns; that a column may have no value is no difference of its type.
+/// How the columns of two tables differ. Columns are identified by name. Whether a column is optional is not a difference of its type.
 package struct SchemaDifference: Sendable {
     package struct Retyped: Sendable {
         package var name: String
         package var old: ColumnType
         package var new: ColumnType
     }
-    /// Only in the new table, in its order.
+    /// Columns that only the new table has, in its order.
     package var added: [ColumnSchema] = []
-    /// Only in the old table, in its order.
+    /// Columns that only the old table has, in its order.
     package var removed: [ColumnSchema] = []
-    /// In both with another type. Their values are compared by meaning, so a retyped column need not hold a changed cell.
+    /// Columns that both have with different types. Their values are compared by meaning, so a retyped column need not contain a changed cell.
     package var retyped: [Retyped] = []
-    /// The columns that both have stand in another order.
+    /// Whether the columns that both have are in a different order.
     package var reordered = false
 
     package init(old: TypeSchema, new: TypeSchema) {
@@ -31,7 +31,7 @@ package struct SchemaDifference: Sendable {
         }
     }
 
-    /// Whether one table has a column that the other has not. Order and types alone are no difference of the contents.
+    /// Whether one table has a column that the other does not have. Order and types alone are not a difference of the contents.
     package var hasOtherColumns: Bool { !added.isEmpty || !removed.isEmpty }
     package var isEmpty: Bool { !hasOtherColumns && retyped.isEmpty && !reordered }
 }

@@ -1,14 +1,14 @@
 import FirnBytes
 import FirnModel
 
-/// What became of the rows of one segment of the new table.
+/// The result for the rows of one segment of the new table.
 struct SegmentDifference: Sendable {
-    /// For each row: the number of its partner in the old table, or one of the two below.
+    /// For each row: the number of its partner in the old table, or one of the two values below.
     var partners: [UInt32]
     static let added = UInt32.max
-    /// Not there, or not asked for.
+    /// The row is not live, or not requested.
     static let leftOut = UInt32.max - 1
-    /// Rows with a changed cell, and the same by compared column (empty: none).
+    /// The rows with a changed cell, and the changed rows of each compared column (nil if none).
     var changed: Bits
     var changedCells: [Bits?]
     /// The hashes of the added rows, in order.
@@ -61,7 +61,7 @@ struct SegmentMatching: Sendable {
         return out
     }
 
-    /// The row after the last one's partner comes first: tables that are ordered alike need no search.
+    /// Finds partners by hash. The row after the previous partner is tried first, so that tables in the same order need no search.
     private func find(_ keys: UnsafePointer<UInt64>, _ count: Int, _ chosen: Bits?) -> [UInt32] {
         let oldKeys = UnsafePointer(hashes.hashes.baseAddress!), oldCount = hashes.count
         let takesAll = hashes.chosen.allSatisfy { $0 == nil }
@@ -101,7 +101,7 @@ struct SegmentMatching: Sendable {
         return PairComparison(new: segment, newName: options.newName, old: old, oldName: options.oldName, pairs: pairs, tolerance: 0)
     }
 
-    /// Finds again the partners of rows whose hash alone was that of their partner.
+    /// Finds the partners again for rows whose first partner has the same hash but a different key.
     private func correct(_ mistaken: Bits, _ number: Int, _ keys: UnsafePointer<UInt64>, _ partners: inout [UInt32]) throws(FirnError) {
         let oldReader = RowReader(old, name: options.oldName), newReader = RowReader(new, name: options.newName)
         for row in partners.indices where mistaken[row] {

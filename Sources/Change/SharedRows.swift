@@ -1,10 +1,10 @@
 import FirnBytes
 import FirnModel
 
-/// The rows that two versions of one table hold in common, as far as the segments can prove it. They are equal, so neither
-/// compared: the work is proportional to what changed. Their keys alone are read, to see that none of the others has one of them too.
+/// The rows that two versions of one table share, as far as the segments can prove it. They are equal and need no comparison, so the work is
+/// proportional to the changes. Only their keys are read, to check that no other row has one of them.
 ///
-/// Only where the key is the table's own; two shared rows that repeat a key are not found.
+/// Used only if the key is the table's own. Two shared rows with the same key are not found.
 struct SharedRows: Sendable {
     private var old: [Bits?] = []
     private var new: [Bits?] = []
@@ -37,7 +37,7 @@ struct SharedRows: Sendable {
         } catch { throw FirnError(error, in: options.newName) }
         let aligned = pairs
         let found = try options.each(aligned.count) { k throws(FirnError) -> (old: Bits, new: Bits)? in
-            // What cannot be read here is met again, and named, where all rows are compared.
+            // If the segments cannot be read here, the comparison of all rows will fail and report the error.
             guard let before = try? old.segment(aligned[k].old), let after = try? new.segment(aligned[k].new), let bits = try? after.rowsThatMayDiffer(from: before) else { return nil }
             return (bits.count == before.rowCount ? bits : bits.slice(0..<before.rowCount), bits)
         }
@@ -49,7 +49,7 @@ struct SharedRows: Sendable {
 
     var isEmpty: Bool { new.allSatisfy { $0 == nil } }
 
-    /// Whether a shared row may have the key of one that may differ: one in `index`, or one of those with the hashes in `added`.
+    /// Whether a shared row has the hash of the key of a row that may differ: a row in `index`, or one with a hash in `added`.
     func hasKeyOfOther(_ table: any Table, _ key: [ColumnPairing], _ index: KeyTable, _ added: [UInt64], _ options: DifferenceOptions) throws(FirnError) -> Bool {
         if isEmpty || index.isEmpty && added.isEmpty { return false }
         return try added.withUnsafeBufferPointer { hashes throws(FirnError) in
@@ -84,13 +84,13 @@ struct SharedRows: Sendable {
         return false
     }
 
-    /// The rows of a segment that may differ; nil: all.
+    /// Returns the rows of a segment that may differ; nil means all.
     func mayDiffer(_ side: DifferenceSide, _ segment: Int) -> Bits? {
         let list = side == .old ? old : new
         return segment < list.count ? list[segment] : nil
     }
 
-    /// How many rows that are there and asked for are shared.
+    /// Returns the number of shared rows that are live and requested.
     func count(_ table: any Table, _ options: DifferenceOptions) throws(FirnError) -> Int {
         var count = 0
         for (i, bits) in new.enumerated() {

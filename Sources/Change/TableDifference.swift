@@ -3,9 +3,9 @@ import FirnModel
 
 /// The difference of two tables by key: which rows were added, removed or changed, and in which columns.
 ///
-/// Keys and cells are compared by meaning (`Meaning`): 1 = 1.0; text equals a number or date if it reads the same; sets and maps have no
-/// order; a link is the key of the row it leads to; a null key is a value like others. Every key match found by hash is verified. Memory: about 20 bytes for each old row and 4 for
-/// each new one, beside one column of one segment for each thread.
+/// Keys and cells are compared by meaning (`Meaning`): 1 = 1.0; text equals a number or date with the same canonical text; sets and maps have no
+/// order; a link equals the key of its row; null is a key value like any other. Keys with equal hashes are compared by value. It needs about 20 bytes
+/// of memory for each old row, 4 for each new row, and one column of one segment for each thread.
 package final class TableDifference: Sendable {
     /// A column that both tables have.
     package struct ComparedColumn: Sendable {
@@ -13,42 +13,42 @@ package final class TableDifference: Sendable {
         /// Its positions in the two types.
         package let old: Int
         package let new: Int
-        /// Cells that differ, in rows that both tables have.
+        /// The number of cells that differ, in rows that both tables have.
         package internal(set) var changed = 0
     }
 
     package let schema: SchemaDifference
-    /// The key's columns and the compared ones, without those of the key.
+    /// The columns of the key, and the other columns that are compared.
     package let key: [ComparedColumn]
     package let columns: [ComparedColumn]
     package let added: Int
     package let removed: Int
-    /// Rows with a changed cell; 0 if the options did not ask for `.changed`.
+    /// The number of rows with a changed cell; 0 unless the options request `.changed`.
     package let changed: Int
     package let changedCells: Int
-    /// Rows with the same key on both sides and no changed cell.
+    /// The number of rows with the same key on both sides and no changed cell.
     package let unchanged: Int
-    /// Rows not compared because an earlier one has their key (`Duplicates.takeFirst`).
+    /// The number of rows that are not compared because an earlier one has their key (`Duplicates.takeFirst`).
     package let leftOutOld: Int
     package let leftOutNew: Int
-    /// No row of the kinds asked for, and no column on one side only.
+    /// Whether there is no row of the requested kinds, and no column that only one side has.
     package var isEmpty: Bool { isEmpty(of: options.kinds) }
 
-    /// No row of these kinds, and no column on one side only.
+    /// Whether there is no row of these kinds, and no column that only one side has.
     package func isEmpty(of kinds: Set<DifferenceEntry.Kind>) -> Bool {
         !schema.hasOtherColumns && (added == 0 || !kinds.contains(.added)) && (removed == 0 || !kinds.contains(.removed))
             && (changed == 0 || !kinds.contains(.changed))
     }
 
-    /// The first column of the key that is a member of objects in one of the tables (`a.b`).
+    /// The first column of the key that is a field of objects in one of the tables (`a.b`).
     package var memberKey: String? { key.first { $0.old >= plain.old.type.columns.count || $0.new >= plain.new.type.columns.count }?.name }
 
     package var types: (old: TypeSchema, new: TypeSchema) { (old.type, new.type) }
 
-    /// The tables that were compared: their links are the keys of the rows they lead to.
+    /// The compared tables, with link-resolved columns.
     let old: any Table
     let new: any Table
-    /// The same as they are.
+    /// The original tables.
     let plain: (old: any Table, new: any Table)
     let options: DifferenceOptions
     let segments: [SegmentDifference]
@@ -56,7 +56,9 @@ package final class TableDifference: Sendable {
     let removedRows: [Bits]
     let oldStarts: [Int]
 
-    /// Errors: `.usage` for columns that do not exist or no key, `.duplicateKey`, `.damaged`, and whatever `options.rows` throws.
+    /// Computes the difference.
+    /// - Throws: `FirnError.usage` for columns that do not exist or if there is no key, `.duplicateKey`, `.unsupported` for too many rows,
+    ///   `.damaged`, `.outOfMemory`, and the errors of `options.rows`.
     package static func compute(old: any Table, new: any Table, options: DifferenceOptions) throws(FirnError) -> TableDifference {
         var spelled = try LinkSpelling.pair(old, new)
         spelled.old = try MemberTable.with(options.key, spelled.old, options.oldName)
@@ -64,7 +66,7 @@ package final class TableDifference: Sendable {
         return try compute(spelled, plain: (old, new), options)
     }
 
-    /// `tables`: with their links spelled.
+    /// Computes the difference of `tables`, which must be link-resolved.
     static func compute(_ tables: (old: any Table, new: any Table), plain: (old: any Table, new: any Table), _ options: DifferenceOptions) throws(FirnError) -> TableDifference {
         let (old, new) = tables, chosen = try ChosenColumns(old, new, options)
         var hasty = options
@@ -73,7 +75,7 @@ package final class TableDifference: Sendable {
         return try TableDifference(old, new, plain, chosen, options)!
     }
 
-    /// Nil if a shared row has the key of one that is not: then no row may be left out.
+    /// Returns nil if a shared row can have the key of a row that is not shared: then no row may be left out.
     private init?(_ old: any Table, _ new: any Table, _ plain: (old: any Table, new: any Table), _ chosen: ChosenColumns, _ options: DifferenceOptions) throws(FirnError) {
         let key = chosen.key, compared = chosen.compared
         try KeyHashes.check(rows: new.rowCount, new.segmentCount, .new, options)
@@ -121,16 +123,16 @@ package final class TableDifference: Sendable {
         oldStarts = hashes.starts
     }
 
-    /// The number of rows is what a file says of itself: totals are only printed of tables that hold as many.
+    /// Throws if a table does not contain as many rows as its file records, because totals are computed from that number.
     private static func checkCount(_ table: any Table, _ name: String) throws(FirnError) {
         do throws(Damage) {
             var live = 0
             for i in 0..<table.segmentCount { live += try table.segment(i).liveCount }
-            guard live == table.rowCount else { throw Damage("\(live) rows of '\(table.type.name)' in place of \(table.rowCount)") }
+            guard live == table.rowCount else { throw Damage("\(live) rows of type \"\(table.type.name)\" instead of \(table.rowCount)") }
         } catch { throw FirnError(error, in: name) }
     }
 
-    /// Marks the old rows that have a partner. New rows that repeat a key are refused or left out; returns how many were left out.
+    /// Marks the old rows that have a partner. New rows that repeat a key are an error or are left out; returns the number of those left out.
     private static func leaveOutRepeated(_ segments: inout [SegmentDifference], _ taken: inout Bits, _ table: any Table,
                                          _ key: [ColumnPairing], _ options: DifferenceOptions) throws(FirnError) -> Int {
         var repeated = DuplicateKeys(.new, table, key: key, options: options)
@@ -171,7 +173,7 @@ extension KeyHashes {
 extension SegmentDifference {
     mutating func leaveOut(_ row: Int) {
         if partners[row] == SegmentDifference.added {
-            addedHashes.removeLast()   // only their number matters from here on
+            addedHashes.removeLast()   // only their number is used from here on
         }
         partners[row] = SegmentDifference.leftOut
         changed[row] = false
