@@ -1,20 +1,20 @@
-/// Which elements of two sequences are taken as having stayed: pairs of positions that hold the same number and ascend on both sides.
+/// Chooses the elements that two sequences keep: pairs of positions with the same number, ascending in both sequences.
 ///
-/// A longest such choice, except where the sequences repeat their numbers so often that it would cost more than about n log n.
+/// It is a longest common subsequence, except if numbers are repeated so often that finding it would cost more than about n log n.
 struct Alignment {
-    /// Elements at both ends that are the same.
+    /// The number of equal elements at the beginning and at the end.
     private let prefix: Int
     private let suffix: Int
     private let oldCount: Int
     private let newCount: Int
-    /// Between the ends, by distance from the prefix.
+    /// Pairs between the two ends, by distance from the prefix.
     private var keptOld: [Int32] = []
     private var keptNew: [Int32] = []
 
     init(_ old: [Int64], _ new: [Int64]) {
         oldCount = old.count
         newCount = new.count
-        // Positions are kept in 32 bits: of longer sequences all elements count as replaced.
+        // Positions have 32 bits: in longer sequences all elements count as replaced.
         let least = max(old.count, new.count) < Int(Int32.max) ? min(old.count, new.count) : 0
         var prefix = 0
         while prefix < least, old[prefix] == new[prefix] { prefix += 1 }
@@ -31,7 +31,7 @@ struct Alignment {
         }
     }
 
-    /// Calls the body with each pair of positions, ascending.
+    /// Calls the body with each pair of positions, in ascending order.
     func forEachKept(_ body: (_ old: Int, _ new: Int) -> Void) {
         for i in 0..<prefix { body(i, i) }
         for k in keptOld.indices { body(prefix + Int(keptOld[k]), prefix + Int(keptNew[k])) }
@@ -53,8 +53,8 @@ struct Alignment {
         keptNew.append(Int32(j))
     }
 
-    /// A shortest edit script if it is short (Myers). Else the longest ascending run through all pairs of equal elements, if there are few of
-    /// them for each element (Hunt and Szymanski); else through those of the k-th occurrence in one with the k-th in the other.
+    /// Uses a shortest edit script if it is short (Myers). Otherwise uses the longest ascending run through all pairs of equal elements, if there are
+    /// few pairs for each element (Hunt and Szymanski), or else through the pairs of the k-th occurrences of each number.
     private mutating func match(_ old: [Int64], _ new: [Int64]) {
         if let script = EditScript(old, new, budget: 4 * (old.count + new.count) + 65_536) {
             for (i, j) in script.kept { keep(i, j) }
@@ -64,9 +64,9 @@ struct Alignment {
         keepLongest(Candidates(all: old, index, most: 4 * (old.count + new.count) + 64) ?? Candidates(paired: old, index))
     }
 
-    /// The longest run of candidates that ascends on both sides.
+    /// Keeps the longest run of candidates that ascends in both sequences.
     private mutating func keepLongest(_ candidates: Candidates) {
-        // ends[l]: the candidate with the least new position at which a run of l + 1 ends.
+        // ends[l]: the candidate with the smallest new position at which a run of l + 1 ends.
         var ends: [Int32] = []
         var before = [Int32](repeating: -1, count: candidates.new.count)
         for (k, position) in candidates.new.enumerated() {
@@ -92,13 +92,13 @@ struct Alignment {
         keptNew.reverse()
     }
 
-    /// Pairs of positions that hold the same number: ascending by the old position, and where that is the same, descending by the new one, so
-    /// that a strictly ascending run takes each old position once.
+    /// Pairs of positions with the same number, in ascending order of old positions, and for equal old positions in descending order of new ones, so
+    /// that a strictly ascending run uses each old position once.
     private struct Candidates {
         var old: [Int32] = []
         var new: [Int32] = []
 
-        /// Nil if there are more than `most`.
+        /// Returns nil if there are more than `most`.
         init?(all elements: [Int64], _ index: OccurrenceIndex, most: Int) {
             for (i, element) in elements.enumerated() {
                 let start = new.count

@@ -1,8 +1,8 @@
 import FirnModel
 
 extension CollectionChanges {
-    /// Of a list of values. Where as many elements were taken out as put in between two that stayed, they are modifications; of more or fewer
-    /// the first ones are.
+    /// Returns the changes of a list of values. Between two elements that were kept, deleted and inserted elements are paired in order as
+    /// modifications; the rest of the longer side are deletions or insertions.
     package static func between(old: [Value], new: [Value]) -> CollectionChanges {
         var numbers: [Value: Int64] = [:]
         func number(_ value: Value) -> Int64 {
@@ -37,7 +37,7 @@ extension CollectionChanges {
         return changes
     }
 
-    /// Of a set of values; both ascend by `Value.order`. An element is there or not: none is modified.
+    /// Returns the changes of a set of values; both must be in the order of `Value.order`. Elements of sets are inserted or deleted, never modified.
     package static func between(oldSet old: [Value], newSet new: [Value]) -> CollectionChanges {
         var changes = CollectionChanges()
         var i = 0, j = 0
@@ -54,7 +54,7 @@ extension CollectionChanges {
 
 /// The difference of two versions of a map, by key.
 package struct MapChanges: Sendable, Equatable {
-    /// Each ascending by the bytes of the key.
+    /// All three are in ascending order of the bytes of the keys.
     package var deletions: [String] = []
     package var insertions: [String] = []
     package var modifications: [String] = []
@@ -63,7 +63,8 @@ package struct MapChanges: Sendable, Equatable {
 
     package var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 
-    /// Both ascend by the bytes of their keys. `modified` is asked of rows that an entry led to in both versions.
+    /// Returns the changes of a map; both must be in ascending order of the bytes of the keys. `modified` is called with rows that an entry links to
+    /// in both versions.
     package static func between(old: [Value.Entry], new: [Value.Entry], modified: (Int64) -> Bool = { _ in false }) -> MapChanges {
         var changes = MapChanges()
         var i = 0, j = 0

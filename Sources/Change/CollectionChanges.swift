@@ -1,17 +1,17 @@
-/// The difference of two versions of a collection with an order, by index.
+/// The difference of two versions of an ordered collection, by index.
 ///
-/// Taking `deletions` out of the old version from high to low, putting in `insertions` from low to high, and replacing what is modified gives
-/// the new version. An element that changed its place relative to the others is a deletion and an insertion; as few are as possible
-/// (where a collection repeats its elements very often: about as few).
+/// Deleting `deletions` from the old version in descending order, inserting `insertions` in ascending order, and replacing the modified elements
+/// gives the new version. An element that changed its position relative to the others is a deletion and an insertion. Their number is minimal (about
+/// minimal if a collection repeats its elements very often).
 package struct CollectionChanges: Sendable, Equatable {
     /// Indices in the old version, ascending.
     package var deletions: [Int] = []
     /// Indices in the new version, ascending.
     package var insertions: [Int] = []
-    /// Indices of what stayed but changed: in the old version and, in the same order, in the new one. Both ascend.
+    /// Indices of modified elements in the old version and, in the same order, in the new one. Both are ascending.
     package var modificationsOld: [Int] = []
     package var modificationsNew: [Int] = []
-    /// Which deletion and insertion are one element that moved; empty unless asked for. Ascending by `to`.
+    /// Deletions and insertions that are one moved element, in ascending order of `to`; empty unless moves are requested.
     package var moves: [Move] = []
 
     package struct Move: Sendable, Hashable {
@@ -28,7 +28,7 @@ package struct CollectionChanges: Sendable, Equatable {
 
     package var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modificationsOld.isEmpty }
 
-    /// Of rows in an order, each as often as it stands there. `modified` is asked of rows that stayed.
+    /// Returns the changes of ordered rows; rows can be repeated. `modified` is called with rows that were kept.
     /// - Complexity: O(n) if nothing moved, O(n log n) at worst.
     package static func between(old: [Int64], new: [Int64], detectMoves: Bool = false, modified: (Int64) -> Bool) -> CollectionChanges {
         var changes = CollectionChanges()

@@ -1,11 +1,11 @@
-/// A shortest edit script of two sequences (Myers, "An O(ND) difference algorithm and its variations", 1986), as the pairs that stay.
+/// A shortest edit script of two sequences (Myers, "An O(ND) difference algorithm and its variations", 1986), as the pairs that are kept.
 struct EditScript {
     private(set) var kept: [(Int, Int)] = []
 
-    /// Nil if finding it would take more than about `budget` steps.
+    /// Returns nil if finding it would take more than about `budget` steps.
     init?(_ old: [Int64], _ new: [Int64], budget: Int) {
         let n = old.count, m = new.count
-        // reach[d]: for each diagonal -d, -d + 2, ... d the furthest old position reached with d edits.
+        // reach[d]: for each diagonal -d, -d + 2, ... d, the furthest old position reached with d edits.
         var reach: [[Int32]] = []
         var steps = 0
         var edits = 0
@@ -36,7 +36,7 @@ struct EditScript {
         trace(reach, n, m)
     }
 
-    /// Where diagonal number `k` of `edits` edits begins: a step down from the diagonal above it or to the right from the one below.
+    /// Returns the start of diagonal number `k` with `edits` edits: a step down from the diagonal above it or to the right from the one below.
     private static func start(_ previous: [Int32], _ k: Int, _ edits: Int) -> Int {
         if k == 0 { return Int(previous[0]) }
         if k == edits { return Int(previous[k - 1]) + 1 }

@@ -1,13 +1,13 @@
 import FirnBytes
 import FirnModel
 
-/// Where the links of chosen rows lead, in one column: one link, a list, a set or a map of them, or embedded objects.
+/// The targets of the links of chosen rows in one column: single links, lists, sets or maps of links, or embedded objects.
 struct FollowedLinks {
     /// The targets of row k are `targets[starts[k] ..< starts[k + 1]]`.
     private(set) var starts: [Int] = [0]
     private(set) var targets: [Int64] = []
 
-    /// `rowIDs` ascend. Rows that are not there lead nowhere.
+    /// `rowIDs` must be ascending. Rows that do not exist have no targets.
     init(of rowIDs: [Int64], in table: any Table, column: Int, _ decoded: inout TableChanges.Decoded) throws(Damage) {
         var k = 0, rows: [(k: Int, position: Int)] = []
         while k < rowIDs.count {
@@ -62,14 +62,14 @@ struct FollowedLinks {
         }
     }
 
-    /// The rows, as their positions among those given, that lead to one of the set.
+    /// Returns the rows, as positions among the given ones, that link to a row of the set.
     func rows(leadingTo set: RowSet) -> [Int] {
         (0..<(starts.count - 1)).filter { k in targets[starts[k]..<starts[k + 1]].contains(where: set.contains) }
     }
 }
 
 extension Table {
-    /// All rows that lead to one of the set through a column, ascending; vectors whose bounds lie outside the set are not read.
+    /// Returns all rows that link to a row of the set in a column, in ascending order. Vectors whose bounds exclude the set are not read.
     func rows(leadingTo set: RowSet, column: Int, _ decoded: inout TableChanges.Decoded) throws(Damage) -> [Int64] {
         var out: [Int64] = []
         for i in 0..<segmentCount {

@@ -2,26 +2,29 @@ import FirnBytes
 import FirnModel
 
 extension KeyPathFilter {
-    /// Which rows of the root are asked about.
+    /// The rows of the root that are tested.
     package enum Scope: Sendable {
         case all
-        /// In any order, repeated or not.
+        /// Row ids in any order, repeated or not.
         case rows([Int64])
     }
 
     /// The rows of the root that count as modified.
     package struct Answer: Sendable {
-        /// Of rows that were not asked about it may hold some.
+        /// The modified rows. It can contain some rows that were not in the scope.
         package let rows: RowSet
-        /// What was read of columns of links.
+        /// The number of vectors and values of link columns that were read.
         package let decoded: TableChanges.Decoded
     }
 
-    /// A row counts as modified if it differs in a column that matters, or leads (in the new version, through columns that matter) to a row
-    /// that counts as modified; over an inverse, if such a row leads to it, or some row began or ceased to. `changes`: of a type by name, nil
-    /// where nothing changed; `tables`: the new version of a type; `oldTables`: the old one, asked for if the filter has inverses.
-    /// - Complexity: by the changes if nothing changed in what the root leads to. Otherwise each row that is led to is looked at once for each
-    ///   place in the paths, and where these are most of a type's rows, its column of links is scanned instead.
+    /// Returns the rows that count as modified. A row does if it differs in a column that matters, or links (in the new version, through columns that
+    /// matter) to a row that counts as modified. Over an inverse, a row counts if such a row links to it, or if a row began or ceased to link to it.
+    /// - Parameters:
+    ///   - changes: Returns the changes of a type by name; nil if nothing changed.
+    ///   - tables: Returns the new version of a type.
+    ///   - oldTables: Returns the old version of a type; called if the filter has inverses.
+    /// - Complexity: Proportional to the changes if nothing changed in rows that the root links to. Otherwise each linked row is visited once for
+    ///   each node of the paths; if these are most of the rows of a type, its link column is scanned instead.
     package func modifiedRows(among scope: Scope, changes: (String) throws(Damage) -> TableChanges?, tables: (String) throws(Damage) -> (any Table)?,
                               oldTables: (String) throws(Damage) -> (any Table)? = { _ in nil }) throws(Damage) -> Answer {
         var search = ReachSearch(self)

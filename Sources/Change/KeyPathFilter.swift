@@ -1,35 +1,35 @@
 import FirnBytes
 import FirnModel
 
-/// Which columns of which types matter to one observer: key paths, resolved in a schema.
+/// The columns of each type that matter to one observer: key paths, resolved in a schema.
 ///
-/// A path names a column of the root type, or goes on through a column of links (one, a list, a set, a map) or of embedded objects to a
-/// column of their type: `toys.brand`. Every column on the way counts too: `toys.brand` is about the list and about the brands, `toys` about
-/// the list alone. `*` stands for every column in its place. A path may also go backwards through a named inverse: what matters then is which
-/// rows lead to one, and what the path names of these.
+/// A path names a column of the root type, or continues through a column of links (single, list, set, map) or of embedded objects to a column of
+/// their type: `toys.brand`. Every column of the path matters: `toys.brand` means the list and the brands, `toys` only the list. `*` stands for every
+/// column at its position. A path can also follow a named inverse backwards: then the rows that link to a row matter, and the columns of these rows
+/// that the path names.
 package struct KeyPathFilter: Sendable {
-    /// How far links are followed where no key paths are given.
+    /// The number of links that are followed if no key paths are given.
     package static let depth = 4
 
-    /// A type at one place of the paths.
+    /// A type at one position of the paths.
     struct Node: Sendable {
         let type: Int
-        /// The columns that matter by themselves.
+        /// The columns that matter themselves.
         var columns: Bits
-        /// Whether a column that a later schema no longer has matters as well.
+        /// Whether a column that a later schema has removed matters too.
         var isWhole: Bool
-        /// The columns that are followed, and the node of what they lead to.
+        /// The columns that are followed, with the node of the rows that they link to.
         var edges: [Edge] = []
     }
 
     struct Edge: Sendable {
         let column: Int
         let node: Int
-        /// The column is the other type's, and leads from its rows to this one's.
+        /// Whether the column belongs to the other type, and links from its rows to those of this type.
         var isInverse = false
     }
 
-    /// A name for the rows of `typeName` that lead to a row through `column`.
+    /// A name for the rows of `typeName` that link to a row through `column`.
     package struct Inverse: Sendable, Hashable {
         package var name: String
         package var typeName: String
@@ -43,13 +43,14 @@ package struct KeyPathFilter: Sendable {
     }
 
     package let schema: Schema
-    /// Each node stands after the nodes that it leads to; the last is the root's.
+    /// Each node is after the nodes that it refers to; the last one is that of the root.
     let nodes: [Node]
 
-    /// Nil: every column of the root, and of what it leads to over up to four links. Empty: none, so that only rows that come and go count.
-    /// Throws `.usage` if a path names what is not there. Inverses count only where a path names them.
+    /// Resolves key paths. Nil means every column of the root, and of the rows that it links to over up to four links. An empty array means no
+    /// column: only inserted and deleted rows count. Inverses matter only if a path names them.
+    /// - Throws: `FirnError.usage` if a path names something that does not exist.
     package init(root: String, in schema: Schema, keyPaths: [String]?, inverses: [Inverse] = []) throws(FirnError) {
-        guard let type = schema.types.firstIndex(where: { $0.name == root }) else { throw FirnError(.usage, "there is no type '\(root)'") }
+        guard let type = schema.types.firstIndex(where: { $0.name == root }) else { throw FirnError(.usage, "there is no type \"\(root)\"") }
         self.schema = schema
         var building = Resolution(schema, inverses)
         if let keyPaths {
@@ -61,16 +62,16 @@ package struct KeyPathFilter: Sendable {
         nodes = building.nodes
     }
 
-    /// Every column of the root, and nothing of what it leads to.
+    /// Returns a filter with every column of the root, and nothing of the rows that it links to.
     package static func shallow(root: String, in schema: Schema) throws(FirnError) -> KeyPathFilter {
         try KeyPathFilter(root: root, in: schema, keyPaths: ["*"])
     }
 
-    /// The types whose changes matter, by name.
+    /// The names of the types whose changes matter.
     package var types: Set<String> { Set(nodes.map { schema.types[$0.type].name }) }
 }
 
-/// A key path and how far it has been resolved.
+/// A key path, and how far it has been resolved.
 private struct KeyPath: Hashable {
     let whole: String
     let parts: [String]
@@ -81,7 +82,7 @@ private struct KeyPath: Hashable {
     var rest: ArraySlice<String> { parts[next...] }
 }
 
-/// Makes nodes of key paths; the same rest of paths at the same type is one node, so that wildcards do not multiply.
+/// Makes nodes of key paths. Equal remaining paths at the same type share one node, so that wildcards do not multiply nodes.
 private struct Resolution {
     struct Place: Hashable {
         let type: Int
@@ -104,7 +105,7 @@ private struct Resolution {
         return schema.types.firstIndex { $0.name == name }
     }
 
-    /// The type and the column from which an inverse of a type leads back.
+    /// Returns the type and the column of an inverse of a type.
     private func inverse(_ name: String, of type: Int) -> (type: Int, column: Int)? {
         for inverse in inverses where inverse.name == name {
             guard let source = schema.types.firstIndex(where: { $0.name == inverse.typeName }),
@@ -159,7 +160,7 @@ private struct Resolution {
         return nodes.count - 1
     }
 
-    /// Whether a type that a wildcard leads to has what the path asks for next.
+    /// Whether a type that a wildcard leads to has the next part of the path.
     private func canGoOn(_ path: KeyPath, at type: Int) -> Bool {
         let columns = schema.types[type].columns
         let isColumn = path.part == "*" || schema.types[type].index(of: path.part) != nil

@@ -1,12 +1,12 @@
 import FirnBytes
 
-/// Rows that are in two versions of a table and differ, ascending, each with the columns in which it does.
+/// The rows that are in two versions of a table and differ, in ascending order, each with the columns in which it differs.
 package struct ModifiedRows: Sendable {
-    /// Ascending, distinct.
+    /// Ascending and distinct.
     package private(set) var rowIDs: [Int64] = []
-    /// Columns of the new version's type.
+    /// The number of columns of the new version's type.
     package let columnCount: Int
-    /// For each row `width` words: a bit for each column of the new type, then one for all columns that the new type no longer has.
+    /// For each row `width` words: a bit for each column of the new type, then one bit for all removed columns.
     private var masks: [UInt64] = []
     private let width: Int
 
@@ -18,17 +18,17 @@ package struct ModifiedRows: Sendable {
     package var count: Int { rowIDs.count }
     package var isEmpty: Bool { rowIDs.isEmpty }
 
-    /// The columns in which the row at a position of `rowIDs` differs; a bit for each column of the new type.
+    /// Returns the columns in which the row at a position of `rowIDs` differs: a bit for each column of the new type.
     package func columns(at position: Int) -> Bits {
         var words = Array(masks[position * width..<(position + 1) * width])
         words[columnCount / 64] &= ~(1 << UInt64(columnCount % 64))
         return Bits(words: words, count: columnCount)
     }
 
-    /// Whether the row at a position held something in a column that the new type no longer has.
+    /// Whether the row at a position had a value in a column that the new type no longer has.
     package func differsInRemovedColumn(at position: Int) -> Bool { masks[position * width + columnCount / 64] >> UInt64(columnCount % 64) & 1 == 1 }
 
-    /// The columns in which a row differs, or nil if it is not modified.
+    /// Returns the columns in which a row differs; nil if it is not modified.
     package func columns(ofRow rowID: Int64) -> Bits? { position(of: rowID).map(columns(at:)) }
 
     package func contains(_ rowID: Int64) -> Bool { position(of: rowID) != nil }
@@ -42,10 +42,10 @@ package struct ModifiedRows: Sendable {
         return low < rowIDs.count && rowIDs[low] == rowID ? low : nil
     }
 
-    /// The rows that differ in one of the given columns (a bit for each of the new type), or in any if nil.
+    /// Returns the rows that differ in one of the given columns (a bit for each column of the new type), or in any column if nil.
     package func rows(in columns: Bits?) -> [Int64] {
         guard let columns else { return rowIDs }
-        precondition(columns.count == columnCount, "give a bit for each column of the new version's type")
+        precondition(columns.count == columnCount, "pass a bit for each column of the new version's type")
         var out: [Int64] = []
         for i in rowIDs.indices {
             for w in columns.words.indices where masks[i * width + w] & columns.words[w] != 0 {
@@ -56,8 +56,8 @@ package struct ModifiedRows: Sendable {
         return out
     }
 
-    /// Takes rows whose ids are above all that are here: `marks` has for each column of the new type, and last for the removed ones, which of
-    /// the rows differ (nil: none).
+    /// Appends rows whose ids must be higher than all present ones. For each column of the new type, and last for all removed ones, `marks` has the
+    /// rows that differ (nil means none).
     mutating func append(marks: [Bits?], id: (Int) throws(Damage) -> Int64) throws(Damage) {
         guard let first = marks.lazy.compactMap({ $0 }).first else { return }
         var any = Bits(count: first.count)

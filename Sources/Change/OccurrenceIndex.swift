@@ -1,9 +1,9 @@
 import FirnBytes
 
-/// Where each number stands in a sequence: open addressing, and a chain for numbers that stand there more than once.
+/// The positions of each number in a sequence: a hash table with open addressing, and a chain for numbers that occur more than once.
 struct OccurrenceIndex {
     private var numbers: [Int64]
-    /// By slot: the first position, -1 where the slot is free, or -2 where its positions have been taken.
+    /// By slot: the first position; -1 if the slot is free; -2 if all its positions were taken.
     private var heads: [Int32]
     /// By position: the next one of the same number, or -1.
     let next: [Int32]
@@ -15,7 +15,7 @@ struct OccurrenceIndex {
         mask = capacity - 1
         var numbers = [Int64](repeating: 0, count: capacity), heads = [Int32](repeating: -1, count: capacity)
         var next = [Int32](repeating: -1, count: sequence.count)
-        // Backwards, so that chains ascend.
+        // Backwards, so that chains are ascending.
         var position = sequence.count
         for number in sequence.reversed() {
             position -= 1
@@ -43,10 +43,10 @@ struct OccurrenceIndex {
         return nil
     }
 
-    /// The first position of a number; -1 if there is none.
+    /// Returns the first position of a number; -1 if there is none.
     func first(_ number: Int64) -> Int32 { find(number).map { heads[$0] } ?? -1 }
 
-    /// Hands out each position once, those of one number in ascending order.
+    /// Returns each position once, those of one number in ascending order.
     struct Cursor {
         private var index: OccurrenceIndex
 

@@ -1,9 +1,10 @@
 import FirnBytes
 import FirnModel
 
-/// One search for the rows from which a change is reached, over the nodes of a filter: down from the rows in question, up from the changes.
+/// One search for the rows of the root from which a change is reached, over the nodes of a filter: down from the rows in the scope, then up from the
+/// changes.
 struct ReachSearch {
-    /// The rows of a node that are in question.
+    /// The rows of a node that have to be tested.
     enum Reach {
         case all
         case rows([Int64])
@@ -13,7 +14,7 @@ struct ReachSearch {
             return []
         }
 
-        /// Ascending and distinct; nil if scanning the whole table is as good.
+        /// Returns the rows, ascending and distinct; nil if scanning the whole table costs no more.
         func rows(outOf count: Int) -> [Int64]? {
             guard case .rows(let rows) = self else { return nil }
             let distinct = RowSet(rows).rowIDs
@@ -26,9 +27,9 @@ struct ReachSearch {
     var changes: [TableChanges?] = []
     var tables: [(any Table)?] = []
     var oldTables: [(any Table)?] = []
-    /// The rows that differ in columns that matter.
+    /// The rows of each node that differ in columns that matter.
     private(set) var own: [[Int64]] = []
-    /// Whether anything differs there or further on.
+    /// Whether anything differs in the node or in nodes that it refers to.
     private var stirs: [Bool] = []
     var reached: [Reach?]
     private var links: [[FollowedLinks?]]
@@ -54,14 +55,14 @@ struct ReachSearch {
         return !changes.inserted.isEmpty || !changes.deleted.isEmpty || !relinked(edge, changes).isEmpty
     }
 
-    /// The rows that differ in the column of an inverse.
+    /// Returns the rows that differ in the column of an inverse.
     private func relinked(_ edge: KeyPathFilter.Edge, _ changes: TableChanges) -> [Int64] {
         var column = Bits(count: nodes[edge.node].columns.count)
         column[edge.column] = true
         return changes.modified.rows(in: column)
     }
 
-    /// Finds which rows of each node are in question, and where they lead.
+    /// Finds the rows of each node that have to be tested, and the targets of their links.
     mutating func goDown() throws(Damage) {
         for n in nodes.indices.reversed() {
             guard let reach = reached[n], stirs[n], let table = tables[n] else { continue }
@@ -80,7 +81,7 @@ struct ReachSearch {
         }
     }
 
-    /// Finds which of them count as modified; of the last node, the root.
+    /// Finds the rows that count as modified in each node. Returns those of the last node, the root.
     mutating func comeUp() throws(Damage) -> RowSet {
         var counted: [RowSet] = []
         for n in nodes.indices {
@@ -103,7 +104,7 @@ struct ReachSearch {
         return counted.last ?? RowSet([])
     }
 
-    /// The rows of `table` to which rows lead that count as modified, or to which rows began or ceased to lead.
+    /// Returns the rows of `table` that rows that count as modified link to, or that rows began or ceased to link to.
     private mutating func targets(_ edge: KeyPathFilter.Edge, _ counted: RowSet, in table: any Table) throws(Damage) -> [Int64] {
         var targets: [Int64] = []
         let changes = changes[edge.node]
@@ -114,8 +115,8 @@ struct ReachSearch {
         }
         let gone = RowSet((changes?.deleted ?? []) + moved).rowIDs
         if !gone.isEmpty {
-            guard let source = oldTables[edge.node] else { preconditionFailure("a filter with inverses needs the old version too: give oldTables") }
-            // A column that the old version does not have led nowhere.
+            guard let source = oldTables[edge.node] else { preconditionFailure("a filter with inverses needs the old version too: pass oldTables") }
+            // A column that the old version does not have contained no links.
             if edge.column < source.type.columns.count {
                 targets += try FollowedLinks(of: gone, in: source, column: edge.column, &decoded).targets
             }
@@ -127,7 +128,7 @@ struct ReachSearch {
 }
 
 extension Table {
-    /// Whether a row is there.
+    /// Whether there is a live row with this id.
     fileprivate func holds(_ rowID: Int64) throws(Damage) -> Bool {
         guard let index = try segmentIndex(of: rowID) else { return false }
         let segment = try segment(index)

@@ -1,14 +1,14 @@
 import FirnBytes
 import FirnModel
 
-/// Tells which index a row has among the rows of a table that are there, for row ids asked in ascending order: by the counts of the segments
-/// before it and the bits set before it in its own.
+/// Finds the index of a row among the live rows of a table. Row ids must be passed in ascending order. It uses the counts of earlier segments and the
+/// bits set before the row in its own.
 struct RowRanks {
     private let table: any Table
     private var index = 0
     private var segment: (any Segment)?
     private var live: Bits?
-    /// Rows in the segments before `index`, and in this one before word `word` of its live bits.
+    /// The number of rows in the segments before `index`, and in this segment before word `word` of its live bits.
     private var before = 0
     private var word = 0
     private var beforeWord = 0
@@ -18,7 +18,7 @@ struct RowRanks {
     mutating func rank(_ rowID: Int64) throws(Damage) -> Int {
         var found = try segment?.position(of: rowID)
         if found == nil {
-            guard let target = try table.segmentIndex(of: rowID), target >= index else { throw Damage("a changed row lies in no segment") }
+            guard let target = try table.segmentIndex(of: rowID), target >= index else { throw Damage("a changed row is in no segment") }
             while index < target || segment == nil {
                 if let segment {
                     before += segment.liveCount
@@ -50,9 +50,9 @@ struct RowRanks {
 }
 
 extension CollectionChanges {
-    /// Of all rows of a type in the order of the table. `modified`: the row ids, ascending, that count as modified (those that a filter of
-    /// key paths lets through; rows that are not in both versions are left out); nil: those of `changes`.
-    /// - Complexity: by the changes and the number of segments, not by the rows.
+    /// Returns the changes of all rows of a type in the order of the table. `modified` has the row ids, ascending, that count as modified according
+    /// to a filter of key paths; rows that are not in both versions are ignored. Nil means those of `changes`.
+    /// - Complexity: Proportional to the changes and the number of segments, not to the rows.
     package static func between(old: any Table, new: any Table, changes: TableChanges, modified: [Int64]? = nil) throws(Damage) -> CollectionChanges {
         var out = CollectionChanges()
         out.deletions = try RowRanks.ranks(changes.deleted, in: old)
@@ -65,7 +65,7 @@ extension CollectionChanges {
 }
 
 extension [Int64] {
-    /// Both ascend.
+    /// Returns the numbers that are not in `other`; both must be ascending.
     func without(_ other: [Int64]) -> [Int64] {
         if other.isEmpty { return self }
         var out: [Int64] = [], k = 0

@@ -1,12 +1,12 @@
 import FirnBytes
 
-/// Row ids to look up often: a bit each where they lie close together, else by bisection.
+/// A set of row ids for frequent look-ups: a bitmap if the ids are dense, otherwise a binary search.
 package struct RowSet: Sendable, Equatable {
-    /// Ascending, distinct.
+    /// Ascending and distinct.
     package let rowIDs: [Int64]
     private let bits: Bits?
 
-    /// The ids must ascend and be distinct.
+    /// The ids must be ascending and distinct.
     init(ascending rowIDs: [Int64]) {
         self.rowIDs = rowIDs
         guard let first = rowIDs.first, let last = rowIDs.last else {
@@ -23,7 +23,7 @@ package struct RowSet: Sendable, Equatable {
         self.bits = bits
     }
 
-    /// In any order, repeated or not.
+    /// The ids can be in any order, repeated or not.
     package init(_ rowIDs: [Int64]) {
         var distinct: [Int64] = []
         for id in rowIDs.sorted() where distinct.last != id { distinct.append(id) }
@@ -46,7 +46,7 @@ package struct RowSet: Sendable, Equatable {
         return low < rowIDs.count && rowIDs[low] == rowID
     }
 
-    /// False only if no number of the range is in the set.
+    /// Returns false only if no number of the range is in the set.
     func mayMeet(_ low: Int64, _ high: Int64) -> Bool {
         guard let first = rowIDs.first, let last = rowIDs.last else { return false }
         return low <= last && high >= first

@@ -1,9 +1,8 @@
-/// The difference of two versions of a collection in sections, each with a key.
+/// The difference of two versions of a sectioned collection; each section has a key.
 ///
-/// Rows of a deleted section are not listed; those of an inserted one are. A section whose place among the others changed is a deleted and
-/// an inserted one.
+/// Rows of a deleted section are not listed; those of an inserted one are. A section that moved relative to the others is deleted and inserted.
 package struct SectionedChanges: Sendable, Equatable {
-    /// Where a row stands: in which section, and where in it.
+    /// The position of a row: its section, and its index within the section.
     package struct Place: Sendable, Hashable {
         package var section: Int
         package var item: Int
@@ -25,11 +24,11 @@ package struct SectionedChanges: Sendable, Equatable {
         }
     }
 
-    /// Places in the old version, ascending.
+    /// Positions in the old version, ascending.
     package var deletions: [Place] = []
-    /// Places in the new version, ascending.
+    /// Positions in the new version, ascending.
     package var insertions: [Place] = []
-    /// Of what stayed but changed: in the old version and, in the same order, in the new one.
+    /// Positions of modified rows in the old version and, in the same order, in the new one.
     package var modificationsOld: [Place] = []
     package var modificationsNew: [Place] = []
     /// Indices in the new version, ascending.
@@ -43,7 +42,7 @@ package struct SectionedChanges: Sendable, Equatable {
         deletions.isEmpty && insertions.isEmpty && modificationsOld.isEmpty && sectionsToInsert.isEmpty && sectionsToDelete.isEmpty
     }
 
-    /// `changes`: of the elements of a section that is in both versions.
+    /// `changes` returns the changes of the elements of a section that is in both versions.
     static func between<Key: Hashable>(_ old: [Key], _ new: [Key], newCount: (Int) -> Int,
                                                changes: (_ old: Int, _ new: Int) -> CollectionChanges) -> SectionedChanges {
         var numbers: [Key: Int64] = [:]
@@ -82,7 +81,7 @@ package struct SectionedChanges: Sendable, Equatable {
         return out
     }
 
-    /// Of rows. A row that went to another section is deleted there and inserted here.
+    /// Returns the changes of sections of rows. A row that moved to another section is deleted from one and inserted into the other.
     package static func between<Key: Hashable>(old: [Section<Key>], new: [Section<Key>], modified: (Int64) -> Bool) -> SectionedChanges {
         between(old.map(\.key), new.map(\.key), newCount: { new[$0].rows.count }) { i, j in
             CollectionChanges.between(old: old[i].rows, new: new[j].rows, modified: modified)

@@ -1,23 +1,23 @@
 import FirnBytes
 import FirnModel
 
-/// What became of the rows of one type between two versions of a file: what a notification is made of.
+/// The changes of the rows of one type between two versions of a file; notifications are made from them.
 ///
-/// Rows are told apart by row id, so a row that only moved (from the delta into a segment, from one segment into another) has not changed.
-/// Embedded objects count by the row they have in their own type: a new object is a change of its owner, a changed field one of its own type.
+/// Rows are identified by row id, so a row that only moved (from the delta store into a segment, or between segments) has not changed. Embedded
+/// objects count by their row in their own type: a new object changes its owner, a changed field changes the object's own type.
 package struct TableChanges: Sendable {
     /// Row ids, ascending.
     package internal(set) var inserted: [Int64] = []
     package internal(set) var deleted: [Int64] = []
     package internal(set) var modified: ModifiedRows
-    /// What was read to find this out.
+    /// The number of vectors and values that were read.
     package internal(set) var decoded = Decoded()
 
-    /// For tests of the promise that finding a change costs by the change.
+    /// Counts what was read, for tests which verify that the cost of finding a change is proportional to the change.
     package struct Decoded: Sendable, Equatable {
-        /// Vectors of up to 1,024 values.
+        /// The number of decoded vectors of up to 1,024 values.
         package var vectors = 0
-        /// Values by themselves.
+        /// The number of single values.
         package var values = 0
 
         package init() {}
@@ -25,8 +25,8 @@ package struct TableChanges: Sendable {
 
     package var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty && modified.isEmpty }
 
-    /// Both must be versions of one table; nil: the type does not exist in that version.
-    /// - Complexity: a look at each segment, and decoding where segments cannot tell by themselves that their values are the same.
+    /// Returns the changes between two versions of one table; nil means that the type does not exist in that version.
+    /// - Complexity: Visits each segment, and decodes values if segments cannot prove that they are equal.
     package static func between(_ old: (any Table)?, _ new: (any Table)?) throws(Damage) -> TableChanges {
         var changes = TableChanges(modified: ModifiedRows(columnCount: new?.type.columns.count ?? 0))
         if let old, let new {

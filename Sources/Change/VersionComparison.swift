@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnModel
 
-/// Goes through two versions of a table side by side, segment by segment where they have the same rows, row id by row id where not.
+/// Compares two versions of a table: segment by segment if they have the same rows, otherwise row id by row id.
 struct VersionComparison {
     private let old: any Table
     private let new: any Table
@@ -48,18 +48,18 @@ struct VersionComparison {
         }
     }
 
-    /// Two segments with the same row ids at the same positions, though one may go on beyond the other; false if they are not, or if that is
-    /// not known at once.
+    /// Compares two segments with the same row ids at the same positions; one may have further rows. Returns false if they are not so, or if that
+    /// cannot be determined cheaply.
     private func compareAligned(_ old: any Segment, _ isLastOfOld: Bool, _ new: any Segment, _ isLastOfNew: Bool,
                                 _ changes: inout TableChanges) throws(Damage) -> Bool {
         if old === new, sameColumns { return true }
         let oldCount = old.rowCount, newCount = new.rowCount
         guard try old.rowID(at: 0) == new.rowID(at: 0) else { return false }
-        // The further rows of one must not stand in a later segment of the other.
+        // Further rows of one segment must not be in a later segment of the other version.
         let mayCompare = sameColumns && (oldCount == newCount || (oldCount < newCount ? isLastOfOld : isLastOfNew))
         let known = mayCompare ? try new.storedRowsThatMayDiffer(from: old) : nil
         if let known {
-            guard known.count == max(oldCount, newCount) else { throw Damage("segments of one table that do not fit each other") }
+            guard known.count == max(oldCount, newCount) else { throw Damage("the segments of two versions of one table do not match") }
             if known.noneSet { return true }
         } else {
             guard oldCount == newCount, try haveSameRows(old, new) else { return false }
@@ -81,7 +81,7 @@ struct VersionComparison {
         return true
     }
 
-    /// Equal ends of as many rows as lie between them, or each id the same.
+    /// Whether the row ids are equal: the first and last are equal and all ids between them are used, or each id is equal.
     private func haveSameRows(_ old: any Segment, _ new: any Segment) throws(Damage) -> Bool {
         let count = new.rowCount
         let first = try new.rowID(at: 0), last = try new.rowID(at: count - 1)
@@ -91,7 +91,7 @@ struct VersionComparison {
         return true
     }
 
-    /// Goes on with both segments until one of them ends.
+    /// Compares both segments row by row until one of them ends.
     private func merge(_ old: any Segment, _ p: inout Int, _ new: any Segment, _ q: inout Int, _ changes: inout TableChanges) throws(Damage) {
         let oldLive = old.live, newLive = new.live
         var pairs = PairedRows()
@@ -128,7 +128,7 @@ struct VersionComparison {
     }
 }
 
-/// Positions of the same rows in a segment of each version, ascending.
+/// The positions of the same rows in a segment of each version, ascending.
 struct PairedRows {
     var old: [Int32] = []
     var new: [Int32] = []

@@ -1,12 +1,12 @@
 import FirnBytes
 import FirnModel
 
-/// A column in the two versions of its type; nil where the version does not have it.
+/// A column in the two versions of its type; nil if the version does not have it.
 struct VersionedColumn {
     let old: Int?
     let new: Int?
 
-    /// By id where ids tell the columns apart (in files), by name otherwise (tables in memory).
+    /// Matches columns by id if ids are unique (in files), otherwise by name (tables in memory).
     static func all(_ old: TypeSchema, _ new: TypeSchema) -> [VersionedColumn] {
         let haveIDs = [old, new].allSatisfy { Set($0.columns.map(\.id)).count == $0.columns.count }
         var out = new.columns.enumerated().map { i, column in VersionedColumn(old: haveIDs ? old.index(ofID: column.id) : old.index(of: column.name), new: i) }
@@ -15,7 +15,7 @@ struct VersionedColumn {
         return out
     }
 
-    /// Which of the pairs differ; nil if none does. A column that one version does not have reads as absent there.
+    /// Returns the pairs that differ; nil if none does. A column that one version does not have reads as absent.
     func differences(_ before: any Segment, _ oldTable: any Table, _ after: any Segment, _ newTable: any Table, _ pairs: PairedRows,
                      _ decoded: inout TableChanges.Decoded) throws(Damage) -> Bits? {
         var a = try old.map { (index) throws(Damage) in try VectorWindow(before, index, oldTable) }
@@ -52,9 +52,9 @@ struct VersionedColumn {
     }
 }
 
-/// One column of one segment, as stored, with the last vector that was decoded of it.
+/// One column of one segment, as stored, with the vector that was decoded last.
 struct VectorWindow {
-    /// Up to so many rows of a vector are read one by one.
+    /// Up to this many rows of a vector are read one by one.
     static let few = 4
 
     let reader: any ColumnReader
@@ -74,7 +74,7 @@ struct VectorWindow {
         decoded.vectors += 1
     }
 
-    /// `isDecoded`: the row's vector is the current one.
+    /// `isDecoded` is whether the vector of the row is the current one.
     func value(_ row: Int, _ isDecoded: Bool, _ decoded: inout TableChanges.Decoded) throws(Damage) -> Value {
         if isDecoded { return column.value(at: row % vectorSize) }
         decoded.values += 1
