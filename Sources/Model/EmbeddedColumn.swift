@@ -1,7 +1,7 @@
 import FirnBytes
 import Synchronization
 
-/// Reads a stored column of embedded objects (one, or a collection of them): the stored row ids, replaced by the fields of their rows.
+/// Reads a stored column of embedded objects (one per row, or a collection per row): replaces each stored row id by the fields of its row.
 final class EmbeddedColumn: ColumnReader {
     let type: ColumnType
     private let raw: any ColumnReader
@@ -31,7 +31,7 @@ final class EmbeddedColumn: ColumnReader {
     }
 }
 
-/// Reads one field of embedded objects without the others: `birth.place.name`, or `movements.name` as a list of names.
+/// Reads one field of embedded objects without the others, for example `birth.place.name`, or `movements.name` as a list of names.
 final class PathColumn: ColumnReader {
     let type: ColumnType
     private let raw: any ColumnReader
@@ -62,13 +62,13 @@ final class PathColumn: ColumnReader {
     }
 }
 
-/// The rows that a column's objects are read from, lent to one thread at a time. They are kept from one vector to the next, as its objects mostly
-/// continue in the inner vectors that were decoded last, and released with the last vector.
+/// Lends the reader of a column's objects to one thread at a time. The reader is kept between vectors, because the objects of the next vector mostly
+/// continue in the inner vectors that were decoded last. It is released with the last vector.
 private final class HeldObjects: Sendable {
     private let table: any Table
     private let field: [Int]?
     private let counts: ReadCounts
-    /// The rows of a version never change; those of a transaction may, from one call to the next.
+    /// Rows of a version never change; rows of a transaction can change between two calls.
     private let isKept: Bool
     private let idle: Mutex<ObjectRows?> = Mutex(nil)
 
@@ -93,7 +93,7 @@ private final class HeldObjects: Sendable {
 }
 
 extension Column {
-    /// This column of links (one a row, or collections of them) with the objects that they lead to in their place.
+    /// Returns this column of links (one per row, or a collection per row) with each link replaced by the object that it refers to.
     func replacingLinks(_ type: ColumnType, with objects: ObjectRows, depth: Int) throws(Damage) -> Column {
         var out = Column(type)
         out.count = count
@@ -112,7 +112,7 @@ extension Column {
         return out
     }
 
-    /// This column of links with the one field that `objects` reads in their place: see `Segment.column(path:)`.
+    /// Returns this column of links with each link replaced by the one field that `objects` reads. See `Segment.column(path:)`.
     func leaf(_ type: ColumnType, of objects: ObjectRows, depth: Int) throws(Damage) -> Column {
         guard self.type.isCollection else {
             var leaf = try objects.fetch(words, present: present, depth: depth)[0]
@@ -125,7 +125,7 @@ extension Column {
         out.count = count
         out.present = present
         if leaf.type.isCollection {
-            // A list of lists reads as one list: its bounds are the bounds of the bounds.
+            // A list of lists is read as one flat list: index the inner offsets with the outer ones.
             out.offsets = offsets.map { leaf.offsets[$0] }
             out.children = [leaf.children[leaf.children.count - 1]]
         } else {
@@ -138,7 +138,7 @@ extension Column {
 }
 
 extension Value {
-    /// This value of links with the objects that they lead to in their place, read one by one. Objects whose rows are not there have no fields' values.
+    /// Returns this value of links with each link replaced by its object, read one by one. An object whose row does not exist has null in every field.
     fileprivate func replacingLinks(to table: any Table, depth: Int, _ made: inout ObjectCharge) throws(Damage) -> Value {
         switch self {
         case .link(let id): return try Value(objectAt: id, in: table, depth: depth, &made)
@@ -180,7 +180,7 @@ extension Value {
     }
 }
 
-/// Charges the objects of one value while it is made, in steps of 64 KiB.
+/// Charges the objects of one value to the memory budget while the value is built, in steps of 64 KiB.
 private struct ObjectCharge {
     private let charge: MemoryCharge
     private let type: String
@@ -191,7 +191,7 @@ private struct ObjectCharge {
         type = table.type.name
     }
 
-    /// Another object of so many fields.
+    /// Adds one object with `fields` fields.
     mutating func add(_ fields: Int) throws(Damage) {
         pending += 64 + fields * MemoryLayout<Value.Entry>.stride
         guard pending >= 64 << 10 else { return }
@@ -201,7 +201,7 @@ private struct ObjectCharge {
 }
 
 extension Table {
-    /// The rows of a column's objects.
+    /// Returns the table that contains the objects of a column.
     func embedded(_ column: ColumnSchema) throws(Damage) -> any Table {
         guard let target = try column.type.target.flatMap({ (name) throws(Damage) in try related(name) }) else { throw Damage("type '\(column.type.target ?? "")' is missing") }
         return target

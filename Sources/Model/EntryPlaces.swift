@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Where in a list the entries with given names or ids are: made when the list is first searched, and shared by all copies of the list.
-/// The owner of the list makes a new one whenever the list changes.
+/// Maps the names or ids of a list's entries to their positions. The first search that needs the map builds it, and all copies of the list share it.
+/// The owner of the list must create a new one whenever the list changes.
 final class EntryPlaces<Key: Hashable & Sendable>: Sendable {
     private let places: Mutex<[Key: Int]?> = Mutex(nil)
 
-    /// Lists up to this long are searched entry by entry.
+    /// Lists of at most this length are searched linearly, without a map.
     private static var mostSearched: Int { 16 }
 
-    /// The first of `count` entries whose key is `wanted`.
+    /// Returns the position of the first of `count` entries whose key is `wanted`, or nil.
     func first(_ wanted: Key, of count: Int, key: (Int) -> Key) -> Int? {
         if count <= Self.mostSearched { return (0..<count).first { key($0) == wanted } }
         return places.withLock { places in
@@ -22,7 +22,8 @@ final class EntryPlaces<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// Where the columns of a type are. One object, since types are copied often, and each reference is counted.
+/// The positions of a type's columns by name and by id. It is one object because types are copied often, and each stored reference adds a reference
+/// count to a copy.
 final class ColumnPlaces: Sendable {
     let names = EntryPlaces<String>()
     let ids = EntryPlaces<UInt32>()

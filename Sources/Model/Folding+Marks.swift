@@ -1,7 +1,7 @@
 extension Folding {
-    /// Letters with marks as single scalars (Unicode, UnicodeData.txt, canonical decompositions) of Latin-1, Latin Extended-A, -B and Additional,
-    /// Greek and its polytonic forms, and Cyrillic: each word is a letter and what it becomes with marks. Letters whose stroke or tail is no
-    /// mark of its own (ø, ł, đ, ŧ) are letters of their own.
+    /// The letters with marks that exist as single scalars (Unicode, UnicodeData.txt, canonical decompositions) in Latin-1, Latin Extended-A, -B and
+    /// Additional, Greek including its polytonic forms, and Cyrillic. Each word is a base letter followed by its marked forms. Letters with a stroke or
+    /// tail that is not a combining mark (ø, ł, đ, ŧ) are separate letters.
     package static let markedLetters = """
         AÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶÅ BḂḄḆ CÇĆĈĊČḈ DĎḊḌḎḐḒ EÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ FḞ GĜĞĠĢǦǴḠ HĤȞḢḤḦḨḪ IÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ JĴ
         KĶǨḰḲḴK LĹĻĽḶḸḺḼ MḾṀṂ NÑŃŅŇǸṄṆṈṊ OÒÓÔÕÖŌŎŐƠǑǪǬȌȎȪȬȮȰṌṎṐṒỌỎỐỒỔỖỘỚỜỞỠỢ PṔṖ RŔŖŘȐȒṘṚṜṞ SŚŜŞŠȘṠṢṤṦṨ TŢŤȚṪṬṮṰ
@@ -14,7 +14,7 @@ extension Folding {
         УЎӮӰӲ ЧӴ ЫӸ ЭӬ аӑӓ гѓ еѐёӗ жӂӝ зӟ ийѝӣӥ кќ оӧ уўӯӱӳ чӵ ыӹ эӭ ії ѴѶ ѵѷ ӘӚ әӛ ӨӪ өӫ
         """
 
-    /// By scalar from U+00C0 to U+212B: the letter without its marks, 0 where there are none.
+    /// Indexed by scalar up to U+212B: the base letter without its marks, or 0 if the scalar has none.
     package static let unmarked: [UInt16] = {
         var table = [UInt16](repeating: 0, count: 0x212C)
         for word in markedLetters.unicodeScalars.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
@@ -23,7 +23,7 @@ extension Folding {
         return table
     }()
 
-    /// Marks that stand behind their letter.
+    /// Returns whether the scalar is a combining mark, which follows its letter.
     package static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x300...0x36F, 0x483...0x487, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true

@@ -1,10 +1,10 @@
 import FirnBytes
 
-/// What text is compared without: upper and lower case (`[c]`), marks on letters (`[d]`).
+/// What a comparison of text ignores: case (`[c]`) and marks on letters (`[d]`).
 ///
-/// Case: simple case folding, one scalar to one scalar, so that lengths in characters stay (Unicode, CaseFolding.txt, statuses C and S). The
-/// standard library has no folding table; lower case of upper case is the same mapping but for the four scalars named here. Marks: letters
-/// of `markedLetters` become the letter alone, marks by themselves vanish; text of other scripts keeps its marks.
+/// Case: simple case folding, which maps one scalar to one scalar and so keeps the length in scalars (Unicode, CaseFolding.txt, statuses C and S). The
+/// standard library has no folding table; the lower case of the upper case is the same mapping except for the four scalars that `lowered` names. Marks:
+/// letters in `markedLetters` become the base letter, and combining marks are removed; text of other scripts keeps its marks.
 package struct Folding: Hashable, Sendable, CustomStringConvertible {
     package var `case` = false
     package var marks = false
@@ -17,7 +17,7 @@ package struct Folding: Hashable, Sendable, CustomStringConvertible {
     package var isNeeded: Bool { self.case || marks }
     package var description: String { isNeeded ? "[\(self.case ? "c" : "")\(marks ? "d" : "")]" : "" }
 
-    /// Appends `bytes` folded. Bytes that are not UTF-8 stay as they are.
+    /// Appends the folded form of `bytes`. Bytes that are not UTF-8 are copied unchanged.
     package func append(_ bytes: UnsafeRawBufferPointer, to out: inout [UInt8]) {
         var at = 0
         while at < bytes.count {
@@ -49,7 +49,7 @@ package struct Folding: Hashable, Sendable, CustomStringConvertible {
         return out
     }
 
-    /// Nil: the scalar vanishes.
+    /// Returns nil if the scalar is removed.
     private func fold(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
         var scalar = scalar
         if marks {

@@ -1,21 +1,22 @@
-/// Row ids by the hash of their key. What it gives are candidates: the hash is kept in part only, and rows stay when they change or go.
+/// Maps hashes of keys to row ids. Results are candidates: an entry contains only a part of the hash, and entries of changed and deleted rows remain.
 ///
-/// Open addressing with linear probing, one word an entry: the upper bits of the hash, then the row id. Row ids get as many bits as they need, and
-/// forty at most; rows beyond are kept aside. The home of an entry is its hash's upper bits, so that a larger table can be made from the entries alone.
+/// Open addressing with linear probing, one word per entry: the upper bits of the hash, then the row id. Row ids take as many bits as they need, at
+/// most 40; larger row ids are stored in `beyond`. The home slot of an entry is derived from the upper bits of its hash, so a larger table can be built
+/// from the entries alone.
 struct KeyEntries {
     private static let empty = UInt64.max
 
     private var slots: [UInt64]
-    /// 64 less the binary logarithm of the number of slots.
+    /// 64 minus the binary logarithm of the number of slots.
     private var shift: UInt64
     private var rowMask: UInt64
-    /// The largest that `rowMask` may become.
+    /// The maximum that `rowMask` can grow to.
     private let mostRows: UInt64
-    /// Row ids that do not fit an entry, by hash.
+    /// Row ids that do not fit into an entry, by hash.
     private var beyond: [UInt64: [Int64]] = [:]
     private(set) var count = 0
 
-    /// `rowBits`: at most so many bits are spent on a row id (for tests; never more than 40).
+    /// `rowBits` limits the bits of a row id (for tests; at most 40).
     init(rowBits: Int = 40) {
         slots = Array(repeating: KeyEntries.empty, count: 16)
         shift = 60
@@ -23,7 +24,7 @@ struct KeyEntries {
         rowMask = min(1 << 20 - 1, mostRows)
     }
 
-    /// Makes room for more entries with row ids up to `last`.
+    /// Reserves space for `more` entries with row ids up to `last`.
     mutating func reserve(_ more: Int, last: Int64) {
         if last >= 0, UInt64(last) >= rowMask { widen(to: mask(for: UInt64(last))) }
         var capacity = slots.count
@@ -31,7 +32,7 @@ struct KeyEntries {
         if capacity > slots.count { replace(capacity: capacity) }
     }
 
-    /// Enters a row, once however often it is entered with one hash.
+    /// Adds a row. Adding a row again with the same hash has no effect.
     mutating func add(_ hash: UInt64, _ rowID: Int64) {
         precondition(rowID >= 0, "row ids begin at 0")
         let row = UInt64(rowID)
@@ -49,7 +50,8 @@ struct KeyEntries {
         if enter(hash & ~rowMask | row) { count += 1 }
     }
 
-    /// Enters the rows of one run with their hashes.
+    /// Adds the rows of one segment with their hashes, except those for which `gone` returns true. `rowIDs` are relative to `firstRowID`; nil means
+    /// consecutive.
     mutating func add(_ hashes: [UInt64], firstRowID: Int64, rowIDs: [Int64]?, except gone: (Int) -> Bool) {
         guard !hashes.isEmpty else { return }
         reserve(hashes.count, last: firstRowID + (rowIDs?.last ?? Int64(hashes.count - 1)))
@@ -57,14 +59,14 @@ struct KeyEntries {
     }
 
     mutating func add(_ other: KeyEntries) {
-        // No entry may keep more of its hash than the other had.
+        // An entry must not contain more bits of its hash than the other table has kept.
         widen(to: other.rowMask)
         reserve(other.count, last: -1)
         for entry in other.slots where entry != KeyEntries.empty { add(entry & ~other.rowMask, Int64(entry & other.rowMask)) }
         for (hash, rows) in other.beyond { for row in rows { add(hash, row) } }
     }
 
-    /// The rows whose key may have this hash.
+    /// Returns the rows whose key may have this hash.
     func candidates(_ hash: UInt64) -> KeyCandidates {
         var found = KeyCandidates()
         slots.withUnsafeBufferPointer { slots in
@@ -94,7 +96,7 @@ struct KeyEntries {
         }
     }
 
-    /// Room for four times as many row ids before the next time.
+    /// Returns a mask that leaves room for row ids four times as large as `row`, so that widening is rare.
     private func mask(for row: UInt64) -> UInt64 {
         var mask = rowMask
         while mask < mostRows, row >= mask >> 2 { mask = min(mask << 1 | 1, mostRows) }
@@ -107,7 +109,7 @@ struct KeyEntries {
         rowMask = mask
         slots = Array(repeating: KeyEntries.empty, count: entries.count)
         count = beyond.values.reduce(0) { $0 + $1.count }
-        // Two hashes of one row may have become the same.
+        // Entries of one row whose hashes differed only in the dropped bits are equal now.
         for entry in entries where entry != KeyEntries.empty && enter(entry & ~mask | entry & old) { count += 1 }
     }
 
@@ -119,7 +121,7 @@ struct KeyEntries {
     }
 }
 
-/// Row ids to look at; nearly always none or one.
+/// Candidate row ids; nearly always none or one.
 struct KeyCandidates {
     private var first: Int64 = -1
     private var more: [Int64] = []
@@ -130,7 +132,7 @@ struct KeyCandidates {
         if first < 0 { first = rowID } else { more.append(rowID) }
     }
 
-    /// The smallest row id that passes the test.
+    /// Returns the smallest row id that passes the test, or nil.
     func smallest<E: Error>(where test: (Int64) throws(E) -> Bool) throws(E) -> Int64? {
         if first < 0 { return nil }
         if more.isEmpty { return try test(first) ? first : nil }

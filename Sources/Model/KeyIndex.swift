@@ -3,44 +3,45 @@ import FirnDisk
 import FirnStore
 import Synchronization
 
-/// The rows of one type by their key, in memory: built when looking through the table has cost as much as building it would have, then kept up
-/// to date by what changes. Nothing of it is in the file. Usable from any thread.
+/// An index of one type's rows by key, in memory. It is built when searches of the table have cost as much as building it, and is then maintained from
+/// changes only. It is not stored in the file. Usable from any thread.
 ///
-/// It holds (hash of key → row id) for every key that a row had in any version it covers, and perhaps in others: whoever asks looks at each
-/// candidate in his own version. So deletions, cancelled transactions and older snapshots need no care; when most entries are stale, all is built anew.
+/// It contains (hash of key → row id) for every key that a row had in any version that it covers, and may contain more. Callers check each candidate in
+/// their own version, so deletions, cancelled transactions and older snapshots require no maintenance. When most entries are stale, the index is
+/// rebuilt.
 final class KeyIndex: Sendable {
     fileprivate struct State {
         var shape: KeyShape
-        /// Nil: not built.
+        /// Nil if the index is not built.
         var entries: KeyEntries?
-        /// Headers of segments, directories and nodes of delta trees of which every key is entered. They carry hashes of what they refer to:
-        /// the same reference is the same rows.
+        /// References of the segment headers, directories and nodes of delta trees whose keys are all entered. References contain hashes, so an equal
+        /// reference means equal rows.
         var headers: Set<ExtentRef> = []
         var directories: Set<ExtentRef> = []
         var nodes: Set<ExtentRef> = []
-        /// The versions whose every row is entered, ascending.
+        /// The versions whose rows are all entered, ascending.
         var versions: [ClosedRange<UInt64>] = []
-        /// What was spent on looking through tables since the last building.
+        /// The cost of searches of the table since the index was last built.
         var spent = 0
         var liveRows = 0
-        /// Entries when it was built, which are not stale whatever the file says of its rows.
+        /// The number of entries when the index was built. These do not count as stale, whatever number of rows the file claims.
         var built = 0
-        /// More rows than an index may hold: every look-up looks through the table.
+        /// The type has more rows than an index may contain, so every look-up searches the table.
         var isTooLarge = false
-        /// There was no memory for the entries: the next attempt is due when look-ups have cost as much as building again.
+        /// There was not enough memory for the entries. The next attempt is made when look-ups have again cost as much as building the index.
         var isShortOfMemory = false
-        /// For the entries.
+        /// The memory charge of the entries.
         var charge: MemoryCharge?
     }
 
-    /// Ranges of versions that are remembered.
+    /// The maximum number of version ranges that are remembered.
     fileprivate static let mostVersions = 16
     fileprivate static let mostNodes = 1 << 16
-    /// An entry takes up to three words, while the table grows even more: an index is at most about a quarter of the machine's memory. A few
-    /// bytes of a file can stand for very many rows.
+    /// The maximum number of entries, which limits an index to about a quarter of the machine's memory: an entry takes up to three words, and more
+    /// while the table grows. A few bytes of a file can represent very many rows.
     fileprivate static let mostEntries = Machine.memory / 4 / entryBytes
     fileprivate static let entryBytes = 32
-    /// Stale entries that are always allowed.
+    /// The number of stale entries that is always tolerated.
     static let spare = 4096
 
     let work: KeyWork
@@ -53,8 +54,8 @@ final class KeyIndex: Sendable {
         state = Mutex(State(shape: shape))
     }
 
-    /// The rows that may have the key in a version of the type; nil if the index does not (and should not yet) know, so that the table is to be
-    /// looked through. Brings the index up to that version if need be.
+    /// Returns the rows that may have the key in a version of the type, or nil if the caller must search the table instead. Extends the index to that
+    /// version if necessary.
     func candidates(_ wanted: WantedKey, _ core: SnapshotCore, type: Int, version: UInt64) throws(Damage) -> KeyCandidates? {
         try state.withLock { (state) throws(Damage) -> KeyCandidates? in
             if !state.covers(version) {
@@ -75,18 +76,19 @@ final class KeyIndex: Sendable {
         }
     }
 
-    /// Notes what looking through the table cost.
+    /// Records the cost of a search of the table.
     func spend(_ cost: Int) {
         state.withLock { if $0.entries == nil { $0.spent += cost } }
     }
 
-    /// Enters what a transaction changed, before its commit: `core` is what it is about to commit, `base` the version it began from. True if
-    /// the next version will be covered; then `cover(version:)` says that it is there. Entries of a commit that fails are candidates that nobody confirms.
+    /// Enters the changes of a transaction before its commit. `core` is the state that is about to be committed; `base` is the version that the
+    /// transaction began from. Returns true if the next version will be covered; after the commit, the caller then calls `cover(version:)`. Entries of
+    /// a commit that fails are harmless: no reader confirms them.
     func settle(_ own: KeyEntries?, _ core: SnapshotCore, type: Int, base: UInt64) throws(Damage) -> Bool {
         try state.withLock { (state) throws(Damage) -> Bool in
             guard state.entries != nil, state.covers(base) else { return false }
             if let own { state.entries!.add(own) }
-            // What the base had is entered, and so is what the transaction changed: nothing in the new nodes and segments is news.
+            // The base is covered and the transaction's own changes are entered, so the new nodes and segments contain nothing new.
             let type = core.catalogue.types[type]
             try TreeReader(root: type.delta, source: core.store).markKnown(&state.nodes)
             if !type.directory.isNone, !state.directories.contains(type.directory) {
@@ -103,7 +105,7 @@ final class KeyIndex: Sendable {
         state.withLock { $0.note(version) }
     }
 
-    /// For tests: how many entries there are; nil if the index is not built.
+    /// The number of entries, or nil if the index is not built. For tests.
     var entryCount: Int? { state.withLock { $0.entries?.count } }
 }
 
@@ -135,10 +137,10 @@ extension KeyIndex.State {
         versions = []
     }
 
-    /// Enters every row of a version that is not known to be there.
+    /// Enters every row of a version that is not known to be entered.
     mutating func cover(_ core: SnapshotCore, type: Int, version: UInt64, _ shape: KeyShape, _ work: KeyWork) throws(Damage) {
         let state = core.catalogue.types[type], rows = min(state.liveRows, 1 << 48)
-        // An older version with few rows makes no entry stale.
+        // An older version with fewer rows does not make entries stale.
         liveRows = versions.last.map { $0.upperBound > version } ?? false ? max(liveRows, rows) : rows
         let isNew = entries == nil || isStale || shape != self.shape
         if isNew {
@@ -156,7 +158,7 @@ extension KeyIndex.State {
         note(version)
     }
 
-    /// Charges the table of so many entries, and the smaller one that it is made from.
+    /// Charges memory for a table of `entries` entries and for the smaller table that it is built from. Returns false if the budget does not allow it.
     private mutating func hasMemory(for entries: Int, _ memory: MemoryBudget) -> Bool {
         if charge == nil { charge = MemoryCharge(memory) }
         let bytes = entries * KeyIndex.entryBytes
@@ -184,7 +186,7 @@ extension KeyIndex.State {
         }
         entries!.reserve(rows, last: state.nextRowID)
         let shape = shape
-        // A few segments at a time: hashes of all would be as large as the index.
+        // Process a few segments at a time: the hashes of all segments would be as large as the index.
         let step = max(Machine.cores, 1) * 4
         for start in stride(from: 0, to: news.count, by: step) {
             let part = Array(news[start..<min(start + step, news.count)])
@@ -198,7 +200,7 @@ extension KeyIndex.State {
                 work.add(vectors: vectors)
             }
         }
-        if state.directory.isNone { return }   // all in the catalogue: no reference to know it by
+        if state.directory.isNone { return }   // stored in the catalogue: there is no reference to remember
         if headers.count > 4 * here.count + 1024 { headers.formIntersection(here) }
         headers.formUnion(here)
         if directories.count > 64 { directories = [] }
@@ -240,7 +242,7 @@ extension KeyIndex.State {
 }
 
 extension Optional {
-    /// The value, leaving nil: what is changed in place must have one owner.
+    /// Returns the value and sets this to nil, so that a value that is changed in place has one owner.
     fileprivate mutating func take() -> Wrapped? {
         defer { self = nil }
         return self

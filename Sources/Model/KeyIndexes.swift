@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The indexes of a database's types, made when they are first asked for.
+/// The key indexes of a database's types. Each is created when it is first requested.
 package final class KeyIndexes: Sendable {
     private struct State {
         var indexes: [UInt32: KeyIndex] = [:]
@@ -10,7 +10,7 @@ package final class KeyIndexes: Sendable {
     private let state = Mutex(State())
     package let work = KeyWork()
 
-    /// For tests: anded with every hash, from the first look-up on.
+    /// Sets a mask that is applied to every hash, before the first look-up. For tests.
     package func setHashMask(_ mask: UInt64) {
         state.withLock {
             precondition($0.indexes.isEmpty, "set the mask before the first look-up")
@@ -20,7 +20,7 @@ package final class KeyIndexes: Sendable {
 
     var mask: UInt64 { state.withLock { $0.mask } }
 
-    /// Nil if the type has no key that rows are told apart by.
+    /// Returns the index of a type and the shape of its key, or nil if no key identifies the type's rows.
     func index(_ type: TypeSchema) -> (index: KeyIndex, shape: KeyShape)? {
         state.withLock { state in
             guard let shape = KeyShape(type, mask: state.mask) else { return nil }
@@ -31,9 +31,9 @@ package final class KeyIndexes: Sendable {
         }
     }
 
-    /// The index of a type if there is one.
+    /// Returns the index of a type if it has been created.
     func existing(_ type: TypeSchema) -> KeyIndex? { state.withLock { $0.indexes[type.id] } }
 
-    /// For tests: how many entries the index of a type has; nil if it is not built.
+    /// Returns the number of entries of a type's index, or nil if it is not built. For tests.
     package func entryCount(_ type: TypeSchema) -> Int? { existing(type)?.entryCount }
 }

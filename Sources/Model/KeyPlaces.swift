@@ -2,18 +2,18 @@ import FirnBytes
 import FirnCodecs
 import Synchronization
 
-/// The sealed segments of a version with the columns of their key, each opened when it is first asked for: what confirming candidates goes through
-/// again and again, without a directory, caches and readers on the way.
+/// The sealed segments of a version with the columns of their key, each opened on first use. Confirming candidates uses them repeatedly, so they bypass
+/// the directory, the caches and the general readers.
 final class KeyPlaces: Sendable {
-    /// A version of more segments is gone through by its directory.
+    /// Candidates of versions with more segments are found through the directory instead.
     static let mostSegments = 256
 
     private let shape: KeyShape
     private let type: Int
-    /// The row ids that each segment spans, ascending.
+    /// The first and last row id of each segment, ascending.
     private let firsts: [Int64], lasts: [Int64]
     private let opened: Mutex<[Place?]>
-    /// What opens segments; it holds this, as long as the version is in use.
+    /// Opens segments. It owns this object, so the reference is valid as long as the version is in use.
     private unowned let core: SnapshotCore
 
     private final class Place: Sendable {
@@ -43,7 +43,7 @@ final class KeyPlaces: Sendable {
         opened = Mutex(Array(repeating: nil, count: firsts.count))
     }
 
-    /// Whether the row is there and has the key; nil for rows that no sealed segment spans.
+    /// Returns whether the row exists and has the key, or nil if no sealed segment spans the row id.
     func holds(_ rowID: Int64, _ wanted: WantedKey) throws(Damage) -> Bool? {
         let index = lasts.withUnsafeBufferPointer { lasts in
             var low = 0, high = lasts.count
@@ -75,7 +75,7 @@ final class KeyPlaces: Sendable {
 }
 
 extension RawColumn {
-    /// Whether a row has the value, as `KeyShape.same` compares. Ints, text and pairs of words are compared where they lie.
+    /// Returns whether a row has the value, compared as by `KeyShape.same`. Ints, text and pairs of integers are compared in their stored form.
     func holds(_ wanted: Value, at row: Int, _ shape: KeyShape) throws(Damage) -> Bool {
         guard patch == nil, let chunk, let found = try chunk.holds(wanted, at: row) else { return shape.same(try value(at: row), wanted) }
         try checkIntact()
@@ -84,7 +84,7 @@ extension RawColumn {
 }
 
 extension ChunkReader {
-    /// Nil: read the value, and compare.
+    /// Returns nil if the value must be read and compared instead.
     fileprivate func holds(_ wanted: Value, at row: Int) throws(Damage) -> Bool? {
         precondition(row >= 0 && row < rowCount, "row outside the segment")
         guard lengths == nil, tags == nil else { return nil }

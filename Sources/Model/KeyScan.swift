@@ -2,15 +2,15 @@ import FirnBytes
 import FirnCodecs
 import Synchronization
 
-/// Work done for keys, counted, never reset: what tests hold the promises of speed to.
+/// Counters of the work done for keys, never reset. Tests check the promised complexity with them.
 package final class KeyWork: Sendable {
     private let counts = Mutex((vectors: 0, records: 0, builds: 0))
 
-    /// Vectors of key columns decoded.
+    /// The number of decoded vectors of key columns.
     package var vectors: Int { counts.withLock { $0.vectors } }
-    /// Records of deltas decoded.
+    /// The number of decoded delta records.
     package var records: Int { counts.withLock { $0.records } }
-    /// Indexes built from nothing.
+    /// The number of indexes built from scratch.
     package var builds: Int { counts.withLock { $0.builds } }
 
     func add(vectors: Int = 0, records: Int = 0, builds: Int = 0) {
@@ -22,23 +22,23 @@ package final class KeyWork: Sendable {
     }
 }
 
-/// What looking through a table costs, in about the time that a vector's zone is asked in.
+/// The estimated costs of searching a table, in units of about one check of a vector's zone.
 enum KeyCost {
-    /// To decode, hash and compare a vector of one column.
+    /// Decoding, hashing and comparing one vector of one column.
     static let vector = 64
-    /// To ask a segment's zones.
+    /// Checking the zones of one segment.
     static let segment = 4
-    /// To decode a record of the delta.
+    /// Decoding one delta record.
     static let record = 16
 
-    /// To enter every row of a type into an index.
+    /// Returns the cost of entering every row of a type into an index.
     static func building(_ state: Catalogue.TypeState, columns: Int) -> Int {
-        // A catalogue may say anything of its rows.
+        // The catalogue is untrusted: limit its numbers.
         (min(state.liveRows, 1 << 40) / vectorSize + state.segmentCount + 1) * min(columns, 1 << 16) * vector * 2 + (state.deltaRows + state.deltaChanges) * record
     }
 }
 
-/// Looks through segments for a key, led by zones: what a table without an index does.
+/// Searches the rows of a version for a key: with the index of the key's column if there is one, otherwise segment by segment, skipping by zones.
 struct KeyScan {
     let shape: KeyShape
     let wanted: WantedKey
@@ -51,7 +51,8 @@ struct KeyScan {
         self.work = work
     }
 
-    /// The rows with the key among segments `from`… of a type and the rows of its delta, ascending. `one`: the first is enough.
+    /// Returns the rows with the key among the segments from index `from` on and, if `tail`, among the rows of the delta store, ascending. If `one`,
+    /// the first row is enough.
     mutating func rows(_ core: SnapshotCore, type: Int, from: Int = 0, tail: Bool = true, one: Bool) throws(Damage) -> [Int64] {
         var found: [Int64] = []
         if from == 0, shape.columns.count == 1, let index = core.columnIndex(type, shape.columns[0], .values) {
@@ -72,7 +73,7 @@ struct KeyScan {
         return found
     }
 
-    /// Looks at the rows of sealed segments that an index names.
+    /// Checks the rows of sealed segments that an index returns.
     private mutating func search(_ index: ColumnIndex, _ core: SnapshotCore, _ type: Int, _ found: inout [Int64]) throws(Damage) {
         let candidates = try index.sealedRows(IndexProbe(equal: wanted.values[0], shape.types[0].kind))
         cost += KeyCost.segment * (1 + candidates.count)
@@ -115,7 +116,8 @@ struct KeyScan {
 }
 
 extension KeyShape {
-    /// Hashes the rows of one vector, without the mask. `scratch` has a column for each of the key; where `dictionaries` has one it receives codes.
+    /// Hashes the rows of one vector, without the mask. `scratch` has one column for each column of the key; it receives codes for columns that have an
+    /// entry in `dictionaries`.
     static func hash(_ readers: [any ColumnReader], vector: Int, count: Int, dictionaries: [[UInt64]?]?, _ scratch: inout [Column], _ hashes: inout [UInt64]) throws(Damage) {
         if hashes.count < count { hashes = Array(repeating: 0, count: vectorSize) }
         for i in 0..<count { hashes[i] = 0 }
@@ -131,13 +133,13 @@ extension KeyShape {
         }
     }
 
-    /// The hashes of all rows of a sealed segment, as its header has them, whatever the delta says; and how many vectors that took.
+    /// Returns the hashes of all rows of a sealed segment, without the changes in the delta store, and the number of vectors that were decoded.
     func hashes(of segment: StoredSegment) throws(Damage) -> (hashes: [UInt64], vectors: Int) {
         var readers: [any ColumnReader] = [], dictionaries: [[UInt64]?] = [], scratch: [Column] = []
         for (column, type) in zip(columns, types) {
             let reader = StoredColumn(try segment.sealedColumn(column))
             readers.append(reader)
-            // A dictionary of a whole group may be longer than the segment.
+            // A dictionary that several segments share can be longer than the segment.
             if type.kind == .string || type.kind == .data, let dictionary = try reader.dictionary(), dictionary.count <= segment.rowCount {
                 dictionaries.append((0..<dictionary.count).map { dictionary.withBytes($0, hashBytes) })
                 scratch.append(Column(ColumnType(.int, optional: type.isOptional)))

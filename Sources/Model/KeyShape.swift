@@ -1,25 +1,25 @@
 import FirnBytes
 
-/// A key that is looked for.
+/// A key that is searched for.
 struct WantedKey {
     let values: [Value]
     let hash: UInt64
 }
 
-/// How the key of a type is hashed and compared: values are equal as `Value.sameMeaning` has it (0 = -0, NaN = NaN, 1.0 = 1.00, null = null).
-/// A class: it is handed on with every look-up, and its arrays are counted once.
+/// How the key of a type is hashed and compared. Values are equal as in `Value.sameMeaning` (0 = -0, NaN = NaN, 1.0 = 1.00, null = null). It is a class
+/// because every look-up passes it on, and its arrays are then counted as one reference.
 final class KeyShape: Equatable, Sendable {
-    /// Positions in the type's columns.
+    /// The positions of the key's columns in the type.
     let columns: [Int]
     let types: [ColumnType]
-    /// Of the types: a type by itself counts references when it is looked at.
+    /// The kinds of `types`, nil for collections. They are stored separately because access to a `ColumnType` counts references.
     private let kinds: [ScalarKind?]
-    /// Anded with every hash: all ones, but in tests. Fewer bits mean more candidates, never another answer.
+    /// A mask that is applied to every hash: all ones, except in tests. Fewer bits cause more candidates, never another result.
     let mask: UInt64
 
     static func == (a: KeyShape, b: KeyShape) -> Bool { a === b || a.columns == b.columns && a.types == b.types && a.mask == b.mask }
 
-    /// Nil if rows of the type are not told apart by a key: there is none, the rows belong to owners, or the key holds embedded objects.
+    /// Fails if no key identifies rows of the type: it has none, it is embedded, or its key contains embedded objects.
     init?(_ type: TypeSchema, mask: UInt64) {
         guard !type.key.isEmpty, !type.isEmbedded, !type.key.contains(where: { type.columns[$0].type.kind == .embedded }) else { return nil }
         columns = type.key
@@ -28,7 +28,7 @@ final class KeyShape: Equatable, Sendable {
         self.mask = mask
     }
 
-    /// The key as rows hold it, with its hash. Nil if a value is not of its column's type, so that no row can have this key.
+    /// Returns the key as rows store it, with its hash. Returns nil if a value does not have the type of its column, so that no row can have this key.
     func wanted(_ key: [Value]) -> WantedKey? {
         precondition(key.count == types.count, "give a value for each column of the key")
         var hash: UInt64 = 0, kept: [Value]?
@@ -43,7 +43,7 @@ final class KeyShape: Equatable, Sendable {
         return WantedKey(values: kept ?? key, hash: hash & mask)
     }
 
-    /// What a column makes of a number of another kind that fits it; nil: the value stays as it is.
+    /// Converts a number of another kind to the kind of its column. Returns nil if the value stays as it is.
     private static func kept(_ value: Value, _ kind: ScalarKind?) -> Value? {
         switch (kind, value) {
         case (.double, .int(let x)): .double(Double(x))
@@ -65,7 +65,7 @@ final class KeyShape: Equatable, Sendable {
         }
     }
 
-    /// As `fold` hashes a column of this kind (nil: of collections) that holds the value.
+    /// Returns the hash that `fold` computes for the value in a column of this kind (nil: a collection), or nil if the column cannot hold the value.
     static func hash(_ value: Value, _ kind: ScalarKind?) -> UInt64? {
         if case .null = value { return nullHash }
         guard let kind else {
@@ -95,7 +95,7 @@ final class KeyShape: Equatable, Sendable {
     @inline(__always)
     private static func pairHash(_ pair: (Int64, Int64)) -> UInt64 { mix(UInt64(bitPattern: pair.0), UInt64(bitPattern: pair.1)) }
 
-    /// Folds the hashes of a column of the key into `out`, one for each row. Where `dictionary` is given the column holds codes into it.
+    /// Folds the hashes of a column of the key into `out`, one per row. If `dictionary` is given, the column contains codes into it.
     static func fold(_ column: Column, dictionary: [UInt64]?, into out: UnsafeMutablePointer<UInt64>) throws(Damage) {
         if let dictionary {
             for code in column.words where code < 0 || code >= Int64(dictionary.count) { throw Damage("a code outside its dictionary") }

@@ -1,39 +1,40 @@
 import FirnBytes
 
-/// One column of the rows that links lead to, fetched for many links at a time. For one thread.
+/// One column of the rows that links refer to, fetched for many links at a time. For one thread.
 ///
-/// A vector of the linked table is decoded once and kept, in a pool that the values of all links are then gathered from; where few values
-/// of a vector are asked for they are read one by one, and kept too. A pool that grows too large begins anew, and from then on only vectors
-/// that many links of one call lead to are decoded whole.
+/// A vector of the linked table is decoded once and kept in a pool, from which the values of all links are gathered. If few values of a vector are
+/// requested, they are read one by one, and kept too. A pool that exceeds its limit is cleared; from then on, only vectors that many links of one call
+/// refer to are decoded as a whole.
 package struct LinkedColumn {
     private let path: [Int]
     private let isStored: Bool
-    /// Bytes of the pool before it begins anew.
+    /// The size in bytes at which the pool is cleared.
     private let most: Int
     private let memory: MemoryScope
     private var finder: RowFinder
-    /// Row 0 has no value: it stands for links that lead nowhere.
+    /// Row 0 has no value. It represents links that refer to no row.
     private var pool: Column
     private var readers: [(any ColumnReader)?] = []
-    /// For each vector of each segment met: where it begins in the pool, or 0.
+    /// For each vector of each known segment: its first row in the pool, or 0.
     private var starts: [Int] = []
-    /// Likewise, how many of its values were read one by one.
+    /// Likewise: how many of its values were requested while it was not decoded.
     private var singlyRead: [Int] = []
-    /// Likewise, how many the call at hand asks for.
+    /// Likewise: how many of its values the current call requests.
     private var wanted: [Int] = []
-    /// Values that were read one by one: place to row of the pool.
+    /// The rows of the pool for values that were read one by one, by place (see `RowFinder`).
     private var singles: [Int: Int] = [:]
     private var isLarge = false
     private var scratch: Column
-    /// How many vectors and single values were decoded so far.
+    /// The numbers of vectors and of single values that were decoded so far.
     package private(set) var vectorsDecoded = 0
     package private(set) var valuesRead = 0
 
-    /// Reading a vector costs about as much as this many single values.
+    /// Reading a vector costs about as much as reading this many single values.
     private static let vectorCost = 24
     private static let vectorsOfSegment = segmentSize / vectorSize
 
-    /// `path` as for `Segment.column(path:)`; an empty one is for `live` alone. `stored`: one column, as `Segment.storedColumn` gives it.
+    /// `path` is as in `Segment.column(path:)`; an empty path allows only `live`. If `stored`, it is one column, as `Segment.storedColumn` returns it.
+    /// `most` limits the pool, in bytes.
     package init(_ table: any Table, path: [Int], stored: Bool = false, most: Int = 128 << 20) throws(Damage) {
         self.path = path
         self.most = min(most, table.memory.limit / 8)
@@ -46,7 +47,7 @@ package struct LinkedColumn {
         pool.appendNull()
     }
 
-    /// A row for each link, null where there is none or the row it leads to is not there.
+    /// Returns a row for each link, null for absent links and for links to rows that do not exist.
     package mutating func fetch(_ rowIDs: [Int64], present: Bits?) throws(Damage) -> Column {
         if pool.footprint > most { empty() }
         var rows = try finder.places(of: rowIDs, present: present)
@@ -66,7 +67,7 @@ package struct LinkedColumn {
         return out
     }
 
-    /// Decodes the vectors that many of the places lie in.
+    /// Decodes the vectors that contain many of the places.
     private mutating func load(_ places: [Int]) throws(Damage) {
         var missing: [Int] = []
         for place in places where place >= 0 {
@@ -83,7 +84,7 @@ package struct LinkedColumn {
         }
     }
 
-    /// Replaces places by rows of the pool, up to one whose vector is not there: returns where it is.
+    /// Replaces places by rows of the pool, up to the first one whose vector is not in the pool. Returns the index of that one.
     private static func locate(_ rows: inout [Int], _ starts: [Int], from start: Int) -> Int {
         rows.withUnsafeMutableBufferPointer { rows in
             for i in start..<rows.count {
@@ -99,7 +100,7 @@ package struct LinkedColumn {
         }
     }
 
-    /// Which links lead to rows that are there.
+    /// Returns which links refer to rows that exist.
     package mutating func live(_ rowIDs: [Int64], present: Bits?) throws(Damage) -> Bits {
         let places = try finder.places(of: rowIDs, present: present)
         var out = Bits(repeating: false, count: places.count)
@@ -107,7 +108,7 @@ package struct LinkedColumn {
         return out
     }
 
-    /// Whether there is such a row.
+    /// Returns whether the row exists.
     package mutating func isLive(_ rowID: Int64) throws(Damage) -> Bool { try finder.place(of: rowID) != nil }
 
     private mutating func growVectors() {
@@ -138,7 +139,7 @@ package struct LinkedColumn {
         vectorsDecoded += 1
     }
 
-    /// The row of the pool that holds the value at a place whose vector is not there.
+    /// Returns the row of the pool that contains the value at a place whose vector is not in the pool.
     private mutating func single(_ place: Int) throws(Damage) -> Int {
         if let known = singles[place] { return known }
         let value = try reader(place / segmentSize).value(at: place % segmentSize)

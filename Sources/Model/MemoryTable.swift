@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// A table held in memory as batches: one segment a batch, row ids ascending from 0.
+/// A table in memory, made of batches: one segment per batch, row ids ascending from 0.
 package final class MemoryTable: Table {
     package let type: TypeSchema
     package let schema: Schema
@@ -8,7 +8,7 @@ package final class MemoryTable: Table {
     private let segments: [MemorySegment]
     private let others: @Sendable (String) -> (any Table)?
 
-    /// `related` gives the tables that links lead to, by the names of their types; a type's links to itself need none.
+    /// `related` returns the tables that links refer to, by the names of their types. Links of a type to itself do not need it.
     package init(_ type: TypeSchema, schema: Schema, batches: [Batch], related others: @escaping @Sendable (String) -> (any Table)? = { _ in nil }) {
         self.type = type
         self.schema = schema
@@ -31,7 +31,7 @@ package final class MemoryTable: Table {
     package func related(_ typeName: String) throws(Damage) -> (any Table)? { others(typeName) ?? (typeName == type.name ? self : nil) }
 }
 
-/// A segment held in memory.
+/// A segment in memory.
 package final class MemorySegment: Segment {
     package let rowCount: Int
     package let live: Bits?
@@ -57,7 +57,7 @@ package final class MemorySegment: Segment {
     }
 }
 
-/// Reads a column held in memory.
+/// Reads a column in memory.
 package final class MemoryColumnReader: ColumnReader {
     package let column: Column
 

@@ -1,25 +1,25 @@
 import FirnBytes
 import FirnDisk
 
-/// Fetches fields of embedded objects by the objects' row ids, for many objects at a time. For one thread.
+/// Fetches fields of embedded objects by row id, for many objects at a time. For one thread.
 ///
-/// Objects within the objects are fetched by exactly the ids that are asked for, so that a level costs what its own values cost, however deep it
-/// is. Of each stored column the vector that was decoded last is kept: the next objects mostly continue there.
+/// Nested objects are fetched by exactly the row ids that are requested, so the cost of a level is proportional to the number of its own values, at any
+/// depth. For each stored column, the vector that was decoded last is kept, because the next objects mostly continue in it.
 final class ObjectRows: @unchecked Sendable {
     private let table: any Table
-    /// A path to the one field that is read; nil: all fields.
+    /// The path to the one field that is read; nil for all fields.
     private let field: [Int]?
     private let counts: ReadCounts
     private var finder: RowFinder
     private var columns: [StoredField] = []
-    /// For each of `columns` the objects that it leads to.
+    /// For each of `columns`, the reader of the objects that it refers to.
     private var inner: [ObjectRows?] = []
-    /// For `columns`: objects within objects have readers of their own.
+    /// The memory charge of `columns`. Nested objects have readers of their own.
     private let held: MemoryCharge
 
-    /// Objects within objects: more is damage (rows that contain themselves).
+    /// The maximum depth of nested objects. Deeper nesting is damage (rows that contain themselves).
     static let maximumDepth = 256
-    /// Segments that are held for the next call.
+    /// The maximum number of segments that are kept for the next call.
     private static let heldSegments = 8
 
     init(_ table: any Table, field: [Int]?, counts: ReadCounts) {
@@ -30,7 +30,7 @@ final class ObjectRows: @unchecked Sendable {
         held = MemoryCharge(table.memory)
     }
 
-    /// One column for each field, with a row for each id; rows of absent ids (and of ids that have no row) are null.
+    /// Returns one column per field, with one row per id. Rows of absent ids, and of ids without a row, are null.
     func fetch(_ ids: [Int64], present: Bits?, depth: Int) throws(Damage) -> [Column] {
         guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type '\(table.type.name)' nest deeper than \(ObjectRows.maximumDepth) levels") }
         guard present.map({ !$0.noneSet }) ?? !ids.isEmpty else { return try nulls(ids.count) }
@@ -49,9 +49,9 @@ final class ObjectRows: @unchecked Sendable {
     }
 
     private var name: String { "objects of type \"\(table.type.name)\"" }
-    /// Bytes for each place while it is looked up and put in order.
+    /// Bytes for each place while it is looked up and sorted.
     private static let placeBytes = 32
-    /// About what the reader of a field and an empty column of it occupy.
+    /// The approximate memory of a field's reader and of an empty column.
     private static let fieldBytes = 1024
 
     private func begin() throws(Damage) {
@@ -74,7 +74,7 @@ final class ObjectRows: @unchecked Sendable {
         return try stored.leaf(try ColumnSchema(path: field!, in: table.type, table.schema).type, of: inner[i]!, depth: depth + 1)
     }
 
-    /// Rows without a value for each field.
+    /// Returns `count` rows without a value for each field.
     private func nulls(_ count: Int) throws(Damage) -> [Column] {
         var out: [Column] = []
         if let field { out.append(try Column(shape: field, in: table)) } else { out = table.type.columns.map { Column($0, in: table.schema) } }
@@ -86,11 +86,13 @@ final class ObjectRows: @unchecked Sendable {
     }
 }
 
-/// Where rows stand: places as `RowFinder` gives them, -1 for rows that are not there.
+/// The places of rows as `RowFinder` returns them, -1 for rows that do not exist.
 struct RowPlaces {
-    /// In ascending order, each once (rows that are not there anywhere between them).
+    /// The places in ascending order. If `order` is nil, these are the requested places, with -1 anywhere between them; otherwise they are distinct and
+    /// without -1.
     let ascending: [Int]
-    /// Where that is not the order asked for: for each row asked for, where it is in `ascending`, or as many as those are for a row that is not there.
+    /// Set if the requested places do not ascend: for each of them its index in `ascending`, or the length of `ascending` for a row that does not
+    /// exist.
     let order: [Int]?
     let hasSome: Bool
 
@@ -135,16 +137,16 @@ struct StoredField {
     private let memory: MemoryScope
     /// By the finder's number of the segment.
     private var readers: [(any ColumnReader)?] = []
-    /// The rows of the vector that was decoded last, and a row without a value after them.
+    /// The rows of the vector that was decoded last, followed by a row without a value.
     private var held: Column
-    /// Which vector that is, counted over the finder's segments; none: -1.
+    /// The number of that vector, counted over the finder's segments; -1 if there is none.
     private var heldVector = -1
-    /// The vector that single values were read of last, and how many.
+    /// The vector from which single values were last requested, and how many.
     private var single = (vector: -1, count: 0)
 
-    /// Reading a vector costs about as much as this many single values.
+    /// Reading a vector costs about as much as reading this many single values.
     private static let vectorCost = 24
-    /// A vector that occupies more is not kept.
+    /// A vector that occupies more bytes is not kept.
     private static let heldBytes = 4 << 20
     private static let vectorsOfSegment = segmentSize / vectorSize
 
@@ -155,7 +157,7 @@ struct StoredField {
         held = Column(type)
     }
 
-    /// A row for each place.
+    /// Returns one row for each requested place.
     mutating func read(_ places: RowPlaces, _ segments: [any Segment], _ counts: ReadCounts) throws(Damage) -> Column {
         var out = Column(type)
         try append(places.ascending, segments, counts, to: &out)
@@ -173,7 +175,7 @@ struct StoredField {
         while start < places.count {
             guard let first = places[start...].firstIndex(where: { $0 >= 0 }) else { return out.appendNulls(places.count - start) }
             let vector = places[first] / vectorSize
-            // Rows that are not there go with the vector before them, or the first one.
+            // Rows that do not exist are handled with the vector before them, or with the first one.
             var end = first + 1, count = 1
             while end < places.count, places[end] < 0 || places[end] / vectorSize == vector {
                 if places[end] >= 0 { count += 1 }
@@ -184,7 +186,7 @@ struct StoredField {
         }
     }
 
-    /// Appends rows of one vector; `count` of them have an object.
+    /// Appends rows of one vector, of which `count` exist.
     private mutating func append(_ places: ArraySlice<Int>, _ count: Int, of vector: Int, _ segments: [any Segment], _ counts: ReadCounts, to out: inout Column) throws(Damage) {
         if heldVector != vector {
             if single.vector != vector { single = (vector, 0) }
@@ -248,13 +250,13 @@ struct StoredField {
 }
 
 extension Column {
-    /// An empty column shaped as `segment.column(path:)` delivers it.
+    /// Creates an empty column of the type that `segment.column(path:)` returns.
     init(shape path: [Int], in table: any Table) throws(Damage) {
         let column = try ColumnSchema(path: path, in: table.type, table.schema)
         self.init(column, in: table.schema)
     }
 
-    /// The same without a bit for each row where every row has a value.
+    /// Returns the column without validity bits if every row has a value.
     fileprivate func withoutIdlePresence() -> Column {
         guard present?.allSet ?? false else { return self }
         var out = self
@@ -264,8 +266,8 @@ extension Column {
 }
 
 extension ColumnSchema {
-    /// The column at the end of a path through embedded types: optional where something on the way may be missing; a list (flattened)
-    /// where the way leads through a collection.
+    /// The column at the end of a path through embedded types. It is optional if something on the path may be missing, and a flat list if the path
+    /// leads through a collection.
     package init(path: [Int], in type: TypeSchema, _ schema: Schema) throws(Damage) {
         var column = type.columns[path[0]]
         for field in path.dropFirst() {

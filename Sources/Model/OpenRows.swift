@@ -1,29 +1,29 @@
 import FirnBytes
 import FirnStore
 
-/// Rows that are open in memory and belong to one version: the next one takes over those that did not change.
+/// Rows of one version that are open in memory. The next version takes over those that did not change.
 ///
-/// They pin nothing. Their bytes are there as long as a version is pinned that holds them, which `rows(sharedBy:)` makes sure of: what it hands
-/// out lies in extents that the given catalogue refers to.
+/// They pin no version. Their bytes are valid as long as a version that contains them is pinned. `rows(sharedBy:)` ensures this: it returns only rows
+/// in extents that the given catalogue refers to.
 struct OpenRows: Sendable {
     var version: UInt64
     var catalogue: Catalogue
     var schema: Schema
-    /// As they were read from a file the last time.
+    /// The catalogue and schema as they were last read from the file.
     var read: (catalogue: Catalogue, schema: Schema)
-    /// By type and segment.
+    /// By `type << 32 | segment`.
     var sealed: [Int: any StoredRows]
-    /// Keys of `sealed`, oldest first.
+    /// The keys of `sealed`, oldest first.
     var order: [Int]
-    /// By type: the rows that exist in the delta alone.
+    /// The rows that exist only in the delta store, by type.
     var tails: [Int: any StoredRows]
-    /// Runs of indexes.
+    /// Open runs of indexes.
     var runs: [ExtentRef: IndexRun]
 
-    /// Blocks in memory that versions take over in changed segments (8 KiB and more each); segments beyond are read from the file again.
+    /// The maximum number of changed blocks in memory that versions take over (8 KiB and more each). Segments beyond it are read from the file again.
     static let mostBlocks = 4096
 
-    /// The rows that are the same in a version with this catalogue.
+    /// Returns the rows that are the same in a version with this catalogue.
     func rows(sharedBy catalogue: Catalogue, _ schema: Schema, _ store: any ExtentSource) -> (sealed: [(key: Int, rows: any StoredRows)], tails: [Int: any StoredRows]) {
         var kept: [(key: Int, rows: any StoredRows)] = [], tails: [Int: any StoredRows] = [:]
         var blocks = 0
@@ -41,7 +41,7 @@ struct OpenRows: Sendable {
         return (kept, tails)
     }
 
-    /// The runs that a version with this catalogue has too.
+    /// Returns the runs that a version with this catalogue has too.
     func runs(sharedBy catalogue: Catalogue) -> [ExtentRef: IndexRun] {
         if runs.isEmpty { return [:] }
         var kept: [ExtentRef: IndexRun] = [:]
@@ -62,14 +62,14 @@ struct OpenRows: Sendable {
         tails[type] = nil
     }
 
-    /// Where a type of this version stands in another schema; nil if it is not there with the same columns.
+    /// Returns the position of a type of this version in another schema, or nil if it is missing there or has other columns.
     private func index(of type: Int, in other: Schema) -> Int? {
         let mine = schema.types[type]
         let index = type < other.types.count && other.types[type].id == mine.id ? type : other.types.firstIndex { $0.id == mine.id }
         return index.flatMap { other.types[$0].columns == mine.columns ? $0 : nil }
     }
 
-    /// The header is the same, and the delta says nothing of the segment in either version, or is the same tree.
+    /// Returns whether the header is the same, and the delta store has no record about the segment in either version or is the same tree.
     private func isSame(_ rows: any StoredRows, _ type: Int, _ index: Int, _ state: Catalogue.TypeState, _ store: any ExtentSource) -> Bool {
         let mine = catalogue.types[type]
         guard let base = rows.sealedBase, !base.headerRef.isNone, base.source.isLasting, state.inner == nil, index < state.segmentCount,
@@ -89,6 +89,6 @@ struct OpenRows: Sendable {
 }
 
 extension StoredRows {
-    /// The sealed segment that lies under the rows.
+    /// The sealed segment that the rows are based on, if there is one.
     var sealedBase: StoredSegment? { self as? StoredSegment ?? (self as? WorkingRows)?.base as? StoredSegment }
 }

@@ -1,43 +1,44 @@
 import FirnBytes
 import FirnCodecs
 
-/// How the presence of the columns of one segment is written: bits that several columns have in common once, and bits that are set only where
-/// those of an earlier column are by those alone. What is referred to stands for itself.
+/// How the validity of the columns of one segment is written (`docs/format/model.md`, "Shared validity"): bits that several columns have in common are
+/// written once, and bits that are a subset of an earlier column's bits are written relative to them. A stream that others refer to never refers to
+/// another.
 struct PresencePlan {
-    /// For each column the stream that says its presence; nil: the column's encoder makes one, if any value is absent.
+    /// The validity stream of each column; nil if the column's encoder writes one (if any value is absent).
     private(set) var streams: [(kind: StreamKind, bytes: [UInt8])?]
     /// Whether a column refers to another.
     private(set) var refers = false
 
-    /// Bits that one or more columns have.
+    /// The validity bits of one or more columns.
     private struct Mask {
         var bits: Bits
         var ones: Int
         var columns: [Int]
-        /// Another mask of which this one may be part.
+        /// The index of a mask that contains this one, if there is one.
         var outer: Int?
     }
 
-    /// The bytes that a reference has to save: a reader of the column then needs the chunk of another too. Few bits are no gain, nested ones least, since
-    /// a small file is compressed as a whole: bits that stand there twice, or almost, cost next to nothing.
+    /// The number of bytes that a reference must save, because a reader of the column then also needs the chunk of another. Short streams gain nothing,
+    /// nested ones least: a small file is compressed as a whole, so repeated or similar bits cost almost nothing.
     private static func worth(_ rows: Int, nested: Bool) -> Int { max(nested ? 64 : 32, rows / 512) }
 
-    /// A mask is looked for in so many that come before it: with many columns, looking at all of them would take the square of the columns.
+    /// A mask is compared with at most this many masks before it: comparing all of them would be quadratic in the number of columns.
     private static let mostLookedAt = 256
 
-    /// Whether the presence of a column with so many values may take more bytes than a reference to that of another.
+    /// Returns whether the validity of a column with `ones` values may take more bytes than a reference to that of another.
     static func mayGain(_ rows: Int, ones: Int) -> Bool {
         // Encoded bits take less than four times their information.
         informationIn(rows, ones: ones) / 2 + 16 >= Double(worth(rows, nested: false))
     }
 
-    /// `encode` runs a number of tasks, on several threads if it likes.
+    /// `encode` runs a number of tasks, possibly on several threads.
     init(_ columns: [Bits?], profile: Profile, encode: (Int, (Int) -> [UInt8]) -> [[UInt8]]) {
         streams = Array(repeating: nil, count: columns.count)
         var masks = PresencePlan.masks(of: columns)
         guard masks.reduce(0, { $0 + $1.columns.count }) > 1 else { return }
         PresencePlan.nest(&masks)
-        // Masks of one column that nothing has to do with are left to the column's encoder.
+        // The column's encoder writes masks of one column that neither contain another nor are contained in one.
         let outers = Set(masks.compactMap(\.outer))
         let shared = masks.indices.filter { masks[$0].columns.count > 1 || masks[$0].outer != nil || outers.contains($0) }
         let nested = shared.filter { masks[$0].outer != nil }
@@ -68,7 +69,7 @@ struct PresencePlan {
         refers = true
     }
 
-    /// The masks that some but not all of whose bits are set, each once, in the order of their first columns.
+    /// Returns the distinct masks in which some bits but not all are set, in the order of their first columns.
     private static func masks(of columns: [Bits?]) -> [Mask] {
         var masks: [Mask] = []
         var found: [Hash128: Int] = [:]
@@ -77,7 +78,7 @@ struct PresencePlan {
             let ones = bits.ones
             guard ones > 0, ones < bits.count else { continue }
             let hash = bits.words.withUnsafeBytes { Hash128(of: $0) }
-            // Equal hashes can be made on purpose.
+            // The hash is not collision-resistant: compare the bits too.
             if let i = found[hash], masks[i].bits == bits {
                 masks[i].columns.append(index)
             } else {
@@ -88,7 +89,8 @@ struct PresencePlan {
         return masks
     }
 
-    /// Finds for each mask the smallest that holds it, among those that come before it and stand for themselves, if it is likely to be less there.
+    /// Finds for each mask the smallest mask that contains it, among those that come before it and are not nested themselves, if it is likely to take
+    /// less space relative to that one.
     private static func nest(_ masks: inout [Mask]) {
         for i in masks.indices {
             let mask = masks[i], own = informationIn(mask.bits.count, ones: mask.ones), count = Double(mask.columns.count)
@@ -106,17 +108,17 @@ struct PresencePlan {
         return true
     }
 
-    /// About how many bits it takes to say which of `count` bits are set.
+    /// Returns about how many bits it takes to encode which of `count` bits are set.
     private static func informationIn(_ count: Int, ones: Int) -> Double {
         func part(_ n: Int) -> Double { n == 0 ? 0 : Double(n) * (logarithm(Double(count)) - logarithm(Double(n))) }
         return part(ones) + part(count - ones)
     }
 
-    /// To the base 2, by straight lines between its whole values: the same on every machine.
+    /// The binary logarithm, interpolated linearly between powers of two: the same on every machine.
     private static func logarithm(_ x: Double) -> Double { Double(x.exponent) + x.significand - 1 }
 }
 
-/// Where a chunk takes its presence from: `column's position varint`, then nothing (the very same), or nested bits to the end.
+/// The reference of a chunk to the validity of another: `column's position varint`, then nothing (the same bits), or nested booleans to the end.
 struct PresenceReference {
     var column: Int
     var nested: UnsafeRawBufferPointer?

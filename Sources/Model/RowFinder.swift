@@ -1,30 +1,30 @@
 import FirnBytes
 
-/// Finds the rows of a table by their ids, many at a time, and remembers the segments it met. For one thread.
+/// Finds the rows of a table by row id, many at a time, and remembers the segments that it has opened. For one thread.
 struct RowFinder {
     let table: any Table
 
-    /// The segments met, in that order: what a place counts by.
+    /// The segments that were opened so far, in that order. Places refer to them.
     private(set) var segments: [any Segment] = []
     private var live: [Bits?] = []
 
-    /// The row ids of a segment met.
+    /// The row ids of an opened segment.
     private struct Span {
         let first: Int64, last: Int64
         let number: Int
-        /// Every id from the first to the last has its row, and all rows are there.
+        /// Row ids are consecutive, and no row is deleted.
         let isPlain: Bool
         let isDense: Bool
     }
-    /// Ascending.
+    /// Ascending by row id.
     private var spans: [Span] = []
 
     init(_ table: any Table) { self.table = table }
 
-    /// A place is the number of a segment in `segments` and the position there.
+    /// A place is the index of a segment in `segments`, shifted left by this many bits, and the position in the segment.
     static let positionBits = 16
 
-    /// Where the live rows with these ids stand; -1 for ids that are absent or have no such row.
+    /// Returns the places of the live rows with these ids; -1 for absent ids and for ids without a live row.
     mutating func places(of rowIDs: [Int64], present: Bits?) throws(Damage) -> [Int] {
         var out = [Int](repeating: -1, count: rowIDs.count), start = 0, latest = 0
         while true {
@@ -39,7 +39,7 @@ struct RowFinder {
         }
     }
 
-    /// Goes on as long as the ids lie in plain segments that are known; returns where it does not.
+    /// Fills in places as long as the ids are in plain segments that are known. Returns the index of the first id that is not.
     private static func fill(_ out: inout UnsafeMutableBufferPointer<Int>, _ ids: UnsafeBufferPointer<Int64>, _ present: Bits?, _ spans: UnsafeBufferPointer<Span>,
                              from start: Int, _ latest: inout Int) -> Int {
         var i = start
@@ -60,7 +60,7 @@ struct RowFinder {
         return i
     }
 
-    /// The last span that begins at or before an id; out of range if there is none.
+    /// Returns the index of the last span that begins at or before an id; out of range if there is none.
     @inline(__always)
     private static func index(of id: Int64, in spans: UnsafeBufferPointer<Span>) -> Int {
         var low = 0, high = spans.count
@@ -79,7 +79,7 @@ struct RowFinder {
         guard count > 0 else { return nil }
         guard count <= segmentSize else { throw Damage("a segment of \(count) rows") }
         let first = try segment.rowID(at: 0), last = try segment.rowID(at: count - 1)
-        // An id between two segments leads to one that is known already.
+        // An id between two segments can lead to a segment that is already known.
         guard first <= rowID, rowID <= last, known >= spans.count || spans[known].first != first else { return nil }
         let isDense = last &- first == Int64(count - 1)
         let span = Span(first: first, last: last, number: segments.count, isPlain: isDense && segment.live == nil, isDense: isDense)

@@ -1,14 +1,15 @@
 import FirnBytes
 
-/// A table whose rows can be read one by one, as they are stored: embedded objects as links to rows of their own.
+/// A table whose rows can be read one by one in stored form: embedded objects are links to rows of their own.
 package protocol RowTable: Table {
-    /// Where a live row stands; nil if there is none with this id.
+    /// Returns the segment and position of a live row, or nil if there is none with this id.
     func place(of rowID: Int64) throws(Damage) -> (segment: Int, position: Int)?
-    /// One value of a row, embedded objects as links. `.notFound` if there is no such row.
+    /// Returns one value of a row, embedded objects as links.
+    /// - Throws: `.notFound` if the row does not exist.
     func storedValue(_ rowID: Int64, _ column: Int) throws(FirnError) -> Value
-    /// A bool, int or link (embedded objects too) at a place; nil: null. Nothing is boxed.
+    /// Returns a bool, int or link (also of an embedded object) at a position, or nil for null. Nothing is boxed.
     func word(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Int64?
-    /// A float or double at a place; nil: null. Nothing is boxed.
+    /// Returns a float or double at a position, or nil for null. Nothing is boxed.
     func real(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Double?
 }
 
