@@ -1,18 +1,18 @@
 import FirnBytes
 
-/// The schema as bytes (`docs/format/model.md`, "Schema").
+/// The encoded form of a schema (`docs/format/model.md`, "Schema").
 ///
 ///     version u8 = 1 · type count varint · then for each type:
 ///     id varint · name string · flags u8 (1 embedded, 2 envelope) · [envelope string] · column count varint
 ///     · key length varint · key positions varint… · columns
-///     column: id varint · name string · kind u8 · collection u8 · flags u8 (1 optional, 2 element optional, 4 target, 8 writes null)
+///     column: id varint · name string · kind u8 · collection u8 · flags u8 (1 optional, 2 elements optional, 4 target, 8 writes null)
 ///     · [target string] · notation code u8 · notation parameter u8
 extension Schema {
     private static let version: UInt8 = 1
-    /// More columns or types than this in one schema is damage.
+    /// The maximum number of types in a schema; more is damage.
     private static let most = 1_000_000
-    /// Columns that a type may unfold into, with the fields of embedded objects, beyond as many as the schema names: those take bytes to write down, and a few types
-    /// that hold each other unfold into any number of columns.
+    /// The number of columns, with the fields of embedded objects, that a type may unfold into beyond the number of columns in the schema. Columns of
+    /// the schema take bytes to store, but a few types that contain each other can unfold into any number of columns.
     private static let mostUnfolded = 1 << 17
 
     var encoded: [UInt8] {
@@ -33,7 +33,8 @@ extension Schema {
         try validate()
     }
 
-    /// What later code relies on: names distinct, targets known, keys within the columns.
+    /// Checks what later code relies on: names and ids are distinct, targets exist, and keys are within the columns.
+    /// - Throws: `Damage` if this is not so.
     func validate() throws(Damage) {
         let byName = Dictionary(types.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
         guard byName.count == types.count else { throw Damage("two types of one name") }
@@ -52,7 +53,8 @@ extension Schema {
         try checkNesting(byName)
     }
 
-    /// Objects within objects unfold into a column for each of their fields when rows are read: a few types that hold each other many times would be a great deal.
+    /// Rejects schemas whose embedded objects unfold into too many columns. Reading rows takes a column for each field, and a few types that contain
+    /// each other many times would have a huge number of fields.
     private func checkNesting(_ byName: [String: Int]) throws(Damage) {
         let targets = types.map { type in type.columns.compactMap { $0.type.kind == .embedded ? $0.type.target.flatMap { byName[$0] } : nil } }
         guard targets.contains(where: { !$0.isEmpty }) else { return }

@@ -1,5 +1,4 @@
-/// How the values of a column were written where they came from, so that writing them again gives the same text.
-/// The codes are written to files and never change.
+/// How the values of a column were written in their source, so that export writes the same text. The codes are written to files and never change.
 package struct Notation: Hashable, Sendable {
     package var code: UInt8
     package var parameter: UInt8
@@ -11,9 +10,9 @@ package struct Notation: Hashable, Sendable {
 
     /// The shortest text that reads back as the same value; whole doubles without a point ("1", "1.5").
     package static let plain = Notation(code: 0)
-    /// Doubles with exactly n digits after the point ("1.50").
+    /// Doubles with exactly `digits` digits after the point ("1.50").
     package static func fixed(_ digits: UInt8) -> Notation { Notation(code: 1, parameter: digits) }
-    /// Doubles: whole ones end in ".0" ("1.0").
+    /// Doubles, of which whole ones end in ".0" ("1.0").
     package static let pointZero = Notation(code: 2)
     /// Bools as `True` and `False`.
     package static let capitalised = Notation(code: 3)
@@ -21,24 +20,24 @@ package struct Notation: Hashable, Sendable {
     package static let upperCase = Notation(code: 4)
     /// Dates as `2016-09-29`.
     package static let dateOnly = Notation(code: 5)
-    /// Dates as `2016-09-29 10:11:12`, without zone (taken as UTC); parameter: digits of the second's fraction.
+    /// Dates as `2016-09-29 10:11:12`, without time zone (read as UTC). `digits` is the number of fractional digits of the second.
     package static func dateTimeSpace(_ digits: UInt8) -> Notation { Notation(code: 6, parameter: digits) }
-    /// Dates as `2016-09-29T10:11:12Z`; parameter: digits of the second's fraction.
+    /// Dates as `2016-09-29T10:11:12Z`. `digits` is the number of fractional digits of the second.
     package static func dateTimeZ(_ digits: UInt8) -> Notation { Notation(code: 7, parameter: digits) }
-    /// Dates as `2016-09-29T10:11:12`, without zone (taken as UTC).
+    /// Dates as `2016-09-29T10:11:12`, without time zone (read as UTC). `digits` is the number of fractional digits of the second.
     package static func dateTimeT(_ digits: UInt8) -> Notation { Notation(code: 8, parameter: digits) }
     /// UUIDs in upper case.
     package static let uuidUpper = Notation(code: 9)
 }
 
-/// One column of a type. What indexes it has is no part of what it is: columns that differ in that alone are the same.
+/// One column of a type. Columns that differ only in their indexes are equal.
 package struct ColumnSchema: Hashable, Sendable {
-    /// Given at creation, never reused within the type; what a file refers to (the name may change).
+    /// Assigned when the column is created, and never reused within the type. Files refer to columns by id; the name can change.
     package var id: UInt32
     package var name: String
     package var type: ColumnType
     package var notation: Notation
-    /// JSON: null was written as `null` rather than by leaving the key out.
+    /// JSON: null was written as `null`, not by omitting the key.
     package var writesNull: Bool
     package var indexes: IndexMarks
 
@@ -62,24 +61,25 @@ package struct ColumnSchema: Hashable, Sendable {
     }
 }
 
-/// One type: the shape of its rows.
+/// One type: the schema of its rows.
 package struct TypeSchema: Hashable, Sendable {
     package var id: UInt32
     package var name: String
-    /// Its rows belong to an owner and are not listed by themselves.
+    /// Whether its rows belong to owners and are not listed separately.
     package var isEmbedded: Bool
     package var columns: [ColumnSchema] {
         _read { yield list }
-        // In place: an observer would copy the whole list for each change of one column.
+        // Modify in place: an observer would copy the whole list for each change of one column.
         _modify {
             places = ColumnPlaces()
             yield &list
         }
     }
     private var list: [ColumnSchema]
-    /// Positions in `columns` of the primary key; empty if there is none.
+    /// The positions of the primary key's columns in `columns`; empty if there is no key.
     package var key: [Int]
-    /// What surrounded the rows where they came from (a format's own text, such as the JSON around an array of rows); nil if nothing did.
+    /// The text that surrounded the rows in their source (in the form of an outside format, such as the JSON around an array of rows); nil if there was
+    /// none.
     package var envelope: String?
     private var places = ColumnPlaces()
 
@@ -105,29 +105,34 @@ package struct TypeSchema: Hashable, Sendable {
         hasher.combine(envelope)
     }
 
-    /// The position of a column. A type of a million columns is asked a million times: after the first question the answer takes constant time.
+    /// Returns the position of a column by name, or nil.
+    /// - Complexity: O(1) after the first call, also for types with a million columns.
     package func index(of column: String) -> Int? { places.names.first(column, of: columns.count) { columns[$0].name } }
+    /// Returns the position of a column by id, or nil.
+    /// - Complexity: O(1) after the first call.
     package func index(ofID id: UInt32) -> Int? { places.ids.first(id, of: columns.count) { columns[$0].id } }
 
-    /// The position of the field that entry `i` of an object names. Entries without a name are fields by their position; a field may have an empty name too, by which entries
-    /// of objects that do not have all fields, or have other names, refer to it.
+    /// Returns the position of the field that entry `i` of an object names, or nil. Entries without a name are matched by position. But a field can
+    /// have an empty name; if the type has one, entries without a name refer to it, unless the object has all fields and none of its entries has a
+    /// name.
     package func place(of i: Int, in entries: [Value.Entry]) -> Int? {
         guard entries[i].key.isEmpty else { return index(of: entries[i].key) }
         if let named = index(of: ""), entries.count != columns.count || !entries.allSatisfy(\.key.isEmpty) { return named }
         return i < columns.count ? i : nil
     }
 
-    /// Whether single values of a column are asked for, in no order: to compare them with a key that is looked for.
+    /// Returns whether single values of a column are read in random order, to compare them with a key that is searched for.
     func isLookedUp(_ column: Int) -> Bool { key.contains(column) || columns[column].indexes.contains(.values) }
 }
 
-/// The types of a file or a stream.
+/// The types of a file or of a stream of batches.
 package struct Schema: Hashable, Sendable {
     package var types: [TypeSchema]
 
     package init(_ types: [TypeSchema] = []) { self.types = types }
 
+    /// Returns the type with this name, or nil.
     package subscript(_ name: String) -> TypeSchema? { types.first { $0.name == name } }
-    /// The types whose rows are listed by themselves.
+    /// The types that are not embedded: their rows are listed separately.
     package var roots: [TypeSchema] { types.filter { !$0.isEmbedded } }
 }

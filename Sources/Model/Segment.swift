@@ -2,37 +2,41 @@ import FirnBytes
 import FirnCodecs
 import FirnDisk
 
-/// How many rows (or, in a child stream, elements) a vector holds, and how many rows a full segment.
+/// The number of rows (or, in a child stream, of elements) of a vector, and the maximum number of rows of a segment.
 package let vectorSize = 1024
 package let segmentSize = 65_536
 
 /// A run of rows of one table at one version: up to 65,536 rows with ascending row ids. Usable from any thread.
 ///
-/// Positions count physical rows, deleted ones too; `live` tells which are there.
+/// Positions count physical rows, including deleted ones; `live` marks the rows that exist.
 package protocol Segment: AnyObject, Sendable {
+    /// The number of physical rows, including deleted ones.
     var rowCount: Int { get }
-    /// Nil: all rows are there.
+    /// The rows that are not deleted; nil if no row is deleted.
     var live: Bits? { get }
+    /// Returns the row id at a position.
     func rowID(at position: Int) throws(Damage) -> Int64
-    /// The position of a row id, or nil if the segment does not hold it (deleted rows are found).
+    /// Returns the position of a row id, or nil if the segment does not contain it. Deleted rows are found too.
     func position(of rowID: Int64) throws(Damage) -> Int?
-    /// The reader of one column, by its position in the type's schema. Cheap after the first call.
+    /// Returns the reader of one column, by its position in the type. Cheap after the first call.
     func column(_ index: Int) throws(Damage) -> any ColumnReader
-    /// The same as it is stored: embedded objects as the row ids they have in their own table (links). Where they have none, `column(_:)`.
+    /// Returns the reader of a column in its stored form: embedded objects as links, that is, as the row ids that they have in their own table. If they
+    /// have none, the same as `column(_:)`.
     func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader
-    /// The zone of a column over the whole segment, as its reader has it; nil if nothing is known. Where the segment's header has it, nothing else is read.
+    /// Returns the zone of a column over the whole segment, or nil if nothing is known. Reads nothing else if the segment's header contains the zone.
     func zone(of column: Int) throws(Damage) -> Zone?
-    /// The reader of a field within embedded objects: `path[0]` is a position in the type's columns, each further number one in the
-    /// fields of the embedded target before it. One number is `column(_:)`. Through embedded objects that stand alone the leaf keeps
-    /// its type, made optional (null wherever an object on the way is); through a collection of them the rows are lists of the leaf,
-    /// one element an object (as many as a leaf that is itself a collection has), end to end; no elements where an object on the way
-    /// is null.
+    /// Returns the reader of a field within embedded objects. `path[0]` is a position in the type's columns; each further number is a position in the
+    /// fields of the embedded type before it. A path of one number is the same as `column(_:)`. Through single embedded objects, the leaf keeps its
+    /// type and becomes optional: it is null wherever an object on the path is null. Through a collection of embedded objects, each row is a flat list
+    /// of the leaf's values: one element per object (or, if the leaf is itself a collection, all of its elements), and no elements where an object on
+    /// the path is null.
     func column(path: [Int]) throws(Damage) -> any ColumnReader
-    /// Against the same rows at another version of the same table: the rows that may differ in a value or in being there; all others are
-    /// known to be equal. Nil if nothing is known. Both must have the same first row id and columns; this one may have rows behind the other's last.
+    /// Compares this segment with the same rows at another version of the same table. Returns the rows that may differ in a value or in existence; all
+    /// others are known to be equal. Returns nil if nothing is known. Both must have the same first row id and columns. This segment may have more rows
+    /// after the last row of the other.
     func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits?
-    /// The same of what is stored: embedded objects by their row ids, whatever became of their fields. The other may also hold fewer or more
-    /// rows, the further ones following on the last it has in common with this one: the answer has a bit for each row of the longer.
+    /// Compares as `rowsThatMayDiffer(from:)` does, but the stored form: embedded objects are compared by row id, whatever happened to their fields.
+    /// The other segment may also have fewer or more rows, which follow the last common one. The result has a bit for each row of the longer segment.
     func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits?
 }
 
@@ -42,19 +46,19 @@ extension Segment {
     package func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { self === other ? Bits(count: rowCount) : nil }
     package func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { try rowsThatMayDiffer(from: other) }
     package var vectorCount: Int { (rowCount + vectorSize - 1) / vectorSize }
-    /// The physical rows of a vector.
+    /// Returns the positions of the rows of a vector.
     package func rows(ofVector vector: Int) -> Range<Int> { vector * vectorSize..<min((vector + 1) * vectorSize, rowCount) }
     package var liveCount: Int { live?.ones ?? rowCount }
 }
 
-/// What is known of a run of values without decoding it. Bounds are inclusive, over the values that are present.
+/// What is known about a run of values without decoding it. Bounds are inclusive and cover the values that are present.
 package struct Zone: Sendable, Equatable {
     package enum Bounds: Sendable, Equatable {
-        /// Nothing is known (any, decimals, collections, what older versions wrote of text), or no value is present.
+        /// Nothing is known (any, decimals, collections, text of older writers), or no value is present.
         case none
-        /// bool, int, link, date (seconds), uuid and objectID (first word).
+        /// bool, int, link, date (seconds), UUID and object id (first integer).
         case words(Int64, Int64)
-        /// float, double; never NaN, and absent if a value is.
+        /// float, double. The bounds are never NaN; there are none if a value is NaN.
         case reals(Double, Double)
         /// string, data.
         case text(TextBounds)
@@ -70,76 +74,77 @@ package struct Zone: Sendable, Equatable {
     }
 }
 
-/// Codecs' patterns, for who asks columns and knows nothing of codecs.
+/// The patterns of FirnCodecs, for modules that search columns without importing codecs.
 package typealias TextPattern = FirnCodecs.TextPattern
 
-/// Values that a query looks for in a column: a range, both ends included.
+/// What a query searches for in a column: an inclusive range, or a text pattern.
 package enum SoughtRange: Sendable {
     /// bool, int, link.
     case words(Int64, Int64)
     /// float, double; neither end is NaN.
     case reals(Double, Double)
-    /// date, uuid, objectID: `words` first, then `extra`.
+    /// date, UUID, object id: `words` first, then `extra`.
     case pairs(low: (Int64, Int64), high: (Int64, Int64))
     /// Codes into the column's dictionary.
     case codes(Int64, Int64)
-    /// string, data: no range, but what passes.
+    /// string, data: a pattern, not a range.
     case text(TextPattern)
 }
 
-/// Whether a search was done, and which rows of the vector have a value (nil: all): the bits of the others mean nothing.
+/// Whether a search was done, and which rows of the vector have a value (nil: all). The result bits of the other rows are undefined.
 package enum SearchOutcome: Sendable {
     case notDone
     case done(present: Bits?)
 }
 
-/// The sum of the values of a vector, all of which are there.
+/// The sum of the values of a vector without nulls.
 package enum VectorSum: Sendable {
     case notDone
-    /// Of ints, exactly.
+    /// The exact sum of ints.
     case whole(Int128)
-    /// Of doubles.
+    /// The sum of doubles.
     case real(Double)
 }
 
-/// Reads one column of one segment, a vector or a value at a time. Usable from any thread.
+/// Reads one column of one segment, by vector or by value. Usable from any thread.
 package protocol ColumnReader: AnyObject, Sendable {
     var type: ColumnType { get }
     var rowCount: Int { get }
-    /// Bytes that the column takes in the file; 0 where it lies in memory.
+    /// The number of bytes that the column takes in the file; 0 if it is in memory.
     var storedBytes: Int { get }
-    /// Over the whole segment, or over one vector; nil if nothing is known.
+    /// Returns the zone of the whole segment, or nil if nothing is known.
     func zone() -> Zone?
+    /// Returns the zone of one vector, or nil if nothing is known.
     func zone(ofVector vector: Int) -> Zone?
-    /// Replaces the contents of `column` by the rows of a vector (deleted rows included). `column` keeps its capacity.
+    /// Replaces the contents of `column` with the rows of a vector, including deleted rows. `column` keeps its capacity.
     func read(vector: Int, into column: inout Column) throws(Damage)
-    /// One value; decodes as little as its encoding allows.
+    /// Returns one value. Decodes as little as the encoding allows.
     func value(at row: Int) throws(Damage) -> Value
-    /// For string and data columns whose values are codes into a dictionary: that dictionary, sorted by bytes, distinct.
-    /// Nil if this segment's values are stored otherwise.
+    /// Returns the dictionary of a string or data column whose values are codes into it: distinct values, sorted by bytes. Returns nil if this segment
+    /// stores the values in another way.
     func dictionary() throws(Damage) -> Text?
-    /// Only where `dictionary()` is not nil: as `read`, but `column` (of kind int, same optionality) receives codes in `words`, each of
-    /// which the dictionary has.
+    /// Reads a vector as `read` does, but `column` (of kind int, with the same optionality) receives codes in `words`, all of which are in the
+    /// dictionary. Call it only if `dictionary()` does not return nil.
     func readCodes(vector: Int, into column: inout Column) throws(Damage)
-    /// Writes 16 words to `out`, a bit for each row of a vector whose value lies in the range, without decoding it; if that cannot be done
-    /// here, read the vector and look. `codes` only where `dictionary()` is not nil.
+    /// Writes 16 words to `out`, with a bit for each row of a vector whose value is in the range, without decoding the vector. If it returns
+    /// `.notDone`, read the vector and compare. Use `.codes` only if `dictionary()` does not return nil.
     func search(_ range: SoughtRange, vector: Int, into out: UnsafeMutablePointer<UInt64>) throws(Damage) -> SearchOutcome
-    /// The sum of all rows of a vector without decoding it, for ints and doubles; if that cannot be done here, or a row has no value,
+    /// Returns the sum of all rows of a vector of ints or doubles without decoding it. If it returns `.notDone`, which it does if a row has no value,
     /// read the vector and add.
     func sum(vector: Int) throws(Damage) -> VectorSum
-    /// Replaces the contents of `column` by some rows of a vector, given by their places within it, ascending, without decoding the
-    /// others. False: not done here, or not worth it; read the vector and choose.
+    /// Replaces the contents of `column` with some rows of a vector, given by ascending positions within it, without decoding the others. If it returns
+    /// false, because this is not possible or does not pay, read the vector and select the rows.
     func gather(_ rows: UnsafeBufferPointer<Int32>, vector: Int, into column: inout Column) throws(Damage) -> Bool
-    /// The numbers of a vector, or of some of its rows as `gather` wants them, without a column around them: of ints as words, of floats and
-    /// doubles as reals. False, and what lies in the room is worth nothing, if that cannot be done here or a row has no value.
+    /// Copies the numbers of a vector, or of some of its rows as in `gather`, without a `Column`: ints as words, floats and doubles as reals. Returns
+    /// false, and leaves the contents of `room` undefined, if this is not possible or a row has no value.
     func numbers(vector: Int, only rows: UnsafeBufferPointer<Int32>?, into room: NumberRoom) throws(Damage) -> Bool
 }
 
-/// Memory for the numbers of a vector.
+/// A buffer for the numbers of a vector.
 package enum NumberRoom {
     case words(UnsafeMutablePointer<Int64>), reals(UnsafeMutablePointer<Double>)
 
-    /// All `count` values, or those of the given rows. True.
+    /// Copies all `count` values, or those of the given rows. Always returns true.
     package static func copy<T>(_ values: UnsafePointer<T>, _ count: Int, _ rows: UnsafeBufferPointer<Int32>?, to out: UnsafeMutablePointer<T>) -> Bool {
         if let rows {
             for j in 0..<rows.count {
@@ -155,18 +160,20 @@ package enum NumberRoom {
 
 /// All rows of one type at one version. Usable from any thread.
 package protocol Table: AnyObject, Sendable {
+    /// The type of the rows.
     var type: TypeSchema { get }
-    /// The schema that embedded and linked types are looked up in.
+    /// The schema in which embedded and linked types are looked up.
     var schema: Schema { get }
-    /// Live rows.
+    /// The number of live rows.
     var rowCount: Int { get }
     var segmentCount: Int { get }
+    /// Returns the segment at an index from 0 up to `segmentCount`.
     func segment(_ index: Int) throws(Damage) -> any Segment
-    /// Which segment holds (or would hold) a row id; nil if it lies outside every segment.
+    /// Returns the index of the segment that contains (or would contain) a row id, or nil if the row id is outside every segment.
     func segmentIndex(of rowID: Int64) throws(Damage) -> Int?
-    /// The rows of another type (or of this one) at the same version, which links lead to; nil where they are not at hand.
+    /// Returns the table of another type (or of this one) at the same version, which links refer to, or nil if it is not available.
     func related(_ typeName: String) throws(Damage) -> (any Table)?
-    /// What is charged with what is made of the rows.
+    /// The budget that is charged for data that is made from the rows.
     var memory: MemoryBudget { get }
 }
 
@@ -175,7 +182,7 @@ extension Table {
     package func related(_ typeName: String) throws(Damage) -> (any Table)? { nil }
 }
 
-/// What most readers answer: nothing is known of the values, and they are no codes.
+/// Default implementations: nothing is known about the values, they are not codes, and nothing is done in the stored form.
 extension ColumnReader {
     package func zone() -> Zone? { nil }
     package func zone(ofVector vector: Int) -> Zone? { nil }

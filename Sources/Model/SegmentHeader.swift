@@ -2,35 +2,37 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// What the file says of one segment (`docs/format/model.md`, "Segment header").
+/// The description of one segment in the file (`docs/format/model.md`, "Segment header").
 ///
-///     magic "sg" · version u8 = 1 · flags u8 (1 packed, 2 row ids stored, 4 deletes) · row count u32 · column count u32 · first row id i64
-///     [row ids: length u32, words stream] [deletes: length u32, bits stream]
+///     magic "sg" · version u8 = 1 · flags u8 (1 packed, 2 row ids listed, 4 deletes) · row count u32 · column count u32 · first row id i64
+///     [row ids: length u32, integer stream] [deletes: length u32, boolean stream]
 ///     wide:   column count × entry of 112 bytes · shared count u32 · shared × (column u32, kind u8, ref 32)
 ///     packed: column count × (id varint, chunk length varint, zone) · the chunks end to end
 ///
-///     entry = column id u32 · flags u8 (1 nulls, 2 all null) · zone kind u8 (0 none, 1 words, 2 reals) · 0 u16
-///             · chunk ref 32 · patch ref 32 · logical hash 16 · zone low 8 · zone high 8 · 0 u64
+///     entry = column id u32 · flags u8 (1 nulls, 2 all null) · zone kind u8 (0 none, 1 integers, 2 floats) · 0 u16
+///             · chunk ref 32 · chunk overlay ref 32 · logical hash 16 · zone low 8 · zone high 8 · 0 u64
 ///     zone (packed) = flags u8 | zone kind << 4 · [low 8 · high 8]
 struct SegmentHeader {
     static let magic: [UInt8] = [0x73, 0x67]
     static let version: UInt8 = 1
     static let entrySize = 112
     static let sharedSize = 37
-    /// A segment whose chunks come to no more than this many bytes is packed into its header: one extent, one hash.
+    /// A segment whose chunks take at most this many bytes is packed into its header: one extent, one hash.
     static let packedLimit = 64 * 1024
-    /// In place of a logical hash that the writer does not know.
+    /// Stored in place of a logical hash that the writer does not know.
     static let unknownHash = Hash128(low: 0, high: 0)
 
     struct Entry {
         var columnID: UInt32
         var zone: Zone
-        /// Nil when packed.
+        /// Nil in a packed header.
         var chunk: ExtentRef?
+        /// The chunk overlay, if there is one.
         var patch: ExtentRef?
-        /// What the file says of the values; nil: not known (when packed, or zero in the file). A claim, see `StoredSegment.rowsThatMayDiffer`.
+        /// The logical hash of the values that the file claims; nil if it is not known (in a packed header, or zero in the file). It is untrusted: see
+        /// `StoredSegment.rowsThatMayDiffer`.
         var logicalHash: Hash128?
-        /// Where the chunk lies in the header's own bytes, when packed.
+        /// The range of the chunk in the bytes of a packed header.
         var packed: Range<Int>?
     }
 
@@ -44,9 +46,9 @@ struct SegmentHeader {
 
     var rowCount: Int
     var firstRowID: Int64
-    /// Row ids less `firstRowID`, as a words stream; nil: consecutive.
+    /// Row ids minus `firstRowID`, as an integer stream; nil if they are consecutive.
     var rowIDs: [UInt8]?
-    /// Set bits are deleted rows, as a bits stream.
+    /// The deleted rows as a boolean stream, 1 = deleted; nil if there are none.
     var deletes: [UInt8]?
     var entries: [Entry] {
         _read { yield list }
@@ -57,11 +59,11 @@ struct SegmentHeader {
     }
     private var list: [Entry]
     var shared: [Shared] = []
-    /// Only while a packed header is being written: the chunks, one an entry.
+    /// The chunks, one per entry, only while a packed header is being written.
     var packedChunks: [[UInt8]]?
     private var places = EntryPlaces<UInt32>()
 
-    /// The position of a column's entry; mostly that of the column in its type.
+    /// Returns the position of a column's entry, which is mostly that of the column in its type.
     func place(of columnID: UInt32, near column: Int) -> Int? {
         if column < entries.count, entries[column].columnID == columnID { return column }
         return places.first(columnID, of: entries.count) { entries[$0].columnID }
@@ -211,13 +213,13 @@ extension Zone {
         self.init(mayHaveNulls: flags & 1 != 0, allNull: flags & 2 != 0, bounds: bounds)
     }
 
-    /// As it is stored: long bounds of text are cut.
+    /// The zone as it is stored: long bounds of text are cut.
     var shortened: Zone {
         guard case .text(let bounds) = bounds else { return self }
         return Zone(mayHaveNulls: mayHaveNulls, allNull: allNull, bounds: .text(bounds.shortened))
     }
 
-    /// What holds of the rows of both, where values of the one take the place of some of the other's.
+    /// Returns a zone that covers the rows of both, where values of one replace some values of the other.
     func union(_ other: Zone) -> Zone {
         let bounds: Bounds = switch (self.bounds, other.bounds) {
         case (.words(let a, let b), .words(let c, let d)): .words(min(a, c), max(b, d))

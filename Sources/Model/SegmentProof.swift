@@ -1,7 +1,8 @@
 import FirnBytes
 import FirnStore
 
-/// What lets a search through a file believe a segment header that no directory leads to (`docs/format/model.md`, "Proof"): the last part of the header's extent.
+/// A proof, which lets a search through a file trust a segment header that no directory refers to (`docs/format/model.md`, "Proof"). It is the last
+/// part of the header's extent.
 ///
 ///     "sgp1" · length u32 = 52 · type id u32 · schema ref 32 · XXH3-128 of all bytes of the header before it, then of the file's identity
 struct SegmentProof {
@@ -11,7 +12,7 @@ struct SegmentProof {
     var typeID: UInt32
     var schema: ExtentRef
 
-    /// A header's bytes with the proof after them.
+    /// Returns the bytes of a header with the proof appended.
     func appended(to header: [UInt8], identity: Hash128) -> [UInt8] {
         var out = ByteWriter(reserving: header.count + 8 + SegmentProof.size)
         out.append(contentsOf: header)
@@ -33,10 +34,11 @@ struct FoundHeader {
     var firstRowID: Int64
     var length: Int
 
-    /// The four bytes that a header begins with, as a number: the magic, version 1, and flags that are known.
+    /// Returns whether this number is the first four bytes of a header: the magic, version 1, and known flags.
     static func isHeader(_ magic: UInt32) -> Bool { magic & 0xFF_FFFF == 0x01_67_73 && magic >> 24 < 8 }
 
-    /// Nil if no header with a proof begins here. `bytes`: from its first byte to the end of the file. `hashed`: how many bytes it may hash, and has left then; below 0: it was not enough.
+    /// Fails if no header with a valid proof begins here. `bytes` extend from its first byte to the end of the file. `hashed` is the number of bytes
+    /// that may still be hashed; it is reduced by those that were, and set below 0 if it was not enough.
     init?(_ bytes: UnsafeRawBufferPointer, identities: [Hash128], hashed: inout Int) {
         guard let end = FoundHeader.contentEnd(bytes), let proof = FoundHeader.proof(bytes, after: end) else { return nil }
         let before = UnsafeRawBufferPointer(rebasing: bytes[..<(proof + 8 + SegmentProof.size - 16)])
@@ -61,7 +63,7 @@ struct FoundHeader {
         length = proof + 8 + SegmentProof.size
     }
 
-    /// Where what `SegmentHeader` reads ends, by lengths alone.
+    /// Returns the end of what `SegmentHeader` reads, found by lengths alone.
     private static func contentEnd(_ bytes: UnsafeRawBufferPointer) -> Int? {
         func end() throws(Damage) -> Int {
             var reader = ByteReader(bytes, at: 3)
@@ -75,7 +77,7 @@ struct FoundHeader {
                 _ = try reader.read(count: Int(try reader.read(UInt32.self)) &* SegmentHeader.sharedSize)
                 return reader.position
             }
-            // A packed header has 64 KiB of chunks at most, and a column has a byte at least.
+            // A packed header has at most 64 KiB of chunks, and a column takes at least one byte.
             guard columns <= min(bytes.count, SegmentHeader.packedLimit) else { throw Damage("more columns than bytes") }
             var total = 0
             for _ in 0..<columns {
@@ -90,10 +92,10 @@ struct FoundHeader {
         return try? end()
     }
 
-    /// Where the proof begins among the parts after the header.
+    /// Returns the offset of the proof among the parts after the header, or nil.
     private static func proof(_ bytes: UnsafeRawBufferPointer, after end: Int) -> Int? {
         var place = end
-        // There are few kinds of parts, each once.
+        // There are few kinds of parts, and each occurs at most once.
         for _ in 0..<8 {
             var reader = ByteReader(bytes, at: place)
             guard let tag = try? reader.read(count: 4), let length = try? reader.read(UInt32.self) else { return nil }
@@ -106,14 +108,15 @@ struct FoundHeader {
 }
 
 extension DatabaseTransaction {
-    /// Writes a segment header; of a file's first commit with a proof.
+    /// Writes a segment header. In a file's first commit, it gets a proof.
     func write(_ header: SegmentHeader, ofType id: UInt32) throws(FirnError) -> ExtentRef {
         guard let identity = store.identityOfNewFile else { return try write(header.encoded) }
         try writeSchemaEarly()
         return try store.writeFindable(SegmentProof(typeID: id, schema: earlySchema!.ref).appended(to: header.encoded, identity: identity))
     }
 
-    /// Writes the schema, if it is not in the file as it is now: in a file's first commit before the rows, so that it is there when the file's end is lost. `always`: in other commits, too.
+    /// Writes the schema, unless the file already contains it in its current form. A file's first commit writes it before the rows, so that it survives
+    /// the loss of the file's end. Other commits do this only if `always` is set.
     func writeSchemaEarly(always: Bool = false) throws(FirnError) {
         guard always || store.identityOfNewFile != nil else { return }
         if let earlySchema {

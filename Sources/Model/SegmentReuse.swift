@@ -2,8 +2,8 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// Segments that a compaction wrote for versions before, and that the newest one does not have: a later version may hold the same rows again. Their space is freed with the
-/// last version, so that none of it is given away before that.
+/// Segments that a compaction wrote for earlier versions and that the newest version does not have. A later version may contain the same rows again.
+/// Their space is freed with the last version, so that nothing is written to it before then.
 final class SpareSegments {
     /// By the id of their type.
     fileprivate(set) var segments: [UInt32: [DirectoryEntry]] = [:]
@@ -11,17 +11,18 @@ final class SpareSegments {
     init() {}
 }
 
-/// Keeping what is stored of segments whose rows become others: the whole segment where one holds the very rows, else the chunks of the columns that stay the same.
+/// Reusing stored segments when rows change: the whole segment if one contains exactly the wanted rows, otherwise the chunks of the columns that stay
+/// the same.
 extension DatabaseTransaction {
-    /// What of the rows of `wanted` is stored in segments that go (`gone`), or went before: entries for the directory, none of which overlaps `kept`. What is left of `gone` is freed,
-    /// or kept for versions to come.
+    /// Returns directory entries for rows of `wanted` that are stored in segments that are being removed (`gone`) or were removed before. None of them
+    /// overlaps `kept`. The rest of `gone` is freed, or kept for later versions (`spares`).
     func reuse(_ gone: [DirectoryEntry], _ wanted: SnapshotCore?, _ columns: [ColumnSchema], _ type: Int, beside kept: [DirectoryEntry]) throws(FirnError) -> [DirectoryEntry] {
         let id = schema.types[type].id
         var reused: [DirectoryEntry] = []
         if let wanted {
             var candidates = gone.map { (entry: $0, isSpare: false) }
             for spare in spares?.segments[id] ?? [] where !kept.contains(where: { $0.overlaps(spare) }) { candidates.append((spare, true)) }
-            // Those that go now first: rows that they hold are in the indexes.
+            // Segments that are being removed now come first: their rows are in the indexes.
             candidates.sort { ($0.entry.firstRowID, $0.isSpare ? 1 : 0) < ($1.entry.firstRowID, $1.isSpare ? 1 : 0) }
             var start = 0
             while start < candidates.count {
@@ -40,7 +41,7 @@ extension DatabaseTransaction {
         return reused
     }
 
-    /// One entry out of segments that begin with the same row.
+    /// Returns one entry made from segments that begin with the same row, or nil.
     private func reuse(_ candidates: ArraySlice<(entry: DirectoryEntry, isSpare: Bool)>, _ wanted: SnapshotCore, _ columns: [ColumnSchema], _ type: Int) throws(FirnError) -> DirectoryEntry? {
         var best: DerivedSegment?
         var rows: [Int64: WantedRows] = [:]
@@ -73,7 +74,7 @@ extension DatabaseTransaction {
         try enter(count: columns.count, type, { columns[$0] }) { rows.rowIDs[$0] }
     }
 
-    /// The segment's header with patches, or other chunks, for the columns that differ.
+    /// Writes the segment's header with chunk overlays, or with other chunks, for the columns that differ.
     private func write(_ derived: DerivedSegment, _ type: Int) throws(FirnError) -> DirectoryEntry {
         let segment = derived.segment
         var header = segment.layout, reencoded: Set<Int> = []
@@ -108,18 +109,18 @@ extension DatabaseTransaction {
         return entry
     }
 
-    /// Frees what segments have that go, but for what others have too.
+    /// Frees the extents of removed segments, except those that other segments use too.
     func free(_ gone: [DirectoryEntry], keeping kept: [DirectoryEntry], and reused: [DirectoryEntry] = []) throws(FirnError) {
         guard !gone.isEmpty else { return }
         var refs: Set<ExtentRef> = []
         for entry in gone { refs.formUnion(try self.refs(of: entry)) }
-        // Only dictionaries are shared with segments that stay as they are.
+        // With segments that stay as they are, only dictionaries are shared.
         for entry in kept { for blob in try header(of: entry).shared { refs.remove(blob.ref) } }
         for entry in reused { refs.subtract(try self.refs(of: entry)) }
         for ref in refs.sorted(by: { $0.offset < $1.offset }) { store.free(ref) }
     }
 
-    /// Frees what is left of the spare segments: nothing that a segment of this version has.
+    /// Frees the extents of the spare segments that no segment of this version uses.
     func freeSpares() throws(FirnError) {
         guard let spares else { return }
         var gone: Set<ExtentRef> = []
@@ -148,10 +149,10 @@ extension DirectoryEntry {
     fileprivate func overlaps(_ other: DirectoryEntry) -> Bool { firstRowID <= other.lastRowID && other.firstRowID <= lastRowID }
 }
 
-/// The rows of a version within a range of row ids, a column at a time.
+/// The rows of a version within a range of row ids, read by column.
 private final class WantedRows {
     private let parts: [(rows: any StoredRows, positions: [Int])]
-    /// Where the columns of the segment are in the version.
+    /// The positions of the segment's columns in the version; nil for columns that the version lacks.
     private let sources: [Int?]
     private let types: [ColumnType]
     let rowIDs: [Int64]
@@ -183,7 +184,7 @@ private final class WantedRows {
         rowIDs = ids
     }
 
-    /// In canonical form.
+    /// Returns the rows' values of a column in canonical form.
     func column(_ index: Int) throws(Damage) -> Column {
         if let last, last.index == index { return last.values }
         var values = Column(types[index])
@@ -208,20 +209,21 @@ private final class WantedRows {
     }
 }
 
-/// Wanted rows as a segment that is there would hold them.
+/// Wanted rows as an existing segment would store them.
 private struct DerivedSegment {
     let entry: DirectoryEntry
     let segment: StoredSegment
     let rows: WantedRows
-    /// Of the segment's rows, those that are not wanted.
+    /// The rows of the segment that are not wanted.
     let deleted: Bits
-    /// Columns whose chunks do not serve, with the rows to lay over them; nil: all.
+    /// The columns whose chunks cannot be used as they are, with the rows of a chunk overlay; nil for a new chunk.
     private(set) var differing: [(column: Int, patched: [Int]?)] = []
     private let positions: [Int]
 
     var isExact: Bool { differing.isEmpty && deleted.words == (segment.live.map { live in live.words.map { ~$0 } } ?? deleted.words.map { _ in 0 }) }
 
-    /// Nil if a row is not there, or next to nothing of the segment would serve. `mayDiffer`: other than the very same rows serve too.
+    /// Fails if a row is missing in the segment, or almost nothing of the segment could be reused. If `mayDiffer` is false, only a segment with exactly
+    /// the wanted rows is accepted.
     init?(_ entry: DirectoryEntry, _ segment: StoredSegment, _ rows: WantedRows, mayDiffer: Bool) throws(Damage) {
         guard !rows.rowIDs.isEmpty, rows.rowIDs.count <= segment.rowCount, mayDiffer || rows.rowIDs.count == segment.liveCount else { return nil }
         var deleted = Bits(repeating: true, count: segment.rowCount), positions: [Int] = []
@@ -236,7 +238,7 @@ private struct DerivedSegment {
         self.deleted = deleted
         self.positions = positions
         let header = segment.layout
-        // Chunks in the header cannot be shared.
+        // Chunks in a packed header cannot be shared.
         let isWide = header.entries.allSatisfy { $0.chunk != nil }
         if (!mayDiffer || !isWide), !isExact { return nil }
         guard deleted.ones <= segment.rowCount / 4 else { return nil }
@@ -247,7 +249,7 @@ private struct DerivedSegment {
             if !mayDiffer || !isWide { return nil }
             differing.append((index, stored == nil ? nil : rows))
         }
-        // A chunk that takes its presence from one that is replaced is replaced too.
+        // A chunk that shares the validity of a replaced chunk is replaced too.
         let replaced = Set(differing.compactMap { $0.patched == nil ? header.place(of: segment.type.columns[$0.column].id, near: $0.column) : nil })
         for (place, stored) in header.entries.enumerated() where !replaced.contains(place) {
             guard let outer = try segment.presenceSource(of: place), replaced.contains(outer), let index = segment.type.index(ofID: stored.columnID) else { continue }
@@ -257,7 +259,8 @@ private struct DerivedSegment {
         if !differing.isEmpty, differing.count(where: { $0.patched == nil }) == segment.type.columns.count { return nil }
     }
 
-    /// The rows of a column that differ, with those that are patched already; empty: too many to patch; nil: none.
+    /// Returns the rows of a column that differ, together with those that already have a chunk overlay; `.some(nil)` if there are too many for an
+    /// overlay, `.none` if no row differs.
     private func differences(_ index: Int, _ stored: SegmentHeader.Entry?) throws(Damage) -> [Int]?? {
         let mine = try segment.allRows(index), wanted = try rows.column(index)
         let there = positions.count == mine.count ? mine : mine.gather(positions)
@@ -269,7 +272,7 @@ private struct DerivedSegment {
         return .some(all.count <= max(16, segment.rowCount / DatabaseTransaction.patchLimit) ? all : nil)
     }
 
-    /// All rows of the segment in a column, the wanted ones as they are wanted.
+    /// Returns all rows of the segment in a column, with the wanted values in the wanted rows.
     func whole(_ index: Int) throws(Damage) -> Column {
         let wanted = try rows.column(index)
         if positions.count == segment.rowCount { return wanted }

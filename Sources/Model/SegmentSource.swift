@@ -3,8 +3,8 @@ import FirnCodecs
 import FirnStore
 import Synchronization
 
-/// What stored segments read from: extents, and the blobs that several segments share. It pins no version, so that a segment which two versions
-/// have in common does not hold the older one.
+/// The source that stored segments are read from: extents, and the blobs that several segments share. It pins no version, so a segment that two
+/// versions share does not hold the older one.
 final class SegmentSource: Sendable {
     let store: any ExtentSource & Sendable
     let counts: ReadCounts
@@ -17,7 +17,7 @@ final class SegmentSource: Sendable {
         self.counts = counts
     }
 
-    /// Whether what is read here can be read when the transaction has ended.
+    /// Whether what is read from it can still be read after the transaction has ended.
     var isLasting: Bool { store is FileExtents }
 
     func sharedText(_ blob: SegmentHeader.Shared) throws(Damage) -> SharedText {
@@ -25,7 +25,7 @@ final class SegmentSource: Sendable {
         let text = try SharedText(kind: blob.kind, bytes: try store.read(blob.ref))
         return shared.withLock { shared in
             if let first = shared[blob.ref] { return first }
-            // Readers that are open keep those they use.
+            // Open readers keep the blobs that they use.
             if memory.isHalfUsed { shared = [:] }
             shared[blob.ref] = text
             return text
@@ -33,22 +33,22 @@ final class SegmentSource: Sendable {
     }
 }
 
-/// How much a database has read so far: what tests hold against what a change may cost.
+/// Counters of what a database has read so far. Tests check with them what a change may cost.
 package final class ReadCounts: Sendable {
     private let records = Atomic<Int>(0), vectors = Atomic<Int>(0), segments = Atomic<Int>(0), vectorsOfObjects = Atomic<Int>(0), valuesOfObjects = Atomic<Int>(0)
 
     package init() {}
 
-    /// Delta records decoded.
+    /// The number of decoded delta records.
     package var deltaRecords: Int { records.load(ordering: .relaxed) }
-    /// Vectors of one column decoded to be changed.
+    /// The number of vectors that were decoded to be changed, each of one column.
     package var changedVectors: Int { vectors.load(ordering: .relaxed) }
-    /// Sealed segments whose headers were opened.
+    /// The number of sealed segments whose headers were opened.
     package var openedSegments: Int { segments.load(ordering: .relaxed) }
 
-    /// Vectors of one stored column decoded for the fields of embedded objects.
+    /// The number of vectors of stored columns that were decoded for fields of embedded objects.
     package var objectVectors: Int { vectorsOfObjects.load(ordering: .relaxed) }
-    /// Values read one by one for the fields of embedded objects.
+    /// The number of values that were read one by one for fields of embedded objects.
     package var objectValues: Int { valuesOfObjects.load(ordering: .relaxed) }
 
     func addDeltaRecords(_ count: Int) { records.add(count, ordering: .relaxed) }

@@ -1,13 +1,13 @@
 import FirnBytes
 import Synchronization
 
-/// Chosen rows of another table in a given order, the same row as often as it is named: what a query over a list of objects runs on.
-/// Rows that are not there are not live. Columns are gathered vector by vector, and only those that are asked for.
+/// Selected rows of another table in a given order, with repetitions. Queries over a list of objects run on it. Rows that do not exist are not live.
+/// Columns are gathered by vector, and only if they are requested.
 package final class SelectedRows: Table {
     package let base: any Table
     package let rowCount: Int
     private let segments: [SelectedSegment]
-    /// What was wrong with the base's bytes when its rows were looked for.
+    /// The damage that was found in the base when its rows were located.
     private let damage: Damage?
 
     package init(_ rowIDs: [Int64], of base: any Table) {
@@ -33,7 +33,7 @@ package final class SelectedRows: Table {
     package var schema: Schema { base.schema }
     package var segmentCount: Int { damage == nil ? segments.count : max(1, segments.count) }
 
-    /// Throws what was wrong with the base's bytes when its rows were looked for: `rowCount` alone cannot tell.
+    /// Throws the damage that was found in the base when its rows were located, which `rowCount` cannot report.
     package func check() throws(Damage) { if let damage { throw damage } }
 
     package func segment(_ index: Int) throws(Damage) -> any Segment {
@@ -41,17 +41,18 @@ package final class SelectedRows: Table {
         return segments[index]
     }
 
-    /// - Complexity: O(rows), as their ids are in no order.
+    /// Returns the first segment that contains a row id, or nil.
+    /// - Complexity: O(rows), because the row ids are in no order.
     package func segmentIndex(of rowID: Int64) throws(Damage) -> Int? {
         if let damage { throw damage }
         return segments.firstIndex { $0.rowIDs.contains(rowID) }
     }
 
-    /// Links lead to the rows of the base, chosen or not.
+    /// Links refer to the rows of the base, selected or not.
     package func related(_ typeName: String) throws(Damage) -> (any Table)? { try base.related(typeName) ?? (typeName == type.name ? base : nil) }
 }
 
-/// A column of the base with what was decoded of it; shared by all segments of a selection.
+/// A column of the base with the vectors decoded so far. All segments of a selection share it.
 private final class SelectedSource: Sendable {
     private let column: Mutex<LinkedColumn>
 
@@ -62,7 +63,7 @@ private final class SelectedSource: Sendable {
     }
 }
 
-/// The columns of the base that were asked for.
+/// The columns of the base that were requested.
 private final class SelectedSources: Sendable {
     let base: any Table
     private struct Key: Hashable {
@@ -82,14 +83,14 @@ private final class SelectedSources: Sendable {
         }
     }
 
-    /// Embedded objects have row ids in the base.
+    /// Returns whether the embedded objects of a column have row ids in the base.
     func isStored(_ index: Int) throws(Damage) -> Bool {
         guard base.type.columns[index].type.kind == .embedded, base.segmentCount > 0 else { return false }
         return try base.segment(0).storedColumn(index).type.kind == .link
     }
 }
 
-/// Up to 65,536 of the chosen rows. Their ids are in no order, and one may stand there several times.
+/// Up to 65,536 of the selected rows. Their ids are in no order and can repeat.
 private final class SelectedSegment: Segment {
     let rowIDs: [Int64]
     let live: Bits?
@@ -114,7 +115,7 @@ private final class SelectedSegment: Segment {
     }
 }
 
-/// One column of a segment of chosen rows. Rows that are not there have no value.
+/// One column of a segment of selected rows. Rows that do not exist have no value.
 private final class SelectedColumn: ColumnReader {
     let type: ColumnType
     private let rowIDs: [Int64]

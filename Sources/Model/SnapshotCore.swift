@@ -3,15 +3,15 @@ import FirnCodecs
 import FirnStore
 import Synchronization
 
-/// What all readers of one version share: where its extents are, the catalogue, the schema, and bounded caches. It pins nothing.
-/// Caches hold segments that hold this core; `close` breaks that circle when the last owner goes.
+/// What all readers of one version share: its extents, the catalogue, the schema, and bounded caches. It pins nothing. Cached segments refer to this
+/// object; `close` breaks this cycle when the last owner is released.
 final class SnapshotCore: TableHome {
     let source: SegmentSource
     let catalogue: Catalogue
     let schema: Schema
 
     private struct Caches {
-        /// Open rows, sealed or changed in memory, by type and segment.
+        /// Open rows, sealed or changed in memory, by `type << 32 | segment`.
         var rows: [Int: any StoredRows] = [:]
         var order: [Int] = []
         var segments: [Int: TableSegment] = [:]
@@ -21,15 +21,15 @@ final class SnapshotCore: TableHome {
         var isOpen = true
     }
 
-    /// Open segments kept at a time: enough for a vector-wise pass on several threads, little enough for any file.
+    /// The maximum number of open segments: enough for a pass by vectors on several threads, and small enough for any file.
     static let most = 64
-    /// The same where the memory budget is half used.
+    /// The same if half of the memory budget is used.
     private static let mostInNeed = 4
     private let caches: Mutex<Caches>
 
     var store: any ExtentSource & Sendable { source.store }
 
-    /// `taking`: rows of a version before that may be the same in this one.
+    /// `old` contains rows of an earlier version, which can be the same in this one.
     init(_ store: any ExtentSource & Sendable, catalogue: Catalogue, schema: Schema, taking old: OpenRows? = nil, counts: ReadCounts = ReadCounts()) {
         source = SegmentSource(store, counts: counts)
         self.catalogue = catalogue
@@ -74,18 +74,18 @@ final class SnapshotCore: TableHome {
         }
     }
 
-    /// What is open now, for a version that comes after.
+    /// Returns the rows that are open now, for a later version.
     func openRows(version: UInt64) -> OpenRows {
         caches.withLock { OpenRows(version: version, catalogue: catalogue, schema: schema, read: (catalogue, schema), sealed: $0.rows, order: $0.order, tails: $0.tails, runs: $0.runs) }
     }
 
     func directoryEntry(type: Int, index: Int) throws(Damage) -> DirectoryEntry {
-        // Field by field: a copy of a type's state counts references for each of its arrays.
+        // Access fields one by one: a copy of a type's state counts references for each of its arrays.
         guard index < catalogue.types[type].segmentCount else { throw Damage("segment outside the directory") }
         if catalogue.types[type].inner != nil { return catalogue.types[type].inner!.entry }
         let bytes = try store.read(catalogue.types[type].directory)
         let entry = try DirectoryEntry(bytes, index)
-        // Segments that overlap would repeat rows: each is compared with the one before it whenever it is read.
+        // Segments that overlap would repeat rows, so each is compared with the one before it whenever it is read.
         if index > 0, try DirectoryEntry(bytes, index - 1).lastRowID >= entry.firstRowID {
             throw Damage("row ids do not ascend from the segment before", at: index * DirectoryEntry.size)
         }
@@ -93,7 +93,7 @@ final class SnapshotCore: TableHome {
         return entry
     }
 
-    /// The first sealed segment that does not end before a row id; as many as there are if all do. Whether the row is there is not said.
+    /// Returns the first sealed segment that does not end before a row id, or the number of segments if all do. The row need not exist.
     func firstSegment(type: Int, endingAtOrAfter rowID: Int64) throws(Damage) -> Int {
         let count = catalogue.types[type].segmentCount
         if count == 0 { return 0 }
@@ -108,13 +108,13 @@ final class SnapshotCore: TableHome {
         return low
     }
 
-    /// The bytes of a segment's header, and what keeps them where they are.
+    /// Returns the bytes of a segment's header and the object that keeps them valid.
     func header(type: Int, _ entry: DirectoryEntry) throws(Damage) -> (bytes: UnsafeRawBufferPointer, owner: any AnyObject & Sendable) {
         if let inner = catalogue.types[type].inner { return (inner.header.bytes, inner.header) }
         return (try store.read(entry.header), store)
     }
 
-    /// A sealed segment as the file has it.
+    /// Returns a sealed segment as the file contains it.
     func segment(type: Int, index: Int) throws(Damage) -> StoredSegment {
         let key = type << 32 | index
         if let segment = caches.withLock({ $0.rows[key] }) as? StoredSegment { return segment }
@@ -133,7 +133,8 @@ final class SnapshotCore: TableHome {
         return segment
     }
 
-    /// The rows of a segment, from the file or as a transaction of this process left them; behind the sealed segments, those of the delta alone.
+    /// Returns the rows of a segment, from the file or as a transaction of this process left them. The index after the last sealed segment is that of
+    /// the rows that exist only in the delta store.
     func rows(type: Int, index: Int) throws(Damage) -> any StoredRows {
         if index >= catalogue.types[type].segmentCount, let tail = try tail(type: type) { return tail }
         if let rows = caches.withLock({ $0.rows[type << 32 | index] }) { return rows }
@@ -148,7 +149,7 @@ final class SnapshotCore: TableHome {
         return segment
     }
 
-    /// The rows of a type that exist in the delta alone; nil if there are none.
+    /// Returns the rows of a type that exist only in the delta store, or nil if there are none.
     func tail(type: Int) throws(Damage) -> (any StoredRows)? {
         guard catalogue.types[type].deltaRows > 0 else { return nil }
         if let tail = caches.withLock({ $0.tails[type] }) { return tail }
@@ -160,7 +161,7 @@ final class SnapshotCore: TableHome {
         }
     }
 
-    /// Where the rows of a type are looked at to confirm a key.
+    /// Returns the key columns of a type's segments, with which candidates are confirmed.
     func keyPlaces(type: Int, _ shape: KeyShape) throws(Damage) -> KeyPlaces {
         if let known = caches.withLock({ $0.keys[type] }) { return known }
         let made = try KeyPlaces(self, type: type, shape)
@@ -168,7 +169,7 @@ final class SnapshotCore: TableHome {
         return made
     }
 
-    /// A run of an index.
+    /// Returns a run of an index.
     func run(_ ref: RunRef) throws(Damage) -> IndexRun {
         if let run = caches.withLock({ $0.runs[ref.ref] }) { return run }
         let run = try IndexRun(try store.read(ref.ref), owner: store)
@@ -177,7 +178,7 @@ final class SnapshotCore: TableHome {
         return run
     }
 
-    /// The delta's rows of a type as the file has them.
+    /// Returns the rows of a type in the delta store, as the file contains them.
     func delta(type: Int) throws(Damage) -> DeltaSegment {
         if let open = openTail(type: type) as? DeltaSegment { return open }
         let delta = try DeltaSegment(self, type: type)
@@ -185,10 +186,10 @@ final class SnapshotCore: TableHome {
         return delta
     }
 
-    /// The delta's rows of a type if they are in memory.
+    /// Returns the rows of a type in the delta store if they are in memory.
     func openTail(type: Int) -> (any StoredRows)? { caches.withLock { $0.tails[type] } }
 
-    /// Whether `tail` answers without decoding.
+    /// Returns whether `tail` returns without decoding.
     func isTailOpen(type: Int) -> Bool { openTail(type: type) != nil }
 
     var isFixed: Bool { true }
@@ -200,7 +201,7 @@ final class SnapshotCore: TableHome {
     }
 }
 
-/// The delta's records about a range of rows, ascending.
+/// The delta records about a range of rows, ascending.
 struct DeltaChanges {
     var records: [(rowID: Int64, record: DeltaRecord)] = []
     private var charge: MemoryCharge?
@@ -217,7 +218,7 @@ struct DeltaChanges {
         while try cursor.next() {
             let key = try cursor.keyNumber()
             guard key <= UInt64(rows.upperBound) else { return }
-            // Many records may name one extent.
+            // Many records can refer to one extent.
             try charge.add(try DeltaRecord.footprint(try cursor.value()), for: "the delta of type \"\(core.schema.types[type].name)\"")
             records.append((Int64(key), try DeltaRecord(try cursor.value())))
         }

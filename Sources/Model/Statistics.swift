@@ -1,32 +1,32 @@
 import FirnBytes
 import FirnStore
 
-/// What one column occupies in a file, for `firn info`.
+/// The space that one column takes in a file, for `firn info`.
 package struct ColumnStatistics: Sendable {
     package var name: String
     package var type: ColumnType
-    /// Bytes of its chunks and patches.
+    /// The bytes of its chunks and chunk overlays.
     package var bytes = 0
-    /// Bytes of dictionaries that its segments share.
+    /// The bytes of dictionaries that its segments share.
     package var sharedBytes = 0
-    /// Bytes of its indexes.
+    /// The bytes of its indexes.
     package var indexBytes = 0
-    /// Encodings of its value stream and how many segments use each, most first.
+    /// The encodings of its value stream and the number of segments that use each, most frequent first.
     package var encodings: [(name: String, segments: Int)] = []
 }
 
-/// What one type occupies in a file.
+/// The space that one type takes in a file.
 package struct TypeStatistics: Sendable {
     package var name: String
     package var isEmbedded: Bool
     package var rows: Int
     package var segments: Int
-    /// Rows that stand in the delta alone, and changes there to rows of segments.
+    /// The number of rows that exist only in the delta store, and of delta records about rows of segments.
     package var deltaRows: Int
     package var deltaChanges: Int
-    /// Rows of segments that are deleted but not dropped.
+    /// The number of rows of segments that are deleted but still stored.
     package var deletedRows = 0
-    /// Headers, directory and delta (without the delta's inner nodes' slack).
+    /// The bytes of headers, directory and delta records (without the nodes of the delta tree).
     package var overheadBytes = 0
     package var columns: [ColumnStatistics] = []
 
@@ -34,7 +34,7 @@ package struct TypeStatistics: Sendable {
 }
 
 extension DatabaseSnapshot {
-    /// Measures every type. Reads all headers and the beginnings of all chunks.
+    /// Returns the space that each type takes. Reads all headers and the beginnings of all chunks.
     package func statistics() throws(FirnError) -> [TypeStatistics] {
         do throws(Damage) { return try core.statistics() } catch { throw FirnError(error, in: path) }
     }
@@ -93,7 +93,7 @@ extension ColumnStatistics {
 }
 
 extension ChunkReader {
-    /// The encodings of the streams that hold values, largest first by their bytes.
+    /// The encoding of the largest stream that contains values.
     var encodingName: String {
         let payload = streams.filter { type.payload.contains($0.kind) }.sorted { $0.length > $1.length }
         let values = payload.prefix(1).map(\.encoding).joined()

@@ -1,26 +1,26 @@
 import FirnBytes
 import FirnDisk
 
-/// A run of rows of one type as they are stored: embedded objects are row ids. What a segment of a table shows, without the version it belongs to,
-/// so that versions which have it in common share one. Usable from any thread, as long as nobody writes it.
+/// A run of rows of one type in stored form: embedded objects are row ids. It is the content of a table's segment without the version that it belongs
+/// to, so that versions can share it. Usable from any thread as long as no thread writes to it.
 protocol StoredRows: AnyObject, Sendable {
-    /// Rows, deleted ones too.
+    /// The number of rows, including deleted ones.
     var rowCount: Int { get }
-    /// Nil: all rows are there.
+    /// The rows that are not deleted; nil if no row is deleted.
     var live: Bits? { get }
     func rowID(at position: Int) throws(Damage) -> Int64
-    /// The position of a row id, or nil if it is none of these (deleted rows are found).
+    /// Returns the position of a row id, or nil if it is not among these. Deleted rows are found too.
     func position(of rowID: Int64) throws(Damage) -> Int?
-    /// The reader of one column, by its position in the type's schema.
+    /// Returns the reader of one column, by its position in the type.
     func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader
-    /// What is known of a column's values without reading any of them; nil: nothing. Opens no chunk where the segment's header knows it.
+    /// Returns what is known about a column's values without reading any of them, or nil. Opens no chunk if the segment's header contains the zone.
     func zone(of column: Int) throws(Damage) -> Zone?
-    /// A bool, int or link; nil: null. Nothing is boxed.
+    /// Returns a bool, int or link, or nil for null. Nothing is boxed.
     func word(at position: Int, _ column: Int) throws(Damage) -> Int64?
-    /// A float or double; nil: null.
+    /// Returns a float or double, or nil for null.
     func real(at position: Int, _ column: Int) throws(Damage) -> Double?
-    /// Against the same rows at another version: those that may differ in a value or in being there, as many bits as the longer has rows (one may
-    /// go on behind the other's last). Nil if nothing is known.
+    /// Compares with the same rows at another version. Returns the rows that may differ in a value or in existence, with as many bits as the longer of
+    /// both has rows (either may continue after the other's last row). Returns nil if nothing is known.
     func rowsThatMayDiffer(from other: any StoredRows) throws(Damage) -> Bits?
 }
 
@@ -31,12 +31,12 @@ extension StoredRows {
 extension StoredSegment {
     func zone(of column: Int) throws(Damage) -> Zone? { overlay[column] == nil ? entry(column)?.zone : nil }
 
-    /// Bytes that a column of a segment may come to where next to nothing is stored of it.
+    /// The maximum number of bytes that a column of a segment may take in memory, unless at least 1/4096 of them is stored.
     static let mostInMemory = 1 << 30
 }
 
 extension Column {
-    /// About what the values take, without those of nested objects.
+    /// About how many bytes the values take in memory.
     fileprivate var bytesInMemory: Int {
         text.bytes.count + 8 * (words.count + extra.count + reals.count + offsets.count) + children.reduce(0) { $0 + $1.bytesInMemory }
     }
@@ -44,15 +44,15 @@ extension Column {
 
 extension StoredRows {
     var vectorCount: Int { (rowCount + vectorSize - 1) / vectorSize }
-    /// The rows of a vector.
+    /// Returns the positions of the rows of a vector.
     func rows(ofVector vector: Int) -> Range<Int> { vector * vectorSize..<min((vector + 1) * vectorSize, rowCount) }
     var liveCount: Int { live?.ones ?? rowCount }
 
-    /// What is charged for a column.
+    /// Returns the scope that the memory of a column is charged to.
     func memory(_ index: Int) -> MemoryScope { sealedBase?.scope(index) ?? MemoryScope(.process) }
     func isLive(_ position: Int) -> Bool { live?[position] ?? true }
 
-    /// Every row of a column, in canonical form.
+    /// Returns every row of a column, in canonical form.
     func allRows(_ index: Int) throws(Damage) -> Column {
         let reader = try storedColumn(index)
         var all = Column(reader.type), scratch = Column(reader.type)
@@ -60,14 +60,14 @@ extension StoredRows {
             try reader.read(vector: vector, into: &scratch)
             try all.hold(memory(index), adding: scratch.footprint)
             all.append(contentsOf: scratch)
-            // A few bytes can claim any number of equal values.
+            // A few bytes can claim to represent any number of equal values.
             guard all.bytesInMemory <= StoredSegment.mostInMemory || all.bytesInMemory >> 12 <= reader.storedBytes else { throw Damage("more values than their bytes can tell") }
         }
         all.normalise()
         return all
     }
 
-    /// The live rows with their row ids.
+    /// Returns the live rows with their row ids.
     func liveRows(columns count: Int) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
         var rows: [Int]?
         if let live, !live.allSet {
