@@ -4,14 +4,14 @@ import FirnDisk
 import FirnStore
 import Synchronization
 
-/// New values for some rows of a segment's column: from the patches of its chunk, then from the delta.
+/// A chunk overlay in memory: new values for some rows of a segment's column, from the overlay of its chunk and then from the delta store.
 struct Patch: Sendable {
-    /// Ascending, distinct.
+    /// Ascending and distinct.
     var positions: [Int]
-    /// One row for each position. Embedded values as row ids in `words`.
+    /// One row per position. Embedded values are row ids in `words`.
     var values: Column
 
-    /// This patch with a later one laid over it.
+    /// Returns this overlay with the values of a later one in place of its own.
     func overlaid(by later: Patch, _ memory: MemoryScope) throws(Damage) -> Patch {
         var positions: [Int] = []
         var values = self.values.emptyCopy
@@ -32,9 +32,9 @@ struct Patch: Sendable {
         return Patch(positions: positions, values: values)
     }
 
-    /// Where a row's new value stands, if it has one.
+    /// Returns the index of a row's new value, or nil if it has none.
     func index(of row: Int) -> Int? {
-        if row < positions.count, positions[row] == row { return row }   // every row has one, or the first ones
+        if row < positions.count, positions[row] == row { return row }   // the overlay has every row, or every row up to this one
         let i = lowerBound(row)
         return i < positions.count && positions[i] == row ? i : nil
     }
@@ -49,19 +49,19 @@ struct Patch: Sendable {
     }
 }
 
-/// A stored column with embedded objects as row ids: the chunk (or nothing, for a column younger than the segment) and what lies over it.
+/// A stored column with embedded objects as row ids: the chunk (or none, if the column was added after the segment was written) and its overlay.
 final class RawColumn: Sendable {
-    /// Embedded objects as links.
+    /// The type, with embedded objects as links.
     let type: ColumnType
     let rowCount: Int
-    /// Nil: every row is null (the column was added after the segment was written).
+    /// Nil if the column was added after the segment was written; every row then has `Column.absentValue`.
     let chunk: ChunkReader?
     let patch: Patch?
     let zone: Zone?
-    /// Keeps the mapped bytes alive.
+    /// Keeps the mapped bytes valid.
     private let owner: (any AnyObject & Sendable)?
     let memory: MemoryScope
-    /// Grows when some file was cut short while it was read, and zeros were read in place of what it had; and in a forked child.
+    /// A counter that grows if a file was truncated while it was read, so that zeros were read in place of its contents, and in a forked child.
     private nonisolated(unsafe) let faults = Mapping.faults
     private let faultsBefore = Mapping.faults.pointee
 
@@ -77,7 +77,7 @@ final class RawColumn: Sendable {
         self.owner = owner
     }
 
-    /// After reading: `Damage` if zeros may have been read because the file was cut short.
+    /// Throws `Damage` if zeros may have been read because the file was truncated. Call it after reading.
     @inline(__always)
     func checkIntact() throws(Damage) { if faults.pointee != faultsBefore { try askOwner() } }
 
@@ -125,7 +125,7 @@ final class RawColumn: Sendable {
         column = spliced
     }
 
-    /// Whether new values lie over those that the chunk has for a vector.
+    /// Returns whether the overlay has values for rows of a vector.
     func isPatched(_ vector: Int) -> Bool {
         guard let patch else { return false }
         return patch.lowerBound(vector * vectorSize) < patch.lowerBound((vector + 1) * vectorSize)
@@ -139,7 +139,7 @@ final class RawColumn: Sendable {
         return value
     }
 
-    /// Of a bool, int or link column.
+    /// Returns a value of a bool, int or link column, or nil for null.
     func word(at row: Int) throws(Damage) -> Int64? {
         if let patch, let i = patch.index(of: row) { return patch.values.isPresent(i) ? patch.values.words[i] : nil }
         guard let chunk else { return type.isOptional || type.kind == .link ? nil : 0 }
@@ -148,7 +148,7 @@ final class RawColumn: Sendable {
         return word
     }
 
-    /// Of a float or double column.
+    /// Returns a value of a float or double column, or nil for null.
     func real(at row: Int) throws(Damage) -> Double? {
         if let patch, let i = patch.index(of: row) { return patch.values.isPresent(i) ? patch.values.reals[i] : nil }
         guard let chunk else { return type.isOptional ? nil : 0 }
@@ -159,7 +159,7 @@ final class RawColumn: Sendable {
 }
 
 extension Column {
-    /// What a row holds of a column that did not exist when it was written: null, or the zero of a type that has no null.
+    /// Returns the value of a row that was written before the column existed: null, or the zero value of a type that is not optional.
     package static func absentValue(_ type: ColumnType) -> Value {
         if type.isOptional { return .null }
         switch type.collection {
@@ -188,10 +188,10 @@ extension Column {
     }
 }
 
-/// Reads a stored column whose values are no embedded objects.
+/// Reads a stored column whose values are not embedded objects.
 final class StoredColumn: ColumnReader {
     private let raw: RawColumn
-    /// Of text that ascends: the first values of vectors, as far as they were asked for.
+    /// The first values of vectors that were requested so far, for text that ascends.
     private let firstValues: Mutex<[Int: [UInt8]]> = Mutex([:])
 
     init(_ raw: RawColumn) { self.raw = raw }
@@ -216,7 +216,8 @@ final class StoredColumn: ColumnReader {
         return zone
     }
 
-    /// Where values ascend, the first value of a vector and that of the next one are its bounds. Only first values are read: one for each vector that is asked about.
+    /// Returns the bounds of a vector if values ascend: its first value and that of the next vector. Reads only first values, one for each requested
+    /// vector.
     private func textBounds(ofVector vector: Int, _ chunk: ChunkReader) -> TextBounds? {
         guard raw.patch == nil, case .text(let whole)? = raw.zone?.bounds, whole.ascends, let text = chunk.text, chunk.present == nil else { return nil }
         guard let low = firstValue(vector, text) else { return nil }

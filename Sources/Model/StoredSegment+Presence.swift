@@ -1,9 +1,9 @@
 import FirnBytes
 import FirnCodecs
 
-/// Presence that a column shares with an earlier one of the same segment (`docs/format/model.md`, "Shared validity").
+/// Validity that a column shares with an earlier column of the same segment (`docs/format/model.md`, "Shared validity").
 extension StoredSegment {
-    /// The bits that the chunk at `place` refers to.
+    /// Returns the bits that the chunk at position `place` refers to.
     func presence(_ reference: PresenceReference, of place: Int) throws(Damage) -> BitsReader {
         let outer: BitsReader
         do throws(Damage) { outer = try BitsReader(try ownPresence(reference.column, before: place), count: rowCount) } catch {
@@ -14,19 +14,19 @@ extension StoredSegment {
         return try reference.nested.map { (bytes) throws(Damage) in try BitsReader(bytes, within: outer) } ?? outer
     }
 
-    /// The presence stream of the column that the chunk at `place` refers to; nil if it refers to none.
+    /// Returns the validity stream of the column that the chunk at `place` refers to, or nil if it refers to none.
     func outerPresence(of place: Int) throws(Damage) -> UnsafeRawBufferPointer? {
         guard let part = try Chunk.split(try chunkBytes(place)).first(where: { $0.kind == .presentLike }) else { return nil }
         return try ownPresence(try PresenceReference(part.bytes).column, before: place)
     }
 
-    /// The place of the column that the chunk at `place` refers to; nil if it refers to none.
+    /// Returns the position of the column that the chunk at `place` refers to, or nil if it refers to none.
     func presenceSource(of place: Int) throws(Damage) -> Int? {
         guard let part = try Chunk.split(try chunkBytes(place)).first(where: { $0.kind == .presentLike }) else { return nil }
         return try PresenceReference(part.bytes).column
     }
 
-    /// What is referred to stands for itself: whoever follows a reference is there.
+    /// Returns the validity stream that a column stores itself: a reference never leads to another reference.
     private func ownPresence(_ column: Int, before place: Int) throws(Damage) -> UnsafeRawBufferPointer {
         guard column < place else { throw Damage("presence like that of a column that is not earlier") }
         guard let part = try Chunk.split(try chunkBytes(column)).first(where: { $0.kind == .present }) else {
@@ -37,7 +37,7 @@ extension StoredSegment {
 }
 
 extension BitsReader {
-    /// All bits, decoded.
+    /// Returns all bits, decoded.
     func allBits() throws(Damage) -> Bits {
         var words: [UInt64] = []
         words.reserveCapacity((count + 63) / 64)

@@ -1,10 +1,11 @@
 import FirnBytes
 import FirnStore
 
-/// What two versions of a segment, or the segments of two files, have in common.
+/// Comparing two versions of a segment, or segments of two files.
 ///
-/// The proof is physical (`docs/format/model.md`, "Which values are the same"): the same chunks, patches, shared text and presence decode to the same values. The logical hash is a
-/// claim of the file and proves nothing; where both segments claim the same, the values are decoded and compared.
+/// Equality is proven physically (`docs/format/model.md`, "Which values are the same"): the same chunks, chunk overlays, shared text and validity
+/// decode to the same values. The logical hash is an untrusted claim and proves nothing; if both segments claim the same hash, the values are decoded
+/// and compared.
 extension StoredSegment {
     func rowsThatMayDiffer(from other: any StoredRows) throws(Damage) -> Bits? {
         if let other = other as? WorkingRows { return try other.rowsThatMayDiffer(from: self) }
@@ -19,7 +20,7 @@ extension StoredSegment {
             open.append(index)
             if let mine, let theirs, let first = header.entries[mine].logicalHash, first == other.header.entries[theirs].logicalHash { claimed += 1 }
         }
-        // Few columns, or columns that are said to be the same: to read them costs less than to compare whole rows.
+        // If few columns are open, or all of them claim equal hashes, reading them costs less than comparing whole rows.
         guard claimed == open.count || open.count * StoredSegment.fewColumns <= type.columns.count else { return nil }
         for index in open { try compare(index, other, in: &differing) }
         let here = live ?? Bits(repeating: true, count: rowCount), there = other.live ?? Bits(repeating: true, count: rowCount)
@@ -27,15 +28,16 @@ extension StoredSegment {
         return differing
     }
 
-    /// One column of so many is read although nothing is claimed of it.
+    /// One column in this many is read although its hashes claim nothing.
     private static let fewColumns = 4
 
-    /// Marks the rows of a column that may differ; false if nothing proves that the others do not. `mine`, `theirs`: places in the headers.
+    /// Marks the rows of a column that may differ. Returns false if nothing proves that the others are equal. `mine` and `theirs` are positions in the
+    /// headers.
     private func markDifferences(_ index: Int, _ mine: Int?, _ other: StoredSegment, _ theirs: Int?, in differing: inout Bits) throws(Damage) -> Bool {
         var patches = [overlay[index], other.overlay[index]]
         if let mine, let theirs {
             guard try isEncodedAlike(mine, other, theirs) else { return false }
-            // The same chunk under other patches: `rawColumn` has them with the delta laid over.
+            // The same chunk with different overlays: those of `rawColumn` include the delta store.
             if try !isPatchedAlike(mine, other, theirs) { patches = [try rawColumn(index).patch, try other.rawColumn(index).patch] }
         } else if mine != nil || theirs != nil {
             return false
@@ -51,7 +53,8 @@ extension StoredSegment {
         return try source.holdsSame(first, as: second, of: other.source)
     }
 
-    /// The chunks are the same, byte by byte or by reference, and so are the text that they share with other segments and the presence with other columns.
+    /// Returns whether the chunks are the same, byte by byte or by reference, and also the text that they share with other segments and the validity
+    /// that they share with other columns.
     private func isEncodedAlike(_ mine: Int, _ other: StoredSegment, _ theirs: Int) throws(Damage) -> Bool {
         let a = header.entries[mine], b = other.header.entries[theirs]
         let shared = (sharedPlaces[mine] ?? []).map { header.shared[$0] }, others = (other.sharedPlaces[theirs] ?? []).map { other.header.shared[$0] }
@@ -64,13 +67,13 @@ extension StoredSegment {
         } else {
             guard a.packed != nil, b.packed != nil, try chunkBytes(mine).elementsEqual(try other.chunkBytes(theirs)) else { return false }
         }
-        // Equal chunks refer to the same place, but what stands there may differ.
+        // Equal chunks refer to the same position, but the validity stream there may differ.
         guard let here = try outerPresence(of: mine) else { return true }
         guard let there = try other.outerPresence(of: theirs) else { return false }
         return here.elementsEqual(there)
     }
 
-    /// Reads a column of both and marks the rows whose values differ.
+    /// Reads a column of both segments and marks the rows whose values differ.
     private func compare(_ index: Int, _ other: StoredSegment, in differing: inout Bits) throws(Damage) {
         let mine = try rawColumn(index), theirs = try other.rawColumn(index)
         var here = Column(mine.type), there = Column(theirs.type)
@@ -86,8 +89,9 @@ extension StoredSegment {
 }
 
 extension SegmentSource {
-    /// Whether two references lead to the same bytes. Equal hashes of equal lengths prove that, also of two files: these are read, since a damaged extent is an error, not a match. In an encrypted file
-    /// the tag that replaces the hash depends on its position, its birth version and its file too.
+    /// Returns whether two references lead to the same bytes. Equal hashes and lengths prove this, also for two files. Unless both are the same
+    /// reference of one file, both extents are read, because a damaged extent is an error and not a match. In an encrypted file, the tag that replaces
+    /// the hash also depends on the position, the birth version and the file.
     func holdsSame(_ ref: ExtentRef, as other: ExtentRef, of source: SegmentSource) throws(Damage) -> Bool {
         switch (origin, source.origin) {
         case (.plain(let path), .plain(let otherPath)):
@@ -107,7 +111,7 @@ extension SegmentSource {
     }
 
     private enum Origin {
-        /// `path`: nil if it is not known.
+        /// `path` is nil if it is not known.
         case plain(path: String?)
         case encrypted(file: Hash128, path: String)
     }
@@ -125,7 +129,8 @@ extension SegmentSource {
 }
 
 extension Column {
-    /// Whether both have the same arrays, each normalised: then they hold the same values. Arrays that differ may still stand for the same.
+    /// Returns whether both have the same arrays. Both must be normalised. If so, they have the same values; different arrays can still represent the
+    /// same values.
     func isStoredAs(_ other: Column) -> Bool {
         guard type == other.type, count == other.count, present?.words == other.present?.words, words == other.words, extra == other.extra, tags == other.tags,
               offsets == other.offsets, text.offsets == other.text.offsets, text.bytes == other.text.bytes, children.count == other.children.count, reals.count == other.reals.count else { return false }

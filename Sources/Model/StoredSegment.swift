@@ -3,24 +3,24 @@ import FirnCodecs
 import FirnStore
 import Synchronization
 
-/// A sealed segment at one version: its chunks, its patches, and what the delta says of its rows.
+/// A sealed segment at one version: its chunks, its chunk overlays, and the delta records about its rows.
 final class StoredSegment: StoredRows {
     let rowCount: Int
     let live: Bits?
     let source: SegmentSource
-    /// Where its header lies; none if that is inside the catalogue.
+    /// The reference of its header; none if the header is inside the catalogue.
     let headerRef: ExtentRef
     let type: TypeSchema
     let header: SegmentHeader
     nonisolated(unsafe) let headerBytes: UnsafeRawBufferPointer
     private let headerOwner: any AnyObject & Sendable
-    /// Row ids less the first, where they are not consecutive.
+    /// Row ids minus the first one; nil if they are consecutive.
     let rowIDs: [Int64]?
     let overlay: [Int: Patch]
     private let raws: Mutex<[RawColumn?]>
-    /// By column, where in the header its shared blobs are listed.
+    /// The positions of shared blobs in the header's list, by the position of their column in the header.
     let sharedPlaces: [Int: [Int]]
-    /// For the readers of its columns; grown while `raws` is locked.
+    /// The memory charge of the columns' readers. It grows only while `raws` is locked.
     private let held: MemoryCharge
 
     private init(_ source: SegmentSource, _ headerRef: ExtentRef, type: TypeSchema, header: SegmentHeader, headerBytes: UnsafeRawBufferPointer, headerOwner: any AnyObject & Sendable,
@@ -40,7 +40,8 @@ final class StoredSegment: StoredRows {
         raws = Mutex(Array(repeating: nil, count: type.columns.count))
     }
 
-    /// Not an initialiser: one that throws between its fields was measured to release what it had not yet set (Swift 6.3, a `Mutex` among the fields).
+    /// A function and not an initialiser: one that threw between its fields was measured to release fields that it had not set (Swift 6.3, with a
+    /// `Mutex` among the fields).
     static func open(_ core: SnapshotCore, type index: Int, segment: Int, entry: DirectoryEntry) throws(Damage) -> StoredSegment {
         let type = core.schema.types[index], state = core.catalogue.types[index]
         let (headerBytes, headerOwner) = try core.header(type: index, entry)
@@ -51,7 +52,7 @@ final class StoredSegment: StoredRows {
         return try open(core, schema: type, entry: entry, header: header, bytes: headerBytes, owner: headerOwner, changes: changes)
     }
 
-    /// `changes`: what the delta says of its rows.
+    /// `changes` are the delta records about its rows.
     static func open(_ core: SnapshotCore, schema type: TypeSchema, entry: DirectoryEntry, header: SegmentHeader, bytes: UnsafeRawBufferPointer, owner: any AnyObject & Sendable,
                      changes: [(rowID: Int64, record: DeltaRecord)]) throws(Damage) -> StoredSegment {
         guard header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID else { throw Damage("segment header and directory disagree") }
@@ -100,14 +101,14 @@ final class StoredSegment: StoredRows {
     func word(at position: Int, _ column: Int) throws(Damage) -> Int64? { try rawColumn(column).word(at: position) }
     func real(at position: Int, _ column: Int) throws(Damage) -> Double? { try rawColumn(column).real(at: position) }
 
-    /// What the header says of a column; nil if it has no chunk of it.
+    /// Returns the header's entry of a column, or nil if the segment has no chunk of it.
     func entry(_ column: Int) -> SegmentHeader.Entry? { header.place(of: type.columns[column].id, near: column).map { header.entries[$0] } }
 
-    /// The column as it is stored, embedded objects as row ids.
+    /// Returns the column in stored form, embedded objects as row ids.
     func rawColumn(_ index: Int) throws(Damage) -> RawColumn {
         if let raw = raws.withLock({ $0[index] }) { return raw }
         let raw = try openRaw(index, overlay[index])
-        // Dictionaries of numbers, which readers hold, are not charged by themselves.
+        // Dictionaries of numbers, which readers keep, are not charged separately.
         try raw.memory.note(rowCount * 8)
         let isCharged = raws.withLock { raws in
             guard raws[index] == nil else { return true }
@@ -119,16 +120,16 @@ final class StoredSegment: StoredRows {
         return raw
     }
 
-    /// About what the readers of a column take.
+    /// About how much memory the readers of a column take.
     private static let readerBytes = 1024
 
-    /// What is charged for a column.
+    /// Returns the scope that the memory of a column is charged to.
     func scope(_ index: Int) -> MemoryScope { MemoryScope(source.memory, type: type.name, column: type.columns[index].name) }
 
-    /// The column without what the delta says of it: what the segment's header alone vouches for.
+    /// Returns the column without the changes in the delta store, as the segment's header describes it.
     func sealedColumn(_ index: Int) throws(Damage) -> RawColumn { try overlay[index] == nil ? rawColumn(index) : openRaw(index, nil) }
 
-    /// As the chunk has it, with what the delta says, whatever is wrong with its patches; nil: there is no chunk.
+    /// Returns the column with the changes in the delta store, and without its chunk overlay unless `patched` is set. Returns nil if there is no chunk.
     func rawColumn(_ index: Int, patched: Bool) throws(Damage) -> RawColumn? {
         header.place(of: type.columns[index].id, near: index) != nil ? try openRaw(index, overlay[index], patched: patched) : nil
     }
@@ -150,7 +151,7 @@ final class StoredSegment: StoredRows {
                          owner: entry.packed != nil ? headerOwner : source.store, memory: memory)
     }
 
-    /// The chunk of an entry of the header.
+    /// Returns the chunk of an entry of the header.
     func chunkBytes(_ place: Int) throws(Damage) -> UnsafeRawBufferPointer {
         let entry = header.entries[place]
         if let range = entry.packed { return UnsafeRawBufferPointer(rebasing: headerBytes[range]) }
@@ -163,12 +164,12 @@ final class StoredSegment: StoredRows {
         return out
     }
 
-    /// What the segment occupies, column by column, for `info` and for freeing it.
+    /// The header, which describes what the segment occupies, for `firn info` and for freeing the segment.
     var layout: SegmentHeader { header }
 }
 
 extension ColumnType {
-    /// The type as it is stored: embedded objects are links to rows of their own.
+    /// The type in stored form: embedded objects are links to rows of their own.
     var stored: ColumnType {
         var type = self
         if type.kind == .embedded { type.kind = .link }
@@ -205,9 +206,9 @@ extension SegmentHeader {
     }
 }
 
-/// Patches of one chunk as bytes (`docs/format/model.md`, "Chunk overlays").
+/// The encoded form of a chunk overlay (`docs/format/model.md`, "Chunk overlays").
 ///
-///     count varint · positions: length varint, words stream (ascending) · the new values as a chunk of `count` rows
+///     count varint · positions: length varint, integer stream (ascending) · the new values as a chunk of `count` rows
 extension Patch {
     func encoded(profile: Profile) -> [UInt8] {
         var out = ByteWriter()

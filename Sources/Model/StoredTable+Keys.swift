@@ -1,9 +1,9 @@
 import FirnBytes
 
 extension StoredTable {
-    /// The row id of the first row with this primary key (values in the order of `type.key`), or nil.
-    /// - Complexity: the first look-ups skip what zones exclude and look through the rest; once they have cost as much as an index does, one is built
-    ///   in memory, and it is O(1).
+    /// Returns the row id of the first row with this primary key (values in the order of `type.key`), or nil.
+    /// - Complexity: The first look-ups skip what zones exclude and search the rest. Once they have cost as much as building an index, one is built in
+    ///   memory, and look-ups are O(1).
     package func find(key: [Value]) throws(Damage) -> Int64? {
         precondition(key.count == type.key.count, "give a value for each column of the key")
         guard let (index, shape) = keys ?? KeyShape(type, mask: .max).map({ (nil, $0) }) else { return try findObjects(key) }
@@ -21,7 +21,7 @@ extension StoredTable {
         return found.first
     }
 
-    /// Whether the row is there and has the key.
+    /// Returns whether the row exists and has the key.
     private func holds(_ rowID: Int64, _ wanted: WantedKey, _ shape: KeyShape) throws(Damage) -> Bool {
         guard let place = try segmentIndex(of: rowID) else { return false }
         let segment = try segment(place)
@@ -30,7 +30,7 @@ extension StoredTable {
         return true
     }
 
-    /// By a key that holds embedded objects, or of rows that belong to owners: looks through all rows.
+    /// Finds a row by a key that contains embedded objects, or in an embedded type: searches all rows.
     private func findObjects(_ key: [Value]) throws(Damage) -> Int64? {
         for place in 0..<(type.key.isEmpty ? 0 : segmentCount) {
             let segment = try segment(place)

@@ -2,12 +2,12 @@ import FirnBytes
 import FirnStore
 import Synchronization
 
-/// All rows of one type at one version of a file: the sealed segments, then the rows that exist in the delta alone.
+/// All rows of one type at one version of a file: the sealed segments, then the rows that exist only in the delta store.
 package final class StoredTable: Table {
     package let type: TypeSchema
     let index: Int
     let core: SnapshotCore
-    /// Keeps the snapshot open while a user holds the table.
+    /// Keeps the snapshot open while a caller holds the table.
     let keeper: DatabaseSnapshot?
     /// Nil in a transaction, and if the type has no key.
     let keys: (index: KeyIndex, shape: KeyShape)?
@@ -21,7 +21,7 @@ package final class StoredTable: Table {
         keys = keeper?.keys.index(type)
     }
 
-    /// Where rows are looked at to confirm a key; nil where there are too many segments to know them all.
+    /// Returns the key columns with which candidates are confirmed, or nil if the table has too many segments to keep all of them open.
     func keyPlaces(_ shape: KeyShape) throws(Damage) -> KeyPlaces? {
         if let known = places.withLock({ $0 }) { return known }
         guard core.catalogue.types[index].segmentCount <= KeyPlaces.mostSegments else { return nil }
@@ -30,7 +30,7 @@ package final class StoredTable: Table {
         return made
     }
 
-    /// The file's, as far as it is known.
+    /// The path of the file, or an empty string if it is not known.
     var path: String { keeper?.path ?? "" }
     func rows(_ segment: Int) throws(Damage) -> any StoredRows { try core.rows(type: index, index: segment) }
     package var schema: Schema { core.schema }
@@ -56,7 +56,7 @@ package final class StoredTable: Table {
         core.schema.types.firstIndex { $0.name == typeName }.map { StoredTable(core, type: $0, keeper: keeper) }
     }
 
-    /// One value by row id: decodes that value alone. Null if there is no such row.
+    /// Returns one value by row id, and decodes only that value. Returns null if the row does not exist.
     package func value(rowID: Int64, column: Int) throws(Damage) -> Value {
         guard let position = try segmentIndex(of: rowID) else { return .null }
         let segment = try segment(position)
@@ -64,7 +64,7 @@ package final class StoredTable: Table {
         return try segment.column(column).value(at: row)
     }
 
-    /// One whole row by row id; nil if there is no such row.
+    /// Returns one whole row by row id, or nil if it does not exist.
     package func row(_ rowID: Int64) throws(Damage) -> [Value]? {
         guard let position = try segmentIndex(of: rowID) else { return nil }
         let segment = try segment(position)
@@ -76,7 +76,7 @@ package final class StoredTable: Table {
 }
 
 extension Zone {
-    /// False only if no row of the zone can hold the value.
+    /// Returns false only if no row of the zone can have the value.
     package func mayHold(_ value: Value) -> Bool {
         if value.isNull { return mayHaveNulls }
         if allNull { return false }

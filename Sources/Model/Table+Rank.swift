@@ -1,9 +1,9 @@
 import FirnBytes
 
-/// Rows by where they stand among the live ones.
+/// Access to rows by their rank among the live rows.
 extension Table {
-    /// The row id of the live row with `rank` live rows before it; nil past the end.
-    /// - Complexity: one step a segment.
+    /// Returns the row id of the live row with `rank` live rows before it, or nil after the last row.
+    /// - Complexity: O(segments).
     package func rowID(atRank rank: Int) throws(Damage) -> Int64? {
         guard rank >= 0 else { return nil }
         var left = rank
@@ -20,7 +20,7 @@ extension Table {
         return nil
     }
 
-    /// The row ids of all live rows, in table order.
+    /// Returns the row ids of all live rows, in table order.
     package func liveRowIDs() throws(Damage) -> [Int64] {
         var found: [Int64] = []
         found.reserveCapacity(rowCount)
@@ -33,7 +33,7 @@ extension Table {
 }
 
 extension Bits {
-    /// Where the set bit stands that has `rank` set bits before it. There must be one.
+    /// Returns the position of the set bit that has `rank` set bits before it. It must exist.
     func position(ofOne rank: Int) -> Int {
         var left = rank
         for (w, word) in words.enumerated() {

@@ -1,25 +1,25 @@
 import FirnBytes
 import Synchronization
 
-/// Who knows the tables beside a segment's own: a version, or a transaction.
+/// A version or a transaction, which provides the other tables that a segment's columns refer to.
 protocol TableHome: AnyObject, Sendable {
     var schema: Schema { get }
-    /// The rows that a column of embedded objects leads to.
+    /// Returns the table that a column of embedded objects refers to.
     func embeddedTable(of column: ColumnSchema) throws(Damage) -> any Table
-    /// Whether its rows never change: a version's do not, a transaction's may.
+    /// Whether its rows never change: true for a version, false for a transaction.
     var isFixed: Bool { get }
     var counts: ReadCounts { get }
 }
 
-/// A segment of a table at one version: stored rows, and embedded objects in place of their row ids.
+/// A segment of a table at one version: stored rows, with embedded objects in place of their row ids.
 final class TableSegment: Segment {
     let rows: any StoredRows
     private let type: TypeSchema
-    /// Holds this segment too: whoever ends a version closes the circle.
+    /// It also holds this segment; closing the version breaks the cycle.
     private let home: any TableHome
     private let hasEmbedded: Bool
     private let readers: Mutex<[[Int]: any ColumnReader]> = Mutex([:])
-    /// Of the columns themselves, by position: what nearly all ask for.
+    /// The readers of whole columns, by position, which are requested most.
     private let columns: Mutex<[(any ColumnReader)?]>
 
     init(_ rows: any StoredRows, type: TypeSchema, home: any TableHome) {
@@ -71,7 +71,7 @@ final class TableSegment: Segment {
     func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? {
         guard let other = other as? TableSegment else { return nil }
         if self === other { return Bits(count: rowCount) }
-        // Row ids of embedded objects stay when the objects' own fields change.
+        // The row ids of embedded objects do not change when the objects' own fields do.
         guard !hasEmbedded, rowCount >= other.rowCount else { return nil }
         return try storedRowsThatMayDiffer(from: other)
     }

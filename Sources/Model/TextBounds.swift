@@ -1,16 +1,16 @@
 import FirnBytes
 
-/// Bounds of the strings or byte strings of a run of values, in the order of their bytes (`docs/format/model.md`, "Bounds of text").
+/// Bounds of the strings or byte strings of a run of values, in byte order (`docs/format/model.md`, "Bounds of text").
 package struct TextBounds: Sendable, Equatable {
-    /// No value is less. It may be cut: what it begins with.
+    /// No value is less. It can be cut to a prefix.
     package var low: [UInt8]
-    /// No value is greater; if `isCut`, no value is greater than all that begin with it.
+    /// No value is greater or, if `isCut`, greater than every byte string that begins with it.
     package var high: [UInt8]
     package var isCut: Bool
-    /// Every row has a value, and none is less than the one before.
+    /// Every row has a value, and no value is less than the one before it.
     package var ascends: Bool
 
-    /// Bounds are stored up to so many bytes beyond those that both begin with, and never more than `most` in all.
+    /// Stored bounds are cut `beyond` bytes after their common prefix, and have at most `most` bytes.
     static let beyond = 24, most = 96
 
     package init(low: [UInt8], high: [UInt8], isCut: Bool = false, ascends: Bool = false) {
@@ -20,7 +20,7 @@ package struct TextBounds: Sendable, Equatable {
         self.ascends = ascends
     }
 
-    /// The same with long ends cut.
+    /// The same bounds with long ends cut.
     var shortened: TextBounds {
         var shared = 0
         while shared < low.count, shared < high.count, low[shared] == high[shared] { shared += 1 }
@@ -31,18 +31,19 @@ package struct TextBounds: Sendable, Equatable {
         return short
     }
 
-    /// Whether all values that the upper bound allows are less than a string, and than all longer ones that begin with it.
+    /// Returns whether all values that the upper bound allows are less than `value`, and so than all longer strings that begin with it.
     package func isBelow(_ value: [UInt8]) -> Bool { isCut ? high.isBelow(value) && !value.starts(with: high) : high.isBelow(value) }
 
-    /// Whether all values are less or equal.
+    /// Returns whether all values that the upper bound allows are less than or equal to `value`.
     package func isAtMost(_ value: [UInt8]) -> Bool { isBelow(value) || !isCut && high == value }
 
+    /// Returns whether the bounds allow `value`.
     package func mayHold(_ value: [UInt8]) -> Bool { !value.isBelow(low) && !isBelow(value) }
 
-    /// Whether some value may begin so.
+    /// Returns whether the bounds allow a value that begins with `prefix`.
     package func mayHold(prefix: [UInt8]) -> Bool { !(prefix.isBelow(low) && !low.starts(with: prefix)) && !isBelow(prefix) }
 
-    /// Whether every value begins so.
+    /// Returns whether every value begins with `prefix`.
     package func allBegin(with prefix: [UInt8]) -> Bool { low.starts(with: prefix) && high.starts(with: prefix) }
 
     func union(_ other: TextBounds) -> TextBounds {
@@ -54,10 +55,10 @@ package struct TextBounds: Sendable, Equatable {
         return TextBounds(low: low.isBelow(other.low) ? low : other.low, high: upper.bytes, isCut: upper.isCut)
     }
 
-    /// Whether these bounds allow all that others, which are exact, may hold.
+    /// Returns whether these bounds allow everything that `exact`, which are exact bounds, contain.
     func covers(_ exact: TextBounds) -> Bool { mayHold(exact.low) && mayHold(exact.high) && (!ascends || exact.ascends) }
 
-    /// Of the values of a column that are present; nil if there are none.
+    /// The exact bounds of the values of a column that are present. Fails if there are none.
     init?(_ text: Text, present: Bits?, count: Int) {
         var low = -1, high = -1, last = -1, lowWord: UInt64 = 0, highWord: UInt64 = 0, lastWord: UInt64 = 0, ascends = present.map { $0.ones == count } ?? true
         text.bytes.withUnsafeBytes { bytes in
@@ -67,7 +68,7 @@ package struct TextBounds: Sendable, Equatable {
                 if low < 0 {
                     (low, high, lowWord, highWord) = (row, row, word, word)
                 } else {
-                    // The first eight bytes tell most values apart.
+                    // The first eight bytes distinguish most values.
                     if ascends, word < lastWord || word == lastWord && TextBounds.isBelow(own, value(last)) { ascends = false }
                     if word < lowWord || word == lowWord && TextBounds.isBelow(own, value(low)) { (low, lowWord) = (row, word) }
                     if word > highWord || word == highWord && TextBounds.isBelow(value(high), own) { (high, highWord) = (row, word) }
@@ -91,7 +92,7 @@ extension [UInt8] {
     fileprivate func isBelow(_ other: [UInt8]) -> Bool { lexicographicallyPrecedes(other) }
 }
 
-/// How the bounds of a header's text columns are stored: a part after the header.
+/// The stored form of the bounds of a header's text columns: a part after the header.
 ///
 ///     "tzb1" · length u32 · for each column that has them: position varint · flags u8 (1 high is cut, 2 values ascend) · low: length varint, bytes · high: likewise
 extension SegmentHeader {
@@ -112,7 +113,7 @@ extension SegmentHeader {
         out.append(contentsOf: part.bytes)
     }
 
-    /// Reads the parts after the header; passes over those of unknown tags.
+    /// Reads the parts after the header. Skips parts with unknown tags.
     mutating func readParts(_ reader: inout ByteReader) throws(Damage) {
         while reader.remaining >= 8 {
             let tag = try reader.read(count: 4), length = Int(try reader.read(UInt32.self))

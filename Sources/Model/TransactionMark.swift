@@ -1,9 +1,9 @@
-/// What the tables of a transaction look at with every row, shared so that they need not count references to the transaction for it.
+/// The state of a transaction that its tables check with every row. It is separate, so that they need not count references to the transaction.
 final class TransactionMark {
-    /// How often something was written that readers of the transaction see elsewhere than before.
+    /// The number of writes after which readers of the transaction find rows in another place than before.
     @exclusivity(unchecked) var structures = 0
     @exclusivity(unchecked) var hasEnded = false
-    /// Its memory is no longer there.
+    /// The transaction has been released.
     @exclusivity(unchecked) var isGone = false
 
     @inline(__always)

@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// Columns without any value, for a number of rows. Their arrays are shared: a batch with many such columns needs memory for few.
+/// Makes columns without any value, for a number of rows. Their arrays are shared, so a batch with many such columns takes the memory of a few.
 package struct VacantColumns {
     private var rows = -1
     private var present = Bits(count: 0)
@@ -11,7 +11,7 @@ package struct VacantColumns {
 
     package init() {}
 
-    /// Makes an empty column one of rows without a value.
+    /// Fills an empty column with `rows` rows without a value.
     package mutating func fill(_ column: inout Column, rows: Int) {
         if rows != self.rows {
             self.rows = rows

@@ -1,11 +1,12 @@
 import FirnBytes
 
-/// A value as bytes, for what nests inside `any` columns and for rows in the delta tree (`docs/format/model.md`, "Values").
+/// The encoded form of a value, for values nested in `any` columns and for rows in the delta tree (`docs/format/model.md`, "Values").
 ///
 ///     tag u8, then: bool u8 · int, link signed varint · float u32 · double u64 · string, data varint length + bytes
 ///     · date signed varint + varint · decimal, uuid 16 B (high, low) · object id 8 B + 4 B · list, set varint count + values
 ///     · map, object varint count + (string, value)…
 extension Value {
+    /// The maximum depth of nested values; deeper nesting is damage.
     package static let deepest = 128
     private static let objectTag: UInt8 = 23
 
@@ -69,14 +70,15 @@ extension Value {
         }
     }
 
-    /// Reads one value that fills the bytes.
+    /// Reads one value.
+    /// - Throws: `Damage` if the bytes are not exactly one value.
     package init(encoded bytes: UnsafeRawBufferPointer) throws(Damage) {
         var reader = ByteReader(bytes)
         self = try Value(from: &reader)
         guard reader.isAtEnd else { throw Damage("bytes after the value", at: reader.position) }
     }
 
-    /// Passes a value without making it, and adds what it would take beside its own place: elements, texts.
+    /// Skips a value without creating it, and adds to `total` the memory that it would take outside of its own storage: elements and texts.
     static func measure(_ reader: inout ByteReader, _ total: inout Int, depth: Int = 0) throws(Damage) {
         guard depth < Value.deepest else { throw Damage("values nest too deep", at: reader.position) }
         let place = reader.position, tag = try reader.read(UInt8.self)

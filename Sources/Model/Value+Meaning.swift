@@ -1,8 +1,8 @@
 import FirnBytes
 
 extension Value {
-    /// Whether two values mean the same: numbers by value whatever their kind (`sameNumber`),
-    /// lists in order, sets and maps without order, objects by field with an absent field = null. An empty list is not null.
+    /// Returns whether two values mean the same: numbers are compared by value whatever their kind (`sameNumber`), lists in order, sets and maps
+    /// without order, and objects by field, where an absent field equals null. An empty list is not null.
     package static func sameMeaning(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
         switch (a, b) {
         case (.list(let x), .list(let y)):
@@ -36,8 +36,8 @@ extension Value {
         return x.count == y.count && zip(x, y).allSatisfy { $0.key.utf8.elementsEqual($1.key.utf8) && sameMeaning($0.value, $1.value, tolerance: tolerance) }
     }
 
-    /// Whether two numbers are equal: by exact value, by their shortest decimal text where they are of different kinds (the float 0.1, the
-    /// double 0.1 and the decimal 0.1 are three values of one number), or within `tolerance`. Both values must be numbers.
+    /// Returns whether two numbers are equal: by exact value; by their shortest decimal text if they are of different kinds (the float 0.1, the double
+    /// 0.1 and the decimal 0.1 are three values of one number); or within `tolerance`. Both values must be numbers.
     package static func sameNumber(_ a: Value, _ b: Value, tolerance: Double) -> Bool {
         if order(a, b) == 0 { return true }
         let x = a.number ?? .nan, y = b.number ?? .nan
@@ -50,7 +50,7 @@ extension Value {
         }
     }
 
-    /// The same for all values that mean the same. Collections and objects all share one.
+    /// A hash that is the same for all values that mean the same. All collections and objects share one hash.
     package var meaningHash: UInt64 {
         switch self {
         case .null: nullHash
@@ -67,6 +67,6 @@ extension Value {
 }
 
 extension Decimal {
-    /// Whether the text, of a finite number, has exactly this value.
+    /// Returns whether the text, which must be that of a finite number, has exactly this value.
     fileprivate func isWritten(_ text: String) -> Bool { Decimal(text).flatMap { compare($0) } == 0 }
 }

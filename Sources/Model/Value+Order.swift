@@ -1,5 +1,5 @@
-/// The one order of values across kinds: null < bool < numbers (by value, whatever their kind) < string < data < date < object id < UUID
-/// < link < list < set < map and object. Strings and data by bytes.
+/// The total order of values across kinds: null < bool < numbers (by value, whatever their kind) < string < data < date < object id < UUID < link <
+/// list < set < map and object. Strings and data are ordered by bytes.
 extension Value {
     private var rank: Int {
         switch self {
@@ -18,7 +18,7 @@ extension Value {
         }
     }
 
-    /// -1, 0 or 1. NaN sorts before every other number and equals itself, so that this is a total order.
+    /// Returns -1, 0 or 1. NaN sorts before every other number and equals itself, so this is a total order.
     package static func order(_ a: Value, _ b: Value) -> Int {
         if a.rank != b.rank { return a.rank < b.rank ? -1 : 1 }
         switch (a, b) {
@@ -70,7 +70,7 @@ extension Value {
         }
     }
 
-    /// A decimal against any number, exactly: neither is rounded.
+    /// Compares a decimal with any number exactly: neither is rounded.
     private static func decimal(_ x: Decimal, _ other: Value) -> Int {
         let isNaN: Bool, order: Int?
         switch other {
@@ -88,7 +88,7 @@ extension Value {
         return x == y ? 0 : (x < y ? -1 : 1)
     }
 
-    /// An integer against a double, exactly: no rounding of the integer.
+    /// Compares an integer with a double exactly: the integer is not rounded.
     private static func whole(_ x: Int64, _ y: Double) -> Int {
         if y.isNaN { return 1 }
         if y >= 0x1p63 { return -1 }

@@ -14,7 +14,8 @@ package struct Timestamp: Hashable, Sendable, Comparable {
     package static func < (a: Timestamp, b: Timestamp) -> Bool { (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds) }
 }
 
-/// A decimal of up to 34 digits (IEEE 754-2008 decimal128, binary-integer form). Equality is of the bits: 1.0 and 1.00 differ; `compare` is by value.
+/// A decimal of up to 34 digits (IEEE 754-2008 decimal128, binary-integer form). Equality is that of the bits: 1.0 and 1.00 differ. `compare` compares
+/// by value.
 package struct Decimal: Hashable, Sendable, CustomStringConvertible {
     package var high: UInt64
     package var low: UInt64
@@ -24,26 +25,26 @@ package struct Decimal: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// Nil unless the text is a number that fits without loss of digits.
+    /// Fails unless the text is a number that fits without loss of digits.
     package init?(_ text: String) {
         guard let read = Decimal.read(text), !read.inexact else { return nil }
         self = read.value
     }
 
-    /// Nil unless the text is a number; digits beyond 34 are rounded to the nearest, ties to even.
+    /// Fails unless the text is a number. Digits after the 34th are rounded to the nearest, ties to even.
     package init?(rounding text: String) {
         guard let read = Decimal.read(text) else { return nil }
         self = read.value
     }
 
     private static func read(_ text: String) -> (value: Decimal, inexact: Bool)? {
-        // A NUL would end the text early for the library.
+        // The C library would end the text at a NUL.
         guard !text.utf8.contains(0),
               let first = text.utf8.first(where: { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: ".") }),
               first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") || "inNI".utf8.contains(first) else { return nil }
         var inexact: Int32 = 0
         let value = Decimal(bits: firn_decimal_from_text(text, &inexact))
-        // The library reads as NaN whatever is no number, and whatever begins with "nan".
+        // The library reads NaN from any text that is not a number, and from any that begins with "nan".
         return value.isNaN && !["nan", "+nan", "-nan"].contains(text.lowercased()) ? nil : (value, inexact != 0)
     }
 
@@ -55,13 +56,13 @@ package struct Decimal: Hashable, Sendable, CustomStringConvertible {
     package var double: Double { firn_decimal_to_double(bits) }
     package var isNaN: Bool { firn_decimal_is_nan(bits) != 0 }
 
-    /// -1, 0, 1 by value; nil if either is not a number.
+    /// Compares by value: returns -1, 0 or 1, or nil if either is NaN.
     package func compare(_ other: Decimal) -> Int? {
         let order = firn_decimal_compare(bits, other.bits)
         return order == 2 ? nil : Int(order)
     }
 
-    /// Compares with a double by exact value, without rounding either: -1, 0 or 1; nil if either is not a number.
+    /// Compares with a double by exact value, without rounding either: returns -1, 0 or 1, or nil if either is NaN.
     package func compare(_ other: Double) -> Int? {
         var inexact: Int32 = 0
         let below = Decimal(bits: firn_decimal_at_most_double(other, &inexact))
@@ -82,7 +83,7 @@ package struct Decimal: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// 16 bytes in the order they are written. Also carries an object id in its first 12.
+/// 16 bytes in the order in which they are written. An object id uses the first 12.
 package struct Identifier: Hashable, Sendable, Comparable {
     /// The first eight bytes, big-endian.
     package var high: UInt64
@@ -96,7 +97,7 @@ package struct Identifier: Hashable, Sendable, Comparable {
 
     package static func < (a: Identifier, b: Identifier) -> Bool { (a.high, a.low) < (b.high, b.low) }
 
-    /// `8-4-4-4-12` lower-case hexadecimal.
+    /// `8-4-4-4-12` lower-case hexadecimal digits.
     package var uuidText: String {
         let digits = Identifier.hex(high, 16) + Identifier.hex(low, 16)
         var text = ""
@@ -143,8 +144,8 @@ package struct Identifier: Hashable, Sendable, Comparable {
     }
 }
 
-/// One value of any kind, by itself. For single rows, keys, arguments and `any` columns; whole columns use `Column`.
-/// Equality and hashing are of the same kind and the same bits (so NaN equals itself); comparison by meaning is `Value.order`.
+/// One value of any kind. Single rows, keys, arguments and `any` columns use it; whole columns use `Column`. Equality and hashing are by kind and bits,
+/// so NaN equals itself; `Value.order` compares by meaning.
 package indirect enum Value: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -164,7 +165,7 @@ package indirect enum Value: Hashable, Sendable {
     case set([Value])
     /// Ascending by key.
     case map([Entry])
-    /// The fields of an embedded object in the order of its type; absent ones null.
+    /// The fields of an embedded object in the order of its type. Absent fields are null.
     case object([Entry])
 
     /// A key and its value.
@@ -177,7 +178,7 @@ package indirect enum Value: Hashable, Sendable {
             self.value = value
         }
 
-        /// Keys are the same byte by byte: "é" has two forms, which are two keys.
+        /// Keys are compared byte by byte: the two Unicode forms of "é" are different keys.
         package static func == (a: Entry, b: Entry) -> Bool { a.key.utf8.elementsEqual(b.key.utf8) && a.value == b.value }
 
         package func hash(into hasher: inout Hasher) {

@@ -15,7 +15,7 @@ extension SnapshotCore {
         return verify(full: full, passing: &seen, progress: progress)
     }
 
-    /// `seen`: headers of segments that were looked at with all that they lead to.
+    /// `seen` contains the headers of segments that were already verified, with everything that they refer to.
     func verify(full: Bool, passing seen: inout Set<ExtentRef>, progress: (_ rows: Int) -> Void) -> [Defect] {
         let verifier = Verifier(core: self, full: full, seen: seen)
         for type in schema.types.indices where !verifier.isBeyondMemory { verifier.check(type, progress) }
@@ -29,13 +29,13 @@ private final class Verifier {
     let full: Bool
     var seen: Set<ExtentRef>
     var defects: [Defect] = []
-    /// Something was not looked at for want of memory: the rest need not be.
+    /// Something was not checked for lack of memory; the rest need not be checked.
     private(set) var isBeyondMemory = false
     private var schema = TypeSchema("", columns: [])
-    /// Of the type that is being looked at: its delta cannot be read as a whole.
+    /// The delta store of the current type cannot be read as a whole.
     private var hasDeltaDefect = false
 
-    /// What is being looked at.
+    /// What is being checked.
     private struct Place {
         var part: String
         var rows: ClosedRange<Int64>?
@@ -52,7 +52,7 @@ private final class Verifier {
         isBeyondMemory = isBeyondMemory || damage.isBeyondMemory
     }
 
-    /// `base`: where the extent lies that is read; what is wrong within it is told by its place in the file.
+    /// `base` is the offset of the extent that is read. Damage within the extent is reported with its offset in the file.
     private func attempt<R>(_ place: Place, _ column: Int? = nil, base: UInt64 = 0, _ body: () throws(Damage) -> R) -> R? {
         do throws(Damage) { return try body() } catch {
             note(place, column, error.offset < base ? error.shifted(by: base) : error)
@@ -68,7 +68,7 @@ private final class Verifier {
         var last: Int64 = -1
         checkDelta(type, all)
         hasDeltaDefect = defects.count > before
-        // A directory that cannot be read is one defect, not one for each of the segments it is said to list.
+        // A directory that cannot be read is one defect, not one for each segment that it lists.
         if state.segmentCount > 0, state.inner == nil, attempt(Place(part: "directory", rows: all), nil, { () throws(Damage) in try core.store.read(state.directory) }) == nil { return }
         for index in 0..<state.segmentCount {
             var place = Place(part: "segment \(index)")
@@ -77,7 +77,7 @@ private final class Verifier {
             place.rows = entry.firstRowID...entry.lastRowID
             if entry.firstRowID <= last { note(place, nil, Damage("row ids do not ascend from the segment before", at: Int(clamping: state.directory.offset))) }
             last = entry.lastRowID
-            // What another version has too, and says nothing new of, was looked at there.
+            // A segment that another version shares, without new delta records about it, was checked there.
             if !entry.header.isNone, !state.touches(index), seen.contains(entry.header) {
                 live += entry.rowCount - entry.deletedCount
                 progress(entry.rowCount)
@@ -91,7 +91,7 @@ private final class Verifier {
             progress(segment.rowCount)
         }
         defects += core.verifyIndexes(type, full: full)
-        // From the file, whatever versions took over in memory.
+        // Read the file, not rows that versions share in memory.
         let tail = Place(part: "delta", rows: last + 1 < state.nextRowID ? last + 1...state.nextRowID - 1 : all)
         if state.deltaRows > 0, !hasDeltaDefect, let rows = attempt(tail, nil, base: state.delta.offset, { () throws(Damage) in try DeltaSegment(core, type: type) }) {
             live += rows.rowCount
@@ -102,7 +102,7 @@ private final class Verifier {
         }
     }
 
-    /// The delta's nodes, each by itself: what a damaged one says of which rows is lost.
+    /// Checks each node of the delta store separately, and reports the rows about which a damaged node may have records.
     private func checkDelta(_ type: Int, _ all: ClosedRange<Int64>?) {
         let state = core.catalogue.types[type]
         TreeReader(root: state.delta, source: core.store).verify { from, before, damage in
@@ -111,7 +111,7 @@ private final class Verifier {
         }
     }
 
-    /// A segment with what the delta says of it; where the delta is damaged, as it is without.
+    /// Opens a segment with its delta records or, if the delta store is damaged, without them.
     private func open(_ type: Int, _ index: Int, _ entry: DirectoryEntry, _ place: Place) -> StoredSegment? {
         do throws(Damage) { return try core.segment(type: type, index: index) } catch {
             guard core.catalogue.types[type].touches(index), let (bytes, owner) = try? core.header(type: type, entry), let header = try? SegmentHeader(bytes),
@@ -119,7 +119,8 @@ private final class Verifier {
                 note(place, nil, error.offset < entry.header.offset ? error.shifted(by: entry.header.offset) : error)
                 return nil
             }
-            // The segment itself is whole: what is wrong is in the delta, and was reported when its nodes and values were read one by one, unless they contradict the segment.
+            // The segment itself is intact: the defect is in the delta store, and was reported when its nodes and values were read one by one, unless
+            // they contradict the segment.
             if !hasDeltaDefect { note(Place(part: "delta", rows: place.rows), nil, error.shifted(by: core.catalogue.types[type].delta.offset)) }
             return bare
         }
@@ -162,14 +163,14 @@ private final class Verifier {
         let links = type.isCollection ? values.children[values.children.count - 1] : values
         let end = core.catalogue.types[index].nextRowID
         for place in 0..<links.count where links.isPresent(place) && (links.words[place] < 0 || links.words[place] >= end) {
-            // An element stands in the row whose elements end behind it.
+            // The row of an element is the first one whose elements end after it.
             return fault("a link to a row that was never there", type.isCollection ? (values.offsets.firstIndex { $0 > place } ?? 1) - 1 : place)
         }
     }
 }
 
 extension Int64 {
-    /// A row id as the delta's keys have it; what stands in a damaged node may be anything.
+    /// A row id from a key of the delta store. Keys of damaged nodes can contain anything.
     init?(treeKey key: [UInt8]) {
         guard key.count >= 8 else { return nil }
         self.init(exactly: key.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })

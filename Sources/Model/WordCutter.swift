@@ -1,16 +1,16 @@
 import FirnBytes
 
-/// Cuts text into the words that full-text searches compare: runs of letters and digits, without case and without marks on letters.
+/// Cuts text into the words that full-text search compares: runs of letters and digits, without case and without marks on letters.
 ///
-/// Folded first (`Folding` of case and marks), then cut at every scalar that is neither a letter nor a digit. Bytes that are no UTF-8 cut too.
-/// Indexes of words hold what this gives, so it never changes.
+/// The text is folded (`Folding` of case and marks), then cut at every scalar that is neither a letter, a digit nor a mark, and at bytes that are not
+/// UTF-8. Indexes of words store the result, so it never changes.
 package struct WordCutter {
     private static let folding = Folding(case: true, marks: true)
     private var folded: [UInt8] = []
 
     package init() {}
 
-    /// Calls `body` with each word, folded, in order and as often as it occurs, until it returns false.
+    /// Calls `body` with each word, folded, in order and with repetitions, until `body` returns false.
     package mutating func forEachWord(of text: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Bool) {
         folded.removeAll(keepingCapacity: true)
         WordCutter.folding.append(text, to: &folded)
@@ -30,7 +30,7 @@ package struct WordCutter {
         }
     }
 
-    /// Each word once, ascending by bytes.
+    /// Returns the distinct words, ascending by bytes.
     package mutating func words(of text: String) -> [[UInt8]] {
         var found: Set<[UInt8]> = []
         var text = text
@@ -43,7 +43,7 @@ package struct WordCutter {
         return found.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// Bytes of the letter or digit at `at`; 0 if there is none.
+    /// Returns the length in bytes of the letter, digit or mark at `at`, or 0 if there is none.
     private static func lengthOfPart(_ bytes: UnsafeRawBufferPointer, _ at: Int) -> Int {
         let byte = bytes[at]
         if byte < 0x80 { return byte | 32 >= 97 && byte | 32 <= 122 || byte >= 48 && byte <= 57 ? 1 : 0 }

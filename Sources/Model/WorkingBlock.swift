@@ -1,16 +1,17 @@
 import FirnBytes
 
-/// One column of up to 1,024 rows in memory, where a transaction reads and writes it. Whoever made it may write it; for everybody after, it stays as it is.
+/// One column of up to 1,024 rows in memory, which a transaction reads and writes in place. Only the transaction that created it may write to it;
+/// afterwards it never changes.
 final class WorkingBlock: @unchecked Sendable {
-    /// The number of the transaction that made it.
+    /// The number of the transaction that created it.
     let owner: UInt64
     // Accesses never overlap: one thread writes, through one function. The check would cost more than the write.
     @exclusivity(unchecked) var column: Column
-    /// Rows that its owner changed.
+    /// The rows that its owner changed.
     @exclusivity(unchecked) var dirty: Bits
-    /// The number of the transaction that made the block which this one is a copy of; 0: it was decoded from the base.
+    /// The number of the transaction that created the block of which this is a copy; 0 if this block was decoded from the base.
     let source: UInt64
-    /// Rows that differed from the base before its owner changed any.
+    /// The rows that differed from the base before its owner changed any.
     private let before: Bits?
 
     init(owner: UInt64, _ column: Column, dirty: Bits? = nil) {
@@ -29,13 +30,13 @@ final class WorkingBlock: @unchecked Sendable {
         before = copy.changedSinceBase
     }
 
-    /// Rows that may differ from the base.
+    /// The rows that may differ from the base.
     var changedSinceBase: Bits {
         guard let before else { return dirty }
         return Bits(words: zip(dirty.words, before.words).map { $0 | $1 }, count: dirty.count)
     }
 
-    /// Rows that may differ from those of another block in the same place; nil on either side: the base.
+    /// Returns the rows that may differ between two blocks at the same position, where nil is the base. Returns nil if no rows differ.
     static func differences(_ a: WorkingBlock?, _ b: WorkingBlock?) -> Bits? {
         if a === b { return nil }
         guard let a, let b else { return (a ?? b)!.changedSinceBase }

@@ -23,14 +23,14 @@ extension WorkingRows {
         return row < grownCount ? grown[column][row / vectorSize].column.real(at: row & (vectorSize - 1)) : open[column].real(at: row - grownCount)
     }
 
-    /// A value of a block in memory; nil if the row is as the base has it.
+    /// Returns a value of a block in memory, or nil if the row has its value from the base.
     func heldValue(at position: Int, _ column: Int) -> Value? {
         if position < baseCount { return overlay(column, position / vectorSize)?.column.value(at: position & (vectorSize - 1)) }
         let row = position - baseCount
         return row < grownCount ? grown[column][row / vectorSize].column.value(at: row & (vectorSize - 1)) : open[column].value(at: row - grownCount)
     }
 
-    /// Whether some row of the vector is not read from the base.
+    /// Returns whether some row of the vector is not read from the base.
     func isHeld(vector: Int, _ column: Int) -> Bool {
         (vector + 1) * vectorSize > baseCount && rowCount > baseCount || overlay(column, vector) != nil
     }
@@ -51,7 +51,7 @@ extension WorkingRows {
             for vector in 0..<(baseCount + vectorSize - 1) / vectorSize {
                 WorkingBlock.differences(overlay(column, vector), working?.overlay(column, vector))?.forEachSet { bits[vector * vectorSize + $0] = true }
             }
-            // What one has in blocks and the other has open, is marked with the open rows.
+            // Rows that one has in blocks and the other has open are marked with the open rows.
             guard let theirs = working?.grown[column] else { continue }
             for (block, pair) in zip(grown[column], theirs).enumerated() where pair.0 !== pair.1 {
                 let start = baseCount + block * vectorSize
@@ -64,7 +64,7 @@ extension WorkingRows {
                 }
             }
         }
-        // Open rows have no identity. There are few.
+        // Open rows have no identity by which they can be compared. There are few.
         mark(baseCount + min(grownCount, working?.grownCount ?? 0)..<longer.rowCount)
         mark(shorter.rowCount..<longer.rowCount)
         for row in 0..<shorter.rowCount where longer.isLive(row) != shorter.isLive(row) { bits[row] = true }
@@ -72,7 +72,7 @@ extension WorkingRows {
     }
 }
 
-/// Reads one column of rows that a transaction changed, or may be changing.
+/// Reads one column of rows that a transaction has changed or is changing.
 final class WorkingColumn: ColumnReader {
     private let rows: WorkingRows
     private let index: Int
@@ -97,7 +97,7 @@ final class WorkingColumn: ColumnReader {
         try base.readCodes(vector: vector, into: &column)
     }
 
-    /// Where a vector is read as it is stored.
+    /// Returns the base's reader if the vector is unchanged.
     private func untouched(_ vector: Int) -> (any ColumnReader)? { rows.isHeld(vector: vector, index) ? nil : base }
 
     var storedBytes: Int { base?.storedBytes ?? 0 }
@@ -126,7 +126,7 @@ final class WorkingColumn: ColumnReader {
         } else {
             column.removeAll()
         }
-        // The new rows of this vector: of one block, or of two that the end of the base shifted against it.
+        // The new rows of this vector are in one block or, if the end of the base does not align with vectors, in two.
         var row = max(first, behind) - behind
         let last = end - behind
         while row < last {

@@ -1,40 +1,40 @@
 import FirnBytes
 
-/// The rows of one segment as a transaction sees them: a base that is read, blocks of it that were changed, and behind the base rows that are new.
+/// The rows of one segment as a transaction sees them: a base that is read, blocks of it that were changed, and new rows after the base.
 ///
-/// The blocks lie by column and vector. The first write to one decodes it; after that writes are in place. When the transaction has ended nobody
-/// writes here any more: versions and later transactions share the object, and the latter go on in a `successor`.
+/// A block is one column of one vector. The first write to a vector decodes it; later writes are in place. After the transaction has ended, nothing is
+/// written here: versions and later transactions share the object, and later transactions write to a successor.
 ///
 ///     base rows …                  | new rows, in whole blocks … | open: up to 1,024 rows
 ///     overlays[column][vector]       grown[column][block]          open[column]
 final class WorkingRows: StoredRows, @unchecked Sendable {
     /// The number of the transaction that may write.
     let owner: UInt64
-    /// Of each column, as it is stored.
+    /// The stored type of each column.
     let types: [ColumnType]
-    /// Of each column that has one value a row; nil for collections.
+    /// The kind of each column with one value per row; nil for collections.
     let scalars: [ScalarKind?]
-    /// Nil while nobody has asked for its rows, or if there are none.
+    /// Nil if there are no base rows, or none was requested yet.
     private(set) var base: (any StoredRows)?
     let baseCount: Int
     let counts: ReadCounts
     @exclusivity(unchecked) private(set) var live: Bits?
-    /// How the rows were when the transaction began.
+    /// The live rows when the transaction began.
     let liveBefore: Bits?
     let countBefore: Int
 
-    /// By column, by vector of the base; nothing for a column that is as the base has it.
+    /// The changed blocks, by column and vector of the base; empty for a column that is unchanged.
     @exclusivity(unchecked) private(set) var overlays: [[WorkingBlock?]]
-    /// By column, the blocks of new rows that are full.
+    /// The full blocks of new rows, by column.
     @exclusivity(unchecked) private(set) var grown: [[WorkingBlock]]
-    /// Rows in `grown`.
+    /// The number of rows in `grown`.
     @exclusivity(unchecked) private(set) var grownCount = 0
     /// The last new rows, by column.
     @exclusivity(unchecked) var open: [Column]
     @exclusivity(unchecked) private(set) var openCount = 0
-    /// Of the open rows that were there when the transaction began: those that changed.
+    /// The changed rows among the open rows that existed when the transaction began.
     @exclusivity(unchecked) private(set) var openDirty: Bits?
-    /// The row id of the first row behind the base.
+    /// The row id of the first row after the base.
     let firstGrown: Int64
 
     init(owner: UInt64, types: [ColumnType], base: (any StoredRows)?, baseCount: Int, firstGrown: Int64, counts: ReadCounts) {
@@ -53,7 +53,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
         open = types.map { Column($0) }
     }
 
-    /// The same rows, for another transaction to write.
+    /// Creates the same rows for another transaction to write to.
     init(successorOf old: WorkingRows, owner: UInt64) {
         precondition(!old.needsBase, "rows are handed on when their base is known")
         self.owner = owner
@@ -81,10 +81,10 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
         self.base = base
     }
 
-    /// Blocks of the base that are held.
+    /// The number of changed blocks of the base.
     var blockCount: Int { overlays.reduce(0) { $0 + $1.reduce(0) { $0 + ($1 == nil ? 0 : 1) } } }
 
-    // MARK: Places
+    // MARK: Positions
 
     func rowID(at position: Int) throws(Damage) -> Int64 {
         position < baseCount ? try base!.rowID(at: position) : firstGrown + Int64(position - baseCount)
@@ -98,7 +98,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
         return try base?.position(of: rowID)
     }
 
-    /// The block of the base that was changed, by whomever.
+    /// Returns the changed block of a vector of the base, whichever transaction changed it.
     @inline(__always)
     func overlay(_ column: Int, _ vector: Int) -> WorkingBlock? {
         overlays[column].isEmpty ? nil : overlays[column][vector]
@@ -106,7 +106,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
 
     // MARK: New rows
 
-    /// Takes in the row that was appended to each of `open`. Full blocks are closed.
+    /// Counts the row that was appended to each column of `open`. Closes a full block.
     func noteAppended() {
         openCount += 1
         if live != nil { live!.append(true) }
@@ -124,7 +124,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
         openDirty = nil
     }
 
-    /// Drops what a failed append left in `open`.
+    /// Removes what a failed append left in `open`.
     func takeBack() { for i in open.indices { open[i].truncate(to: openCount) } }
 
     // MARK: Changes
@@ -134,7 +134,7 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
         live![position] = false
     }
 
-    /// Lets `body` change a row of a column in place. Returns whether a vector of the base was decoded for it.
+    /// Calls `body` to change a row of a column in place. Returns whether a vector of the base was decoded for it.
     @discardableResult @inline(__always)
     func change(_ position: Int, _ column: Int, _ body: (inout Column, Int) -> Void) throws(Damage) -> Bool {
         if position >= baseCount &+ grownCount {
@@ -192,13 +192,13 @@ final class WorkingRows: StoredRows, @unchecked Sendable {
     }
 }
 
-/// What the transaction has changed in its rows.
+/// The changes that the transaction has made to its rows.
 extension WorkingRows {
     func hasChanged(_ column: Int) -> Bool {
         overlays[column].contains { $0?.owner == owner && !$0!.dirty.noneSet } || grown[column].contains { $0.owner == owner && !$0.dirty.noneSet }
     }
 
-    /// Rows of the base whose value in a column the transaction has set, ascending.
+    /// Returns the rows of the base whose value in a column the transaction has set, ascending.
     func changedPositions(_ column: Int) -> [Int] {
         var positions: [Int] = []
         for (vector, block) in overlays[column].enumerated() {
@@ -209,7 +209,7 @@ extension WorkingRows {
 
     func changedCount(_ column: Int) -> Int { overlays[column].reduce(0) { $0 + ($1?.owner == owner ? $1!.dirty.ones : 0) } }
 
-    /// Rows that were there when the transaction began and are not any more.
+    /// The rows that existed when the transaction began and are deleted now.
     var deletedPositions: [Int] {
         guard let live else { return [] }
         var positions: [Int] = []
@@ -224,14 +224,14 @@ extension WorkingRows {
         return positions
     }
 
-    /// Of the rows behind the base and of the base, those that were there before and have a changed value somewhere, ascending.
+    /// The rows of the base and after it that existed when the transaction began and that have a changed value in any column.
     var changedRows: Bits {
         var bits = Bits(count: countBefore)
         for column in types.indices {
             for position in changedPositions(column) { bits[position] = true }
             for (index, block) in grown[column].enumerated() where block.owner == owner {
                 let start = baseCount + index * vectorSize
-                // The new rows of a block may have been set too.
+                // New rows of a block may have been set too.
                 block.dirty.forEachSet { if start + $0 < countBefore { bits[start + $0] = true } }
             }
         }

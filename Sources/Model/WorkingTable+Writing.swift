@@ -1,8 +1,9 @@
 import FirnBytes
 
 extension WorkingTable {
-    /// Appends a row: `fill` appends exactly one value to each column (embedded objects as links to their rows). Returns its row id.
-    /// If `fill` throws, or another row has the key (`.duplicateKey`), nothing of the row is left.
+    /// Appends a row and returns its row id. `fill` must append exactly one value to each column (embedded objects as links to their rows). If `fill`
+    /// throws, or if another row has the key, nothing of the row is kept.
+    /// - Throws: `.duplicateKey` if another row has the key, and what `fill` throws.
     package func append(_ fill: (inout [Column]) throws(FirnError) -> Void) throws(FirnError) -> Int64 {
         let rows = try startRow()
         do throws(FirnError) {
@@ -19,7 +20,7 @@ extension WorkingTable {
         return endRow(rows)
     }
 
-    /// Appends a row whose key is known to be free.
+    /// Appends a row whose key no other row has.
     func append(free key: WantedKey?, _ fill: (inout [Column]) -> Void) throws(FirnError) -> Int64 {
         let rows = try startRow()
         fill(&rows.open)
@@ -42,14 +43,15 @@ extension WorkingTable {
         return rowID
     }
 
-    /// One value at a place, embedded objects as links.
+    /// Returns one value at a position, embedded objects as links.
     package func storedValue(_ segment: Int, _ position: Int, _ column: Int) throws(Damage) -> Value {
         let rows = try rows(segment)
         if let held = (rows as? WorkingRows)?.heldValue(at: position, column) { return held }
         return try rows.storedColumn(column).value(at: position)
     }
 
-    /// One value of a row as it stands now, embedded objects as links.
+    /// Returns the current value of a row in a column, embedded objects as links.
+    /// - Throws: `.notFound` if the row does not exist.
     package func storedValue(_ rowID: Int64, _ column: Int) throws(FirnError) -> Value {
         let value = try transaction.reading { () throws(Damage) -> Value? in
             guard let place = try place(of: rowID) else { return nil }
@@ -59,7 +61,8 @@ extension WorkingTable {
         return value
     }
 
-    /// Sets one value of a row; embedded objects are links to their rows. `.schema` if it does not fit.
+    /// Sets one value of a row; embedded objects are links to their rows.
+    /// - Throws: `.schema` if the value does not fit the column, `.duplicateKey` if another row has the new key, `.notFound` if the row does not exist.
     package func set(_ rowID: Int64, _ column: Int, _ value: Value) throws(FirnError) {
         let (rows, position) = try writable(rowID)
         guard Column(rows.types[column]).fits(value) else { throw misfit(column, value) }
@@ -67,7 +70,7 @@ extension WorkingTable {
         try change(rows, position, column) { _ = $0.set($1, value) }
     }
 
-    /// Sets a bool, int or link (embedded objects too) that is not null.
+    /// Sets a bool, int or link (also of an embedded object) to a value that is not null. Throws as `set` does.
     package func setWord(_ rowID: Int64, _ column: Int, _ value: Int64) throws(FirnError) {
         let (rows, position) = try writable(rowID)
         let kind = rows.scalars[column]
@@ -77,7 +80,7 @@ extension WorkingTable {
         try change(rows, position, column) { $0.setWord($1, word) }
     }
 
-    /// Sets a float or double that is not null.
+    /// Sets a float or double to a value that is not null. Throws as `set` does.
     package func setReal(_ rowID: Int64, _ column: Int, _ value: Double) throws(FirnError) {
         let (rows, position) = try writable(rowID)
         let kind = rows.scalars[column]
@@ -86,7 +89,7 @@ extension WorkingTable {
         try change(rows, position, column) { $0.setReal($1, kind == .float ? Double(Float(value)) : value) }
     }
 
-    /// Sets a string that is not null.
+    /// Sets a string to a value that is not null. Throws as `set` does.
     package func setText(_ rowID: Int64, _ column: Int, _ value: String) throws(FirnError) {
         let (rows, position) = try writable(rowID)
         guard rows.scalars[column] == .string else { throw misfit(column, .string(value)) }
@@ -95,13 +98,14 @@ extension WorkingTable {
         try change(rows, position, column) { $0.setText($1, &value) }
     }
 
-    /// Sees to it that no other row has the key that the row is about to get.
+    /// Ensures that no other row has the key that the row is about to get.
+    /// - Throws: `.duplicateKey` if another row has it.
     private func takeKey(_ rowID: Int64, _ column: Int, _ value: Value) throws(FirnError) {
         guard isKeyed else { return }
         transaction.noteKey(try transaction.freeKey(index, changing: column, to: value, rowID), index, rowID)
     }
 
-    /// A link becomes null, whether its column says that it may or not: what it led to is gone.
+    /// Sets a link to null, even in a column that is not optional, because the row that it referred to is deleted.
     func clearLink(_ rowID: Int64, _ column: Int) throws(FirnError) {
         let (rows, position) = try writable(rowID)
         try change(rows, position, column) { $0.setNull($1) }
@@ -118,7 +122,8 @@ extension WorkingTable {
         FirnError(.schema, "column '\(type.columns[column].name)' takes \(type.columns[column].type.name), not \(value)")
     }
 
-    /// Deletes one row, and nothing else: links that lead to it, and embedded objects that it holds, are the caller's to see to.
+    /// Deletes only this row. The caller must handle links to it and embedded objects that it owns.
+    /// - Throws: `.notFound` if the row does not exist.
     package func delete(_ rowID: Int64) throws(FirnError) {
         let (rows, position) = try writable(rowID)
         rows.delete(position)
@@ -126,7 +131,7 @@ extension WorkingTable {
         noteRows()
     }
 
-    /// Gives the rows of the tail to the bulk writer of the type, those of the delta with them.
+    /// Passes the rows of the tail, including those of the delta store, to the bulk writer of the type.
     func handOver() throws(FirnError) {
         guard tail.rowCount > 0 else { return }
         let (columns, rowIDs) = try transaction.reading { () throws(Damage) in

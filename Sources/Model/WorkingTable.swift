@@ -2,12 +2,12 @@ import FirnBytes
 import FirnStore
 import Synchronization
 
-/// All rows of one type as a transaction sees them: the version it began from, with its own changes. Rows are read and written in place.
+/// All rows of one type as a transaction sees them: the version that it began from, with its own changes. Rows are read and written in place.
 ///
-/// One thread at a time writes, and nobody reads meanwhile; between writes any thread may read. A segment or reader that was taken before a write
-/// may go on showing what was: ask again where `stamp` has grown. Unusable when the transaction has gone.
+/// One thread at a time may write, and no thread may read meanwhile; between writes any thread may read. A segment or reader that was taken before a
+/// write may still show the previous state: request it again if `stamp` has grown. The table must not be used after the transaction has been released.
 package final class WorkingTable: RowTable, @unchecked Sendable {
-    /// As `unowned`, whose count would be kept with every row.
+    /// Like an `unowned` reference, which would be counted with every row.
     private let origin: Unmanaged<DatabaseTransaction>
     let mark: TransactionMark
     var transaction: DatabaseTransaction {
@@ -18,32 +18,32 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     package private(set) var type: TypeSchema
     var isKeyed: Bool { !type.key.isEmpty }
     package var memory: MemoryBudget { core.source.memory }
-    /// Where segments that nobody changed are read.
+    /// Segments without changes are read from here.
     @exclusivity(unchecked) private(set) var core: SnapshotCore { didSet { sealedCount = core.catalogue.types[index].segmentCount } }
     @exclusivity(unchecked) private(set) var sealedCount: Int
-    /// The transaction's count of written structures that `core` shows.
+    /// The transaction's count of written structures that `core` reflects.
     @exclusivity(unchecked) private var seen: Int
-    /// By sealed segment: the rows of those that this transaction has changed. Empty if there are none.
+    /// The rows of the sealed segments that this transaction has changed, by segment. Empty if there are none.
     @exclusivity(unchecked) private(set) var edited: [WorkingRows?] = []
-    /// The rows behind the sealed segments (and behind those that the bulk writer holds).
+    /// The rows after the sealed segments and after those that the bulk writer holds.
     @exclusivity(unchecked) private(set) var tail: WorkingRows
-    /// First and last row ids of the sealed segments; nil until a row is looked for.
+    /// The first and last row ids of the sealed segments; nil until a row is searched for.
     private var bounds: [(first: Int64, last: Int64)]?
-    /// The last sealed segment that a row was looked for in.
+    /// The last sealed segment in which a row was searched for.
     @exclusivity(unchecked) private var last: (index: Int, rows: any StoredRows)?
-    /// The last one that was changed, while its row ids are consecutive: rows are mostly changed more than once, and near each other.
+    /// The last segment that was changed, if its row ids are consecutive: rows are mostly changed more than once, and near each other.
     @exclusivity(unchecked) private var lastChanged: (index: Int, rows: WorkingRows, first: Int64)?
     private let segments: Mutex<[Int: TableSegment]> = Mutex([:])
     /// The type's bulk writer, if there is one.
     @exclusivity(unchecked) var writer: BulkWriter?
-    /// Whether changes were written before the commit: what the version before has open may not be the same any more.
+    /// Whether changes were written before the commit. What the version before has open may then no longer be the same.
     private(set) var hasBegunAnew = false
-    /// What kept rows from being written where nothing could be thrown.
+    /// The error that kept rows from being written where no error could be thrown.
     private var failure: Damage?
 
-    /// Grows with every first write to a vector, by column.
+    /// Grows with the first write to each vector, by column.
     @exclusivity(unchecked) private var columnStamps: [UInt64]
-    /// Grows when rows come, go or move.
+    /// Grows when rows are added, deleted or moved.
     @exclusivity(unchecked) private var rowStamp: UInt64 = 0
     @exclusivity(unchecked) package private(set) var changeCount: UInt64 = 0
 
@@ -60,7 +60,8 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         tail = WorkingTable.tail(of: transaction, index, core)
     }
 
-    /// The rows of the delta as far as they are written: a version's, if they are in memory; else they are read when somebody asks for one.
+    /// Returns the rows of the delta store as far as they are written: those of a version if they are in memory, otherwise rows that are read when one
+    /// is requested.
     private static func tail(of transaction: DatabaseTransaction, _ index: Int, _ core: SnapshotCore) -> WorkingRows {
         let state = transaction.states[index]
         let types = transaction.schema.types[index].columns.map(\.type.stored)
@@ -72,11 +73,11 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
                            firstGrown: state.nextRowID, counts: transaction.database.counts)
     }
 
-    /// The next row id, for a row that is there from now on. The transaction is open.
+    /// Returns the next row id, for a row that exists from now on. The transaction must be open.
     @inline(__always)
     func giveRowID() -> Int64 { origin._withUnsafeGuaranteedRef { $0.giveRowID(index) } }
 
-    // MARK: What a table tells
+    // MARK: The table
 
     package var schema: Schema { transaction.schema }
     package var rowCount: Int { transaction.states[index].liveRows }
@@ -115,7 +116,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         return tail.rowCount > 0 ? low : nil
     }
 
-    /// The rows of a segment, changed or not.
+    /// Returns the rows of a segment, changed or not.
     func rows(_ segment: Int) throws(Damage) -> any StoredRows {
         if segment >= sealedCount {
             precondition(segment == sealedCount, "segment outside the table: ask segmentCount first")
@@ -126,8 +127,10 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         return try core.rows(type: index, index: segment)
     }
 
+    /// Returns a number that grows when readers of the column that were taken before must be requested again.
     package func stamp(_ column: Int) -> UInt64 { columnStamps[column] &+ rowStamp }
 
+    /// Returns whether rows of the vector may not be read as they are stored, because the transaction may have changed them.
     package func isEdited(_ segment: Int, vector: Int, column: Int) -> Bool {
         if segment >= sealedCount { return true }
         let rows = edited.isEmpty ? nil : edited[segment]
@@ -138,7 +141,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
 
     // MARK: Keeping up with what the transaction writes
 
-    /// Rows that the bulk writer still holds are written, so that they can be read; what was written is seen.
+    /// Writes the rows that the bulk writer still holds, so that they can be read, and takes over what the transaction has written.
     func settleBulk() {
         if let writer, writer.isPending {
             do throws(FirnError) { try writer.finish() } catch { failure = Damage("rows cannot be written: \(error.message)", isUnread: error.code != .damaged) }
@@ -157,7 +160,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         rowStamp &+= 1
     }
 
-    /// All changes have been written: what was changed is read from there.
+    /// Called when all changes have been written: they are read from the written form from now on.
     func begin() {
         hasBegunAnew = true
         type = transaction.schema.types[index]
@@ -167,19 +170,20 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         tail = WorkingTable.tail(of: transaction, index, core)
     }
 
-    /// The tail has been written as sealed rows.
+    /// Called when the tail has been written as sealed rows.
     func emptyTail() {
         tail = WorkingRows(owner: transaction.number, types: tail.types, base: nil, baseCount: 0, firstGrown: transaction.states[index].nextRowID, counts: tail.counts)
         segments.withLock { $0 = [:] }
         rowStamp &+= 1
     }
 
-    /// The delta holds the rows of the tail now. Where the older of them were never read, all of them are read from there.
+    /// Called when the rows of the tail have been written to the delta store. If the older ones of them were never read, all of them are read from
+    /// there.
     func noteTailWritten() {
         if tail.needsBase { tail = WorkingTable.tail(of: transaction, index, transaction.current()) }
     }
 
-    /// Reads the delta's rows, if nobody has.
+    /// Reads the rows of the delta store, unless they have been read.
     func needTail() throws(Damage) {
         guard tail.needsBase else { return }
         tail.take(base: try transaction.current().delta(type: index))
@@ -187,13 +191,13 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
 
     // MARK: Rows
 
-    /// Where a live row stands.
+    /// Returns the segment and position of a live row, or nil if there is none with this id.
     package func place(of rowID: Int64) throws(Damage) -> (segment: Int, position: Int)? {
         guard let found = try locate(rowID), found.rows.isLive(found.position) else { return nil }
         return (found.segment, found.position)
     }
 
-    /// Where a row stands, deleted or not.
+    /// Returns where a row is stored, deleted or not.
     @inline(__always)
     private func locate(_ rowID: Int64) throws(Damage) -> (rows: any StoredRows, segment: Int, position: Int)? {
         if rowID >= tail.firstGrown, tail.rowCount > tail.baseCount {
@@ -254,7 +258,8 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
         return try rows.real(at: position, column)
     }
 
-    /// The live row with this id, ready to be changed.
+    /// Returns the live row with this id, ready to be changed.
+    /// - Throws: `.notFound` if it does not exist or is deleted.
     func writable(_ rowID: Int64) throws(FirnError) -> (rows: WorkingRows, position: Int) {
         mark.checkOpen()
         if lastChanged != nil {

@@ -1,5 +1,5 @@
-/// One value as the text that a file would show, for comparing a column of text with one of another kind, and for messages.
-/// Numbers are the shortest text that reads back as the same value, unless the notation says otherwise.
+/// Returns one value as the text that a file would show, for comparing a column of text with one of another kind, and for messages. Numbers are the
+/// shortest text that reads back as the same value, unless the notation requires another.
 package func writtenText(_ value: Value, notation: Notation = .plain) -> String {
     switch value {
     case .null: return ""
@@ -22,7 +22,7 @@ package func writtenText(_ value: Value, notation: Notation = .plain) -> String 
     }
 }
 
-/// A value inside a collection: JSON.
+/// Returns a value inside a collection as JSON.
 package func nestedText(_ value: Value) -> String {
     switch value {
     case .null: "null"
@@ -34,7 +34,7 @@ package func nestedText(_ value: Value) -> String {
     }
 }
 
-/// A cell as JSON: dates, identifiers and numbers as their column writes them, also within lists, sets and maps.
+/// Returns a cell as JSON, with dates, identifiers and numbers in the notation of its column, also within lists, sets and maps.
 package func nestedText(_ value: Value, notation: Notation) -> String {
     func members(_ entries: [Value.Entry]) -> String {
         "{" + entries.map { quoted($0.key) + ":" + nestedText($0.value, notation: notation) }.joined(separator: ",") + "}"
@@ -49,7 +49,7 @@ package func nestedText(_ value: Value, notation: Notation) -> String {
     }
 }
 
-/// JSON text of a string.
+/// Returns the JSON text of a string.
 package func quoted(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) { return "\"" + text + "\"" }
     var out = "\""
@@ -74,7 +74,7 @@ private func realText(_ x: Double, shortest: String, _ notation: Notation) -> St
     return shortest.hasSuffix(".0") ? String(shortest.dropLast(2)) : shortest
 }
 
-/// Nil beyond the range in which the digits are exact.
+/// Returns nil outside the range in which the digits are exact.
 private func fixedText(_ x: Double, digits: Int) -> String? {
     guard digits <= 15 else { return nil }
     var scale = 1.0
@@ -108,7 +108,8 @@ private func dateText(_ x: Timestamp, _ notation: Notation) -> String {
     return date + separator + time + fraction + zone
 }
 
-/// Year, month and day of a day counted from 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date algorithms").
+/// Returns the year, month and day of a day counted from 1970-01-01 in the proleptic Gregorian calendar (Hinnant, "chrono-compatible low-level date
+/// algorithms").
 private func civil(_ day: Int64) -> (Int64, Int64, Int64) {
     let shifted = day &+ 719_468
     let era = (shifted >= 0 ? shifted : shifted &- 146_096) / 146_097, ofEra = shifted &- era &* 146_097
