@@ -1,13 +1,13 @@
 import FirnBytes
 import FirnStore
 
-/// The index of one column at one version, for look-ups. Usable from any thread, while the snapshot is there.
+/// The index of one column at one version, for look-ups. Usable from any thread while the snapshot is held.
 package final class ColumnIndex: Sendable {
     private let core: SnapshotCore
     private let type: Int
     private let column: Int
     private let state: IndexState
-    /// Of a transaction that is under way: its table, whose changes no index knows yet.
+    /// Set in a running transaction: its table, whose changes no index contains yet.
     private let working: WorkingTable?
 
     init(_ core: SnapshotCore, type: Int, column: Int, _ state: IndexState, changedBy working: WorkingTable? = nil) {
@@ -20,7 +20,7 @@ package final class ColumnIndex: Sendable {
 
     package var kind: IndexKind { state.kind }
 
-    /// The probe as the runs answer it.
+    /// Returns the probe in the form that the runs need.
     private func asked(_ probe: IndexProbe) -> IndexProbe {
         switch core.schema.types[type].columns[column].type.kind {
         case .string, .data, .any: state.keepsShort ? probe : probe.hashed
@@ -28,8 +28,8 @@ package final class ColumnIndex: Sendable {
         }
     }
 
-    /// About how many rows of sealed segments the probe gives: as many as it has entries, and those that a transaction may have changed. Reads a few
-    /// words of each run.
+    /// Returns about how many rows of sealed segments the probe selects: the number of its entries, and of rows that a transaction may have changed.
+    /// Reads a few words of each run.
     package func estimate(_ probe: IndexProbe) throws(Damage) -> Int {
         var sum = (probe.includesNulls ? state.runs.reduce(0) { $0 + $1.nullCount } : 0) + (working?.editCount(column) ?? 0)
         let probe = asked(probe)
@@ -43,7 +43,7 @@ package final class ColumnIndex: Sendable {
         return sum
     }
 
-    /// The row ids that the runs give for the probe, in no order, some perhaps more than once.
+    /// Calls `body` with the row ids that the runs contain for the probe, in no order, some of them perhaps more than once.
     func forEachRow(_ probe: IndexProbe, _ body: (Int64) throws(Damage) -> Void) throws(Damage) {
         let probe = asked(probe)
         for ref in state.runs {
@@ -58,8 +58,8 @@ package final class ColumnIndex: Sendable {
         }
     }
 
-    /// Every row that may match the probe: those that the runs give, those of sealed segments whose value the delta or a transaction has, and those
-    /// behind the sealed segments.
+    /// Returns every row that may match the probe: those from the runs, those of sealed segments with a value in the delta store or changed by a
+    /// transaction, and all rows after the sealed segments.
     package func candidates(_ probe: IndexProbe) throws(Damage) -> RowCandidates {
         var found = RowCandidates()
         var places = SegmentPlaces(core, type)
@@ -77,7 +77,7 @@ package final class ColumnIndex: Sendable {
         return found
     }
 
-    /// The same without the rows of the delta, for probes that give few: ascending.
+    /// Returns the candidates without the rows after the sealed segments, ascending. For probes that select few rows.
     func sealedRows(_ probe: IndexProbe) throws(Damage) -> [(segment: Int, position: Int)] {
         var found: [(segment: Int, position: Int)] = []
         var places = SegmentPlaces(core, type)
@@ -92,7 +92,7 @@ package final class ColumnIndex: Sendable {
         return kept
     }
 
-    /// Rows of sealed segments of which the delta has another value than the segment, and perhaps others.
+    /// Calls `body` with the rows of sealed segments that have another value in the delta store than in the segment, and perhaps with others.
     func forEachChange(_ body: (_ segment: Int, _ position: Int, _ rowCount: Int) throws(Damage) -> Void) throws(Damage) {
         guard core.catalogue.types[type].deltaChanges > 0 else { return }
         let state = core.catalogue.types[type]
@@ -104,17 +104,17 @@ package final class ColumnIndex: Sendable {
     }
 }
 
-/// Rows of a table that are to be looked at, by segment.
+/// The rows of a table that are to be checked, by segment.
 package struct RowCandidates: Sendable {
     /// Nil: all rows of the segment.
     private var rows: [Int: Bits?] = [:]
 
     package init() {}
 
-    /// Ascending.
+    /// The segments with candidates, ascending.
     package var segments: [Int] { rows.keys.sorted() }
     package func contains(segment: Int) -> Bool { rows[segment] != nil }
-    /// Of a segment that it contains; nil: all rows.
+    /// Returns the candidates of a segment that is contained; nil for all rows.
     package func rows(_ segment: Int) -> Bits? { rows[segment] ?? nil }
 
     mutating func insert(_ segment: Int, _ position: Int, of rowCount: Int) {
@@ -155,7 +155,7 @@ package struct RowCandidates: Sendable {
     }
 }
 
-/// Where row ids stand in sealed segments.
+/// Finds the positions of row ids in sealed segments.
 private struct SegmentPlaces {
     private let core: SnapshotCore
     private let type: Int
@@ -166,7 +166,7 @@ private struct SegmentPlaces {
         self.type = type
     }
 
-    /// Nil: not there any more.
+    /// Returns nil if no sealed segment contains the row any more.
     mutating func place(of row: Int64) throws(Damage) -> (segment: Int, position: Int, rowCount: Int)? {
         if let last, last.entry.firstRowID <= row, row <= last.entry.lastRowID { return try place(row, last.index, last.entry) }
         let index = try core.firstSegment(type: type, endingAtOrAfter: row)
@@ -183,7 +183,7 @@ private struct SegmentPlaces {
 }
 
 extension SnapshotCore {
-    /// The index of a column, by its position; nil if it has none of the kind.
+    /// Returns the index of a column, by its position, or nil if it has none of the kind.
     func columnIndex(_ type: Int, _ column: Int, _ kind: IndexKind) -> ColumnIndex? {
         let id = schema.types[type].columns[column].id
         return catalogue.types[type].indexes.first { $0.column == id && $0.kind == kind }.map { ColumnIndex(self, type: type, column: column, $0) }
@@ -192,7 +192,7 @@ extension SnapshotCore {
 
 /// A table whose columns may have indexes.
 package protocol IndexedTable: Table {
-    /// The index of a column, by its position; nil if it has none of the kind.
+    /// Returns the index of a column, by its position, or nil if it has none of the kind.
     func columnIndex(_ column: Int, _ kind: IndexKind) -> ColumnIndex?
 }
 
@@ -200,12 +200,12 @@ extension StoredTable: IndexedTable {
     package func columnIndex(_ column: Int, _ kind: IndexKind) -> ColumnIndex? { core.columnIndex(index, column, kind) }
 }
 
-/// What an index is, for `firn index --list`.
+/// The description of an index, for `firn index --list`.
 package struct IndexSummary: Sendable {
     package var type: String
     package var column: String
     package var kind: IndexKind
-    /// Made because the type's key needs it.
+    /// Whether it was created because the type's key needs it.
     package var isForKey: Bool
     package var entries: Int
     package var runs: Int

@@ -1,10 +1,11 @@
 import FirnBytes
 import FirnStore
 
-/// Making and dropping indexes.
+/// Creating and dropping indexes.
 extension DatabaseTransaction {
-    /// Makes an index of a column, of all rows that are there. Nothing happens if there is one. Throws `.schema` where a column cannot have one.
-    /// `progress` is told how many rows have been entered.
+    /// Creates an index of a column from all rows. If there is one, it is kept; one that was created for the key then counts as created explicitly.
+    /// `progress` is called with the number of rows of each segment that was entered.
+    /// - Throws: `.schema` if there is no such column, or it cannot have the index.
     package func addIndex(_ typeName: String, _ columnName: String, _ kind: IndexKind, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
         checkOpen()
         let type = index(of: typeName)
@@ -22,7 +23,7 @@ extension DatabaseTransaction {
         for table in tables.values { table.begin() }
     }
 
-    /// Drops an index of a column; false if there is none.
+    /// Drops an index of a column. Returns false if there is none.
     @discardableResult
     package func dropIndex(_ typeName: String, _ columnName: String, _ kind: IndexKind) throws(FirnError) -> Bool {
         checkOpen()
@@ -43,7 +44,7 @@ extension DatabaseTransaction {
         try directoryChange(type) { _ in }
     }
 
-    /// Types that were added have the indexes that they are marked with; columns that were there get those they have not.
+    /// Creates the indexes that columns of `wanted` are marked with and do not have yet.
     func markIndexes(wanted: [TypeSchema]) throws(FirnError) {
         for type in wanted {
             for column in type.columns {
@@ -53,7 +54,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// The states as readers of the transaction see them: indexes do not know yet what it has sealed.
+    /// The states as readers of the transaction see them: without indexes, which do not contain yet what the transaction has sealed.
     var statesToRead: [Catalogue.TypeState] {
         states.map { state in
             var state = state
@@ -63,21 +64,21 @@ extension DatabaseTransaction {
     }
 }
 
-/// Keeping indexes up with what is sealed.
+/// Maintaining indexes when rows are sealed.
 extension DatabaseTransaction {
-    /// Runs are merged when there are so many of about a size.
+    /// The number of runs of about the same size that are merged.
     private static let mergeCount = 4
-    /// Stale rows that are always allowed.
+    /// The number of stale rows that is always tolerated.
     private static let staleRows = 65_536
 
-    /// Enters rows that are sealed. `column` gives each of the type's `count` columns; it is asked for those that are indexed.
+    /// Enters rows that are being sealed. `column` returns each of the type's `count` columns; it is called for those that are indexed.
     func enter(count: Int, _ type: Int, _ column: (Int) -> Column, rowID: (Int) -> Int64) throws(FirnError) {
         guard !states[type].indexes.isEmpty else { return }
         prepareEntering(type)
         for i in states[type].indexes.indices {
             guard let place = place(of: i, type), place < count else { continue }
             let column = column(place)
-            // Long texts have many words: a vector at a time, so that what waits stays small.
+            // Long texts have many words: enter one vector at a time, so that few entries are pending.
             let step = states[type].indexes[i].kind == .words ? vectorSize : max(column.count, 1)
             for start in stride(from: 0, to: column.count, by: step) {
                 let end = min(start + step, column.count)
@@ -88,7 +89,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Enters the new values of rows of a sealed segment, from the delta (`changes`) and from this transaction (`edits`).
+    /// Enters the new values of rows of a sealed segment, from the delta store (`changes`) and from this transaction (`edits`).
     func enterChanges(_ type: Int, _ segment: StoredSegment, _ rows: any StoredRows, _ changes: DeltaChanges, _ edits: WorkingRows?) throws(FirnError) {
         guard !states[type].indexes.isEmpty else { return }
         prepareEntering(type)
@@ -116,7 +117,7 @@ extension DatabaseTransaction {
         }
     }
 
-    /// Before a commit: what was entered is written, and runs are merged.
+    /// Called before a commit: writes the entries that are pending, and merges runs.
     func writeIndexes() throws(FirnError) {
         for type in states.indices {
             var isChanged = try makeKeyIndex(type)
@@ -178,7 +179,7 @@ extension DatabaseTransaction {
         states[type].indexes[index].runs.replaceSubrange(group, with: [run])
     }
 
-    /// Enters all rows of the segments that are written, into an index that is new.
+    /// Creates a new index, and enters all rows of the segments that are written.
     private func make(_ state: IndexState, _ type: Int, _ progress: (Int) -> Void = { _ in }) throws(FirnError) {
         prepareEntering(type)
         states[type].indexes.append(state)
@@ -187,7 +188,7 @@ extension DatabaseTransaction {
         try fill(type, states[type].indexes.count - 1, progress)
     }
 
-    /// Enters all rows anew that are there, and forgets those that are not.
+    /// Builds an index again from the rows that exist, without those that no longer do.
     func remake(_ type: Int, _ index: Int) throws(FirnError) {
         for run in states[type].indexes[index].runs { store.free(run.ref) }
         states[type].indexes[index].runs = []
@@ -216,12 +217,13 @@ extension DatabaseTransaction {
         try writeRuns(type, index)
     }
 
-    /// A key of one column whose values do not ascend with the row ids, as far as zones tell, gets an index with the second segment. True if it was made.
+    /// Creates an index of a key of one column with the second segment, unless zones show that values ascend with the row ids. Returns whether it was
+    /// created.
     private func makeKeyIndex(_ type: Int) throws(FirnError) -> Bool {
         let schema = schema.types[type], state = states[type]
         guard state.segmentCount > 1, schema.key.count == 1, !schema.isEmbedded, let column = schema.key.first.map({ schema.columns[$0] }),
               column.type.refusal(of: .values) == nil, !column.indexes.contains(.values) else { return false }
-        // What was there before was looked at by the commit that sealed it.
+        // The commit that sealed earlier rows has already checked them.
         let old = base.schema.types.firstIndex { $0.id == schema.id }.map { base.catalogue.types[$0] }
         if let old, old.segmentCount > 0 {
             guard old.directory != state.directory else { return false }
@@ -256,7 +258,7 @@ extension DatabaseTransaction {
 }
 
 extension IndexState {
-    /// What a type's columns are marked with, without entries; of an index that `known` has, how it came to be.
+    /// Returns the indexes that a type's columns are marked with, without entries. `isForKey` is that of the same index in `known`.
     static func marked(_ type: TypeSchema, like known: [IndexState] = []) -> [IndexState] {
         type.columns.flatMap { column in
             IndexKind.allCases.filter { column.indexes.contains($0) && column.type.refusal(of: $0) == nil }.map { kind in
@@ -265,7 +267,8 @@ extension IndexState {
         }
     }
 
-    /// The last runs, from the first on that is not larger (by its class: each four times the one before) than the last, if they are so many.
+    /// Returns the last runs, back to the first whose size class is not greater than that of the last run (each class is four times the one before), or
+    /// nil if there are fewer than `count`.
     static func mergeable(_ runs: [RunRef], most: Int, count: Int) -> Range<Int>? {
         guard let last = runs.last else { return nil }
         func size(_ run: RunRef) -> Int { max(0, (Int.bitWidth - run.size.leadingZeroBitCount - 11 + 1) / 2) }
@@ -278,7 +281,7 @@ extension IndexState {
 }
 
 extension StoredSegment {
-    /// The vectors of a column as its header has them, whatever the delta says.
+    /// Calls `body` with the vectors of a column as its header describes them, without the changes in the delta store.
     func forEachSealed(_ index: Int, _ body: (Column, _ firstRow: Int) throws(Damage) -> Void) throws(Damage) {
         let reader = StoredColumn(try sealedColumn(index))
         var column = Column(reader.type)

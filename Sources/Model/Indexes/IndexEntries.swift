@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// One value of one row.
+/// The entry of one value of one row.
 struct IndexEntry: Hashable, Comparable {
     var word: Int64
     var row: Int64
@@ -21,10 +21,10 @@ struct IndexEntry: Hashable, Comparable {
     }
 }
 
-/// Rows that go into a run of an index.
+/// Entries that will be written to a run of an index.
 struct IndexEntries {
     let kind: IndexKind
-    /// Text of up to eight bytes is entered as it is, with its length; else with a hash.
+    /// Whether text of up to eight bytes is entered as it is, with its length. All other text is entered with a hash.
     let keepsShort: Bool
     private(set) var entries: [IndexEntry] = []
     /// Rows without a value.
@@ -35,7 +35,7 @@ struct IndexEntries {
         self.keepsShort = keepsShort
     }
 
-    /// For an index, without rows.
+    /// Creates an empty list for an index.
     init(_ index: IndexState) { self.init(index.kind, keepsShort: index.keepsShort) }
 
     init(_ index: IndexState, _ entries: [IndexEntry], nulls: [Int64]) {
@@ -46,7 +46,7 @@ struct IndexEntries {
 
     var count: Int { entries.count + nulls.count }
 
-    /// Enters the rows of a column, all or those whose bit is set; `rowID` says which they are.
+    /// Enters the rows of a column, all or those whose bit in `live` is set. `rowID` returns their row ids.
     mutating func add(_ column: Column, live: Bits? = nil, rowID: (Int) -> Int64) {
         if kind == .words { return addWords(column, live, rowID) }
         reserve(column.count)
@@ -91,13 +91,13 @@ struct IndexEntries {
                     return true
                 }
             }
-            // A text repeats its words: each is entered once.
+            // A text repeats its words: enter each once.
             found.sort()
             for (i, entry) in found.enumerated() where i == 0 || found[i - 1] != entry { entries.append(entry) }
         }
     }
 
-    /// Twice as much at a time: exact room for each addition would be moved each time.
+    /// Doubles the capacity: exact capacity for each addition would move all entries each time.
     private mutating func reserve(_ more: Int) {
         if entries.count + more > entries.capacity { entries.reserveCapacity(max(entries.count + more, 2 * entries.capacity)) }
     }
@@ -105,7 +105,7 @@ struct IndexEntries {
     mutating func append(_ entry: IndexEntry) { entries.append(entry) }
     mutating func append(null row: Int64) { nulls.append(row) }
 
-    /// Sorts, each entry once.
+    /// Sorts the entries, and removes duplicates.
     mutating func sort() {
         IndexEntries.sort(&entries)
         IndexEntries.removeRepeated(&entries)
@@ -125,7 +125,7 @@ struct IndexEntries {
         all.removeLast(all.count - kept)
     }
 
-    /// Byte by byte from the lowest; bytes that all entries share cost nothing but the counting.
+    /// Radix sort from the lowest byte. A byte that all entries share costs only the counting.
     private static func sort(_ entries: inout [IndexEntry]) {
         guard entries.count > 1024 else { return entries.sort() }
         var isSorted = true, rowsAscend = true

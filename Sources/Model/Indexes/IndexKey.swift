@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// What stands for a value in an index (`docs/format/indexes.md`, "Index keys"): ascends as values do, and is the same for values that are.
+/// The key of a value in an index (`docs/format/indexes.md`, "Index keys"). Keys ascend as values do, and equal values have equal keys.
 package struct IndexKey: Hashable, Comparable, Sendable {
     package var word: Int64
     package var extra: UInt32
@@ -17,15 +17,15 @@ package struct IndexKey: Hashable, Comparable, Sendable {
 
     init(_ x: Double) { self.init(IndexKey.ordered(x), 0) }
 
-    /// Of text as runs with whole short values have it: up to eight bytes need no hash.
+    /// The key of text in runs that store short values whole: up to eight bytes need no hash.
     init(bytes: UnsafeRawBufferPointer) {
         if bytes.count <= 8 { self.init(IndexKey.word(bytes), UInt32(bytes.count)) } else { self.init(hashing: bytes) }
     }
 
-    /// Of text as all other runs have it.
+    /// The key of text in all other runs.
     init(hashing bytes: UnsafeRawBufferPointer) { self.init(IndexKey.word(bytes), UInt32(truncatingIfNeeded: hash64(bytes))) }
 
-    /// The value that a run which hashes all text has for the text of this key, if that is short.
+    /// The key that a run that hashes all text has for the text of this key, or nil if the text has more than eight bytes.
     var hashed: IndexKey? {
         guard extra <= 8 else { return nil }
         var bytes = (UInt64(bitPattern: word) ^ 1 << 63).bigEndian
@@ -34,7 +34,7 @@ package struct IndexKey: Hashable, Comparable, Sendable {
 
     init(pair: (Int64, Int64)) { self.init(pair.0, UInt32(truncatingIfNeeded: pair.1)) }
 
-    /// Of a value as a column of this kind holds it; nil for null.
+    /// The key of a value as a column of this kind holds it. Fails for null.
     init?(_ value: Value, _ kind: ScalarKind, hashesAll: Bool = false) {
         switch value {
         case .null: return nil
@@ -55,7 +55,7 @@ package struct IndexKey: Hashable, Comparable, Sendable {
         }
     }
 
-    /// Doubles as numbers that ascend as they do.
+    /// Returns an integer for a double, in the same order.
     @inline(__always)
     static func ordered(_ x: Double) -> Int64 {
         if x.isNaN { return .max }
@@ -63,7 +63,7 @@ package struct IndexKey: Hashable, Comparable, Sendable {
         return bits < 0 ? bits ^ .max : bits
     }
 
-    /// The first eight bytes as a number that ascends as they do.
+    /// Returns an integer for the first eight bytes, in the same order.
     @inline(__always)
     static func word(_ bytes: UnsafeRawBufferPointer) -> Int64 {
         var word: UInt64 = 0
@@ -76,7 +76,7 @@ package struct IndexKey: Hashable, Comparable, Sendable {
     }
 }
 
-/// Values that are looked for in an index of values, or words in one of words: all rows with a key in one of the ranges are candidates.
+/// What is searched for in an index of values or of words: all rows with a key in one of the ranges are candidates.
 package struct IndexProbe: Sendable, Equatable {
     package var ranges: [ClosedRange<IndexKey>]
     package var includesNulls: Bool
@@ -86,18 +86,18 @@ package struct IndexProbe: Sendable, Equatable {
         self.includesNulls = includesNulls
     }
 
-    /// Equal to a value that the column's kind can hold.
+    /// Selects rows that are equal to a value that the column's kind can hold.
     package init(equal value: Value, _ kind: ScalarKind) {
         let key = IndexKey(value, kind)
         self.init(key.map { [$0...$0] } ?? [], includesNulls: key == nil)
     }
 
-    /// Between two words (of ints, dates and other numbers as columns hold them).
+    /// Selects rows between two integers (ints, dates and other numbers as columns hold them).
     package static func words(_ low: Int64, _ high: Int64) -> IndexProbe {
         IndexProbe(low <= high ? [IndexKey(low, 0)...IndexKey(high, .max)] : [])
     }
 
-    /// Equal to a value of two words (a date, UUID or object id as columns hold them).
+    /// Selects rows that are equal to a value of two integers (a date, UUID or object id as columns hold them).
     package static func pair(_ word: Int64, _ extra: Int64) -> IndexProbe {
         let key = IndexKey(pair: (word, extra))
         return IndexProbe([key...key])
@@ -107,7 +107,7 @@ package struct IndexProbe: Sendable, Equatable {
         low <= high ? words(IndexKey.ordered(low), IndexKey.ordered(high)) : IndexProbe([])
     }
 
-    /// Text or data between two bounds; nil is open.
+    /// Selects text or data between two bounds; nil means no bound.
     package static func bytes(_ low: [UInt8]?, _ high: [UInt8]?) -> IndexProbe {
         let least = low?.withUnsafeBytes(IndexKey.word) ?? .min, most = high?.withUnsafeBytes(IndexKey.word) ?? .max
         return words(least, most)
@@ -118,13 +118,14 @@ package struct IndexProbe: Sendable, Equatable {
         return IndexProbe([key...key])
     }
 
-    /// Text that begins so.
+    /// Selects text that begins with `prefix`.
     package static func bytes(prefix: [UInt8]) -> IndexProbe {
         let low = prefix.prefix(8), high = low + Array(repeating: 0xFF, count: 8 - low.count)
         return words(Array(low).withUnsafeBytes(IndexKey.word), Array(high).withUnsafeBytes(IndexKey.word))
     }
 
-    /// The same for runs that hash all text; more than that, where a key may stand for something else.
+    /// The probe for runs that hash all text: it also contains the hashed keys, and selects more rows if the original keys represent other values
+    /// there.
     var hashed: IndexProbe {
         var probe = self
         for range in ranges where range.lowerBound == range.upperBound {
@@ -133,9 +134,9 @@ package struct IndexProbe: Sendable, Equatable {
         return probe
     }
 
-    /// What both find.
+    /// Returns a probe for the rows that both select.
     package func intersection(_ other: IndexProbe) -> IndexProbe {
-        // Many ranges with many: one of them is as right, and the rows tell.
+        // For very many ranges, one of the two probes is also correct: callers check the rows.
         guard ranges.count * other.ranges.count <= 1 << 16 else { return ranges.count < other.ranges.count ? self : other }
         var both: [ClosedRange<IndexKey>] = []
         for range in ranges {
@@ -144,7 +145,7 @@ package struct IndexProbe: Sendable, Equatable {
         return IndexProbe(both, includesNulls: includesNulls && other.includesNulls)
     }
 
-    /// All that one of several probes finds.
+    /// Returns a probe for all rows that at least one of several probes selects.
     package static func any(_ probes: [IndexProbe]) -> IndexProbe {
         IndexProbe(probes.flatMap(\.ranges), includesNulls: probes.contains { $0.includesNulls })
     }

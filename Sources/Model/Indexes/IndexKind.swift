@@ -1,11 +1,11 @@
-/// What an index has of a column. The raw values are written to files and never change.
+/// What an index contains of a column. The raw values are written to files and never change.
 package enum IndexKind: UInt8, Hashable, Sendable, CaseIterable {
-    /// Its values: for equality, ranges and beginnings of text.
+    /// The values: for equality, ranges and prefixes of text.
     case values = 1
-    /// The words of its text: for `TEXT`.
+    /// The words of the text: for `TEXT`.
     case words = 2
 
-    /// As users read and write it.
+    /// The name that users read and write.
     package var name: String { self == .values ? "values" : "words" }
 }
 
@@ -22,7 +22,7 @@ package struct IndexMarks: OptionSet, Sendable {
 }
 
 extension ColumnType {
-    /// Why a column of this type cannot have an index; nil if it can.
+    /// Returns why a column of this type cannot have an index, or nil if it can.
     package func refusal(of kind: IndexKind) -> String? {
         if isCollection { return "it is a \(collection), and indexes are of single values" }
         if self.kind == .embedded { return "it holds objects: index a column of \(target ?? "theirs")" }

@@ -2,11 +2,11 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// A run of an index: entries that never change, sorted (`docs/format/indexes.md`, "Runs"). Usable from any thread while its bytes are there.
+/// A run of an index: sorted entries that never change (`docs/format/indexes.md`, "Runs"). Usable from any thread as long as its bytes are valid.
 final class IndexRun: Sendable {
     static let magic: [UInt8] = [0x69, 0x72]
     static let version: UInt8 = 1
-    /// Entries that a run holds at most.
+    /// The maximum number of entries of a run.
     static let most = 1 << 22
 
     let count: Int
@@ -17,7 +17,7 @@ final class IndexRun: Sendable {
     private let extras: WordsReader?
     private let rows: WordsReader?
     private let nulls: WordsReader?
-    /// Keeps the bytes where they are.
+    /// Keeps the bytes valid.
     private let owner: (any AnyObject & Sendable)?
 
     init(_ bytes: UnsafeRawBufferPointer, owner: (any AnyObject & Sendable)?) throws(Damage) {
@@ -43,7 +43,7 @@ final class IndexRun: Sendable {
         guard reader.isAtEnd else { throw Damage("bytes after a run", at: reader.position) }
     }
 
-    // MARK: Looking for keys
+    // MARK: Searching
 
     private func fence(_ vector: Int) -> IndexKey {
         IndexKey(Int64(littleEndian: fenceWords.loadUnaligned(fromByteOffset: vector &* 8, as: Int64.self)),
@@ -57,13 +57,13 @@ final class IndexRun: Sendable {
         return extra < key.extra ? -1 : extra == key.extra ? 0 : 1
     }
 
-    /// Entries that are decoded at a time when one is looked for: what lies between two anchors of a delta.
+    /// The number of entries that are decoded at a time in a search: those between two anchors of a delta encoding.
     private static let groupSize = 64
 
-    /// How many entries are below the key, or (`through`) not above it.
+    /// Returns how many entries are less than the key or, if `through`, not greater than it.
     private func place(_ key: IndexKey, through: Bool) throws(Damage) -> Int { try search(key, through: through).place }
 
-    /// The same, and, where that was seen on the way, how many entries from there on have the key.
+    /// Returns the same and, if the search has seen it, how many entries from there on have the key.
     private func search(_ key: IndexKey, through: Bool) throws(Damage) -> (place: Int, equal: Int?) {
         var low = 0, high = fenceExtras.count / 4
         while low < high {
@@ -71,7 +71,8 @@ final class IndexRun: Sendable {
             if fence < key || through && fence == key { low = middle &+ 1 } else { high = middle }
         }
         if low == 0 { return (0, nil) }
-        // The first entry of the vector before is below; the place is in that vector or right behind it. So it is with groups, then with entries.
+        // The first entry of the vector before is less, so the result is in that vector or directly after it. The same holds for groups, then for
+        // entries.
         let end = min(low &* vectorSize, count), size = IndexRun.groupSize
         var first = (low &- 1) &* (vectorSize / size) &+ 1, last = (end &+ size &- 1) / size
         while first < last {
@@ -107,7 +108,7 @@ final class IndexRun: Sendable {
         return (place, equal)
     }
 
-    /// The entries with a key in the range.
+    /// Returns the entries with a key in the range.
     func entries(_ range: ClosedRange<IndexKey>) throws(Damage) -> Range<Int> {
         let (low, equal) = try search(range.lowerBound, through: false)
         if low == count { return low..<low }
@@ -118,7 +119,7 @@ final class IndexRun: Sendable {
         return low..<max(low, try place(range.upperBound, through: true))
     }
 
-    /// The row ids of some entries, in their order.
+    /// Calls `body` with the row ids of some entries, in their order.
     func rows(_ range: Range<Int>, _ body: (Int64) throws(Damage) -> Void) throws(Damage) {
         guard let rows, !range.isEmpty else { return }
         if range.count <= 4 {
@@ -142,9 +143,9 @@ final class IndexRun: Sendable {
         }
     }
 
-    // MARK: The whole of it
+    // MARK: All entries
 
-    /// Every entry, in order.
+    /// Returns every entry, in order.
     func all() throws(Damage) -> (entries: [IndexEntry], nulls: [Int64]) {
         var entries: [IndexEntry] = [], nulls: [Int64] = []
         entries.reserveCapacity(count)
@@ -162,7 +163,7 @@ final class IndexRun: Sendable {
         return (entries, nulls)
     }
 
-    /// `Damage` where entries are out of order or fences lie.
+    /// Throws `Damage` if entries are out of order, or if a fence differs from its entry.
     func check(_ ref: RunRef, nextRowID: Int64) throws(Damage) {
         guard ref.count == count, ref.nullCount == nullCount else { throw Damage("a run has other entries than the directory says") }
         let (entries, nulls) = try all()
@@ -177,7 +178,7 @@ final class IndexRun: Sendable {
         for i in nulls.indices where nulls[i] < 0 || nulls[i] >= nextRowID || i > 0 && nulls[i - 1] >= nulls[i] { throw Damage("rows without a value are out of order in a run") }
     }
 
-    /// Sorted entries as a run.
+    /// Returns sorted entries as a run.
     static func encoded(_ entries: [IndexEntry], nulls: [Int64]) -> [UInt8] {
         precondition(entries.count <= most && nulls.count <= most, "a run holds at most \(most) entries: write several")
         var out = ByteWriter(reserving: entries.count * 8 + 64)

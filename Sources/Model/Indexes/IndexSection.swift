@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnStore
 
-/// Where a run is, and what is known of it without reading it.
+/// The reference of a run, and what is known about it without reading it.
 struct RunRef: Hashable, Sendable {
     var ref: ExtentRef
     var count: Int
@@ -17,11 +17,11 @@ struct RunRef: Hashable, Sendable {
 struct IndexState: Hashable, Sendable {
     var column: UInt32
     var kind: IndexKind
-    /// Text of up to eight bytes is entered as it is (kinds 3 and 4 in the file).
+    /// Whether text of up to eight bytes is entered as it is (kinds 3 and 4 in the file).
     var keepsShort = false
-    /// Made because the type's key needs it.
+    /// Whether it was created because the type's key needs it.
     var isForKey = false
-    /// About how many rows were changed or deleted since all was entered.
+    /// About how many rows were changed or deleted since the index was built.
     var staleRows = 0
     var runs: [RunRef] = []
 
@@ -31,13 +31,13 @@ struct IndexState: Hashable, Sendable {
         self.isForKey = isForKey
     }
 
-    /// As indexes of a column are made now.
+    /// Creates an index of a column in the current form.
     init(_ column: ColumnSchema, _ kind: IndexKind, isForKey: Bool = false) {
         self.init(column: column.id, kind, isForKey: isForKey)
         keepsShort = column.type.kind == .string || column.type.kind == .data
     }
 
-    /// The kind in the file.
+    /// The number of the kind in the file.
     fileprivate var storedKind: UInt8 { kind.rawValue + (keepsShort ? IndexState.short : 0) }
     fileprivate static let short: UInt8 = 2
 
@@ -45,7 +45,7 @@ struct IndexState: Hashable, Sendable {
     var bytes: Int { runs.reduce(0) { $0 + Int(clamping: $1.ref.length) } }
 }
 
-/// The indexes of a type as they stand behind its directory (`docs/format/indexes.md`, "Location").
+/// The indexes of a type, which follow the entries of its directory (`docs/format/indexes.md`, "Location").
 enum IndexSection {
     private static let magic: [UInt8] = [0x69, 0x78]
     private static let version: UInt8 = 1
@@ -75,7 +75,7 @@ enum IndexSection {
         }
     }
 
-    /// What stands behind the entries of a directory. Nothing, or what another version put there: no index.
+    /// Decodes the bytes after the entries of a directory. If there are none, or those of another version, there is no index.
     static func decode(_ bytes: UnsafeRawBufferPointer, of type: TypeSchema) throws(Damage) -> [IndexState] {
         guard bytes.count > 4, bytes[0] == magic[0], bytes[1] == magic[1], bytes[2] == version else { return [] }
         var reader = ByteReader(bytes, at: 4)
@@ -115,7 +115,7 @@ extension RunRef {
 }
 
 extension Catalogue {
-    /// Reads the indexes that stand behind directories, and notes them in the schema. Damage there keeps nobody from the rows.
+    /// Reads the indexes after the entries of directories, and marks them in the schema. Damage there does not prevent reading rows.
     mutating func takeIndexes(_ schema: inout Schema, _ store: any ExtentSource) {
         for i in types.indices where !types[i].directory.isNone {
             let end = types[i].segmentCount * DirectoryEntry.size

@@ -1,8 +1,8 @@
 import FirnBytes
 
-/// Whether indexes hold what they promise.
+/// Verification of indexes.
 extension SnapshotCore {
-    /// Segments whose rows are looked for in the runs at a time: memory for about four million entries.
+    /// The number of segments whose rows are searched for in the runs at a time: memory for about four million entries.
     private static let segmentsAtATime = 64
 
     func verifyIndexes(_ type: Int, full: Bool) -> [Defect] {
@@ -25,7 +25,7 @@ extension SnapshotCore {
         }
         guard full else { return }
         let count = catalogue.types[type].segmentCount
-        // A text has many words.
+        // A text has many words: check one segment at a time.
         let step = index.kind == .words ? 1 : SnapshotCore.segmentsAtATime
         for start in stride(from: 0, to: count, by: step) {
             var wanted = IndexEntries(index)
@@ -54,7 +54,7 @@ extension SnapshotCore {
 }
 
 extension IndexEntries {
-    /// Those of ascending elements that are not among others that ascend.
+    /// Returns the elements of an ascending list that are not in another ascending list.
     fileprivate static func without<T: Comparable>(_ all: ArraySlice<T>, _ others: [T]) -> [T] {
         var left: [T] = [], at = 0
         for one in all {
