@@ -1,13 +1,13 @@
 import FirnBytes
 import FirnStore
 
-/// Version 1 of a file whose catalogue and directories are lost, put together from the segment headers with a valid proof (`SegmentProof`): those of the commit that made the file.
-/// Later commits write no proofs; what they changed is not known here.
+/// Version 1 of a file whose catalogue and directories are lost, rebuilt from the segment headers with a valid proof (`SegmentProof`), which are those
+/// of the commit that created the file. Later commits write no proofs, so their changes are unknown here.
 struct GatheredSegments {
     let core: SnapshotCore
     private(set) var losses: [Loss] = []
 
-    /// Nil if nothing is found. Only what has its hash right is taken: each header by its proof, the schema by the reference in the proofs.
+    /// Fails if nothing is found. Uses only bytes that match their hash: each header by its proof, the schema by the reference in the proofs.
     init?(_ salvage: Salvage) {
         let (found, isComplete) = GatheredSegments.search(salvage)
         guard let schema = GatheredSegments.schema(found.map(\.header.proof.schema), salvage) else { return nil }
@@ -36,14 +36,14 @@ struct GatheredSegments {
             losses.append(Loss(Damage("the rows are those of version 1: what versions 2 to \(root.version) changed is lost", at: Int(clamping: salvage.length))))
         }
         self.losses = [Loss(Damage("\(GatheredSegments.cut(salvage)): \(segments) segments with a valid proof are taken", at: Int(clamping: salvage.length)))] + losses
-        // Links may lead to rows that are lost: their row ids were given.
+        // Links can lead to lost rows, whose row ids were assigned.
         let first = SnapshotCore(salvage, catalogue: Catalogue(schemaRef: .none, types: states), schema: schema)
         for (type, end) in GatheredSegments.linkEnds(first) { states[type].nextRowID = max(states[type].nextRowID, end) }
         first.close()
         core = SnapshotCore(salvage, catalogue: Catalogue(schemaRef: .none, types: states), schema: schema)
     }
 
-    /// By type, a row id that is greater than all that links lead to.
+    /// Returns for each type a row id that is greater than all to which links lead.
     private static func linkEnds(_ core: SnapshotCore) -> [Int: Int64] {
         var ends: [Int: Int64] = [:]
         for (type, schema) in core.schema.types.enumerated() {
@@ -61,12 +61,13 @@ struct GatheredSegments {
         return ends
     }
 
-    /// Headers with a valid proof, in the order of the file. False: so much looks like headers that not all of it was looked at.
+    /// Returns the headers with a valid proof, in the order of the file. `isComplete` is false if so many bytes look like headers that not all of them
+    /// were checked.
     private static func search(_ salvage: Salvage) -> (found: [(ref: ExtentRef, header: FoundHeader)], isComplete: Bool) {
         let identities = salvage.identities
         guard !identities.isEmpty else { return ([], true) }
         var found: [(ref: ExtentRef, header: FoundHeader)] = []
-        // Headers do not overlap: hostile bytes that look like headers everywhere are not hashed without end.
+        // Headers do not overlap. The limit bounds the work for hostile bytes that look like headers everywhere.
         var hashed = Int(clamping: salvage.length) &* 4
         salvage.forEachUnit(beginningWith: FoundHeader.isHeader) { offset, bytes in
             guard let header = FoundHeader(bytes, identities: identities, hashed: &hashed) else { return 0 }
@@ -77,7 +78,7 @@ struct GatheredSegments {
         return (found, hashed >= 0)
     }
 
-    /// Version 1 with a directory of a type that is made from segment headers; nil if no segment of the type is found.
+    /// Returns version 1 with the directory of a type rebuilt from segment headers, or nil if no segment of the type is found.
     static func withDirectory(_ core: SnapshotCore, type: Int, _ salvage: Salvage) -> SnapshotCore? {
         let id = core.schema.types[type].id
         let entries = GatheredSegments.entries(search(salvage).found.filter { $0.header.proof.typeID == id }.map(\.ref), salvage)
@@ -94,7 +95,7 @@ struct GatheredSegments {
         return "the file has lost its end, \(root.length - salvage.length) of \(root.length) bytes"
     }
 
-    /// The last schema that a proof refers to and that is whole: a commit may have extended it.
+    /// Returns the largest intact schema to which a proof refers: the commit may have extended its schema.
     private static func schema(_ refs: [ExtentRef], _ salvage: Salvage) -> Schema? {
         var seen: Set<ExtentRef> = [], best: Schema?
         for ref in refs where seen.insert(ref).inserted {
@@ -105,7 +106,7 @@ struct GatheredSegments {
         return best
     }
 
-    /// The directory of a type, from headers in any order. Of two that hold rows of one range the first counts.
+    /// Returns the directory entries of a type, from headers in any order. If two cover the same range of rows, the first is used.
     private static func entries(_ refs: [ExtentRef], _ salvage: Salvage) -> [DirectoryEntry] {
         var entries: [DirectoryEntry] = []
         for ref in refs {

@@ -1,20 +1,20 @@
 import FirnBytes
 
-/// Something that a damaged file has lost, or may have.
+/// Something that a damaged file has lost, or may have lost.
 package struct Loss: Sendable, CustomStringConvertible {
-    /// Nil: it is not about one type.
+    /// Nil if the loss does not concern one type.
     package var type: String?
-    /// Nil: whole rows.
+    /// Nil if whole rows are lost.
     package var column: String?
-    /// Row ids.
+    /// The row ids, if they are known.
     package var rows: ClosedRange<Int64>?
-    /// How many rows, as far as that is known.
+    /// The number of rows, as far as it is known.
     package var count: Int?
-    /// The older version whose rows or values stand there instead; nil: there is nothing, or what it was is said in words.
+    /// The older version whose rows or values are used instead; nil if there are none, or if `damage` describes them.
     package var takenFrom: UInt64?
-    /// Nothing is missing, but no hash proves these rows: they were written because unproven rows were asked for.
+    /// Nothing is missing, but no hash proves these rows. They were written because unproven rows were requested.
     package var isUnproven = false
-    /// What is wrong, and at which byte of the file.
+    /// What is damaged, and at which byte of the file.
     package var damage: Damage
 
     package init(type: String? = nil, column: String? = nil, rows: ClosedRange<Int64>? = nil, count: Int? = nil, takenFrom: UInt64? = nil, isUnproven: Bool = false, _ damage: Damage) {

@@ -1,14 +1,14 @@
 import FirnBytes
 import FirnStore
 
-/// What a damaged file still has of the versions before the one that is got out: where that one has lost something, they may have it as it was.
-/// All of it hashes right; whoever takes it says of which version it is.
+/// The versions before the recovered one that a damaged file still contains. They may have intact what the recovered version has lost. Only bytes that
+/// match their hashes are used, and callers report which version they use.
 final class OlderVersions {
     private let salvage: Salvage
     private var leads: [Salvage.Lead]
     private var cores: [(version: UInt64, core: SnapshotCore)] = []
 
-    /// `leads`: newest first; those without a number are left out.
+    /// Leads without a version number are ignored.
     init(_ salvage: Salvage, _ leads: [Salvage.Lead]) {
         self.salvage = salvage
         self.leads = leads.filter { $0.version > 0 }.sorted { $0.version > $1.version }.reversed()
@@ -16,7 +16,7 @@ final class OlderVersions {
 
     deinit { for (_, core) in cores { core.close() } }
 
-    /// Those in which a type has other segments or another delta than in those given, newest first.
+    /// Returns the versions in which a type has other segments or another delta store than in `first`, newest first.
     func types(_ id: UInt32, but first: Catalogue.TypeState) -> [OlderType] {
         while let lead = leads.popLast() {
             if let core = try? SalvagedVersion.core(salvage, lead, provenOnly: true) { cores.append((lead.version, core)) }
@@ -40,7 +40,7 @@ struct OlderType {
     var schema: TypeSchema { core.schema.types[type] }
     var state: Catalogue.TypeState { core.catalogue.types[type] }
 
-    /// The rows with ids of a range, as that version has them: segments that reach into it, and the delta's.
+    /// Returns the rows of that version that may have ids in a range: the segments that overlap it, and the rows of the delta store.
     private func parts(_ range: ClosedRange<Int64>) throws(Damage) -> [any StoredRows] {
         var parts: [any StoredRows] = []
         for index in try core.firstSegment(type: type, endingAtOrAfter: range.lowerBound)..<state.segmentCount {
@@ -51,7 +51,7 @@ struct OlderType {
         return parts
     }
 
-    /// The ids of its live rows in a range.
+    /// Returns the ids of the live rows in a range.
     func rowIDs(_ range: ClosedRange<Int64>) throws(Damage) -> [Int64] {
         var ids: [Int64] = []
         for part in try parts(range) {
@@ -63,7 +63,8 @@ struct OlderType {
         return ids
     }
 
-    /// The values of a column for rows, ascending; null where it has no such row. Nil if it has none of them, or not the column.
+    /// Returns the values of a column for ascending row ids, null for rows that do not exist. Returns nil if none of the rows exists, or the column is
+    /// missing or has another type.
     func values(_ column: ColumnSchema, _ rowIDs: [Int64]) throws(Damage) -> (values: Column, missing: Int)? {
         guard let first = rowIDs.first, let last = rowIDs.last,
               let place = schema.index(ofID: column.id), schema.columns[place].type.stored == column.type.stored else { return nil }

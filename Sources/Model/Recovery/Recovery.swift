@@ -3,7 +3,7 @@ import FirnCodecs
 import FirnDisk
 import FirnStore
 
-/// What was got out of a damaged file, and what was not.
+/// What was recovered from a damaged file, and what was not.
 package struct Recovery: Sendable {
     package struct Saved: Sendable {
         package var type: String
@@ -11,18 +11,22 @@ package struct Recovery: Sendable {
     }
     /// The version that was read; 0 if its number is not known.
     package var version: UInt64
-    /// Wall time of its commit, nanoseconds since 1970 UTC; 0 if that is not known.
+    /// The wall-clock time of its commit in nanoseconds since 1970 UTC; 0 if it is not known.
     package var time: Int64
     package var saved: [Saved] = []
     package var losses: [Loss] = []
-    /// What was wrong and did no harm, or was mended.
+    /// What was damaged without a loss, or was repaired.
     package var remarks: [String] = []
-    /// Rows that no hash proves, and that were left out for that.
+    /// The number of rows that were left out because no hash proves them.
     package var withheldRows = 0
 
-    /// Writes all of a file that hashes right into a new one, row ids kept; reads the newest version of which that can be said. Values that are
-    /// lost in rows of which others are left become those of an older version, or null, their columns optional. Throws `.damaged` if nothing is left, and writes
-    /// nothing then. `unproven`: what is found without a hash that proves it is written too, and reported as such in `losses`. `wanted`: another version, by number or tag. `key`: of an encrypted file; what is written is encrypted as `encryption` says.
+    /// Copies everything in a file that matches its hashes into a new file, with the same row ids. Reads the newest version for which this is possible.
+    /// In rows of which other values are left, lost values are replaced by those of an older version or by null; their columns become optional.
+    ///
+    /// `wanted` selects another version, by number or tag. If `unproven`, also writes what is found without a hash that proves it, and reports it in
+    /// `losses`. `key` is that of an encrypted file; the copy is encrypted as `encryption` specifies.
+    ///
+    /// - Throws: `.damaged` if nothing is left. Nothing is written then.
     package static func run(from path: String, version wanted: String? = nil, unproven: Bool = false, key: EncryptionKey? = nil, to target: String, encryption: CopyEncryption = .same, overwrite: Bool = false,
                             profile: Profile = .standard, threads: Int = Machine.cores, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) -> Recovery {
         let salvage = try Salvage(path: path, key: key)
@@ -33,7 +37,7 @@ package struct Recovery: Sendable {
         defer { version.core.close() }
         var recovery = Recovery(version: version.version, time: version.time, losses: version.losses, remarks: version.remarks)
         let types = version.core.schema.types.indices.map { SalvagedType(version, salvage, type: $0, unproven: unproven, progress: progress) }
-        // What there was no memory to look at is not lost.
+        // What could not be checked for lack of memory is not lost: fail instead.
         if let unread = (version.losses + types.flatMap(\.losses)).first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: path) }
         if wanted == nil, !types.allSatisfy(\.losses.isEmpty), let older = wholeVersion(path, key, before: version.version, withMoreRowsThan: rows(types)) {
             var recovery = try run(from: path, version: String(older), key: key, to: target, encryption: encryption, overwrite: overwrite, profile: profile, threads: threads, progress: progress)
@@ -81,7 +85,7 @@ package struct Recovery: Sendable {
         return recovery
     }
 
-    /// Losses of the columns whose objects are lost rows of an embedded type.
+    /// Returns losses for the columns whose objects are lost rows of an embedded type.
     private static func lostObjects(_ type: SalvagedType, _ schema: Schema) -> [Loss] {
         guard type.schema.isEmbedded, let loss = type.losses.first(where: { $0.rows != nil && $0.column == nil && $0.takenFrom == nil && !$0.isUnproven }) else { return [] }
         return schema.owners(of: type.schema.name).map { owner in
@@ -93,14 +97,14 @@ package struct Recovery: Sendable {
         types.reduce(0) { $0 + $1.parts.reduce(0) { $0 + ($1.tail?.rowIDs.count ?? $1.entry.map { $0.rowCount - $0.deletedCount } ?? 0) } }
     }
 
-    /// The version that is read in place of a damaged newest one, if nothing of it is damaged and it has more rows than were found.
+    /// Returns the version that is read in place of a damaged newest one, if nothing in it is damaged and it has more rows than were found.
     private static func wholeVersion(_ path: String, _ key: EncryptionKey?, before version: UInt64, withMoreRowsThan rows: Int) -> UInt64? {
         guard let database = try? Database.open(path: path, key: key), let snapshot = try? database.snapshot(), snapshot.version > 0, snapshot.version < version,
               snapshot.tables.reduce(0, { $0 + $1.rowCount }) > rows, snapshot.verify(full: false).isEmpty else { return nil }
         return snapshot.version
     }
 
-    /// The error, with the advice to ask for unproven rows where that would give some.
+    /// Returns the error, with the advice to request unproven rows if there are any.
     private static func advising(_ error: FirnError, _ salvage: Salvage, _ wanted: String?) -> FirnError {
         guard error.code == .damaged, let version = try? SalvagedVersion(salvage, wanted: wanted, unproven: true) else { return error }
         defer { version.core.close() }
@@ -112,7 +116,8 @@ package struct Recovery: Sendable {
         return advised
     }
 
-    /// Columns with values that are gone can be null from now on; a key that has such a column tells nothing apart.
+    /// Makes columns with lost values optional. Removes a key that contains such a column, because it no longer identifies rows. Returns remarks about
+    /// both.
     private static func loosen(_ type: inout TypeSchema, lost: Set<Int>) -> [String] {
         var remarks: [String] = []
         for column in lost.sorted() where !type.columns[column].type.isOptional {
@@ -126,7 +131,8 @@ package struct Recovery: Sendable {
         return remarks
     }
 
-    /// Indexes are made anew of the rows, as far as it is known which there were: damage of theirs loses nothing.
+    /// Returns remarks about damaged indexes. Damage in them loses nothing: they are built again from the recovered rows, as far as it is known which
+    /// indexes there were.
     private static func indexRemarks(_ core: SnapshotCore) -> [String] {
         core.schema.types.indices.filter { core.catalogue.types[$0].inner == nil }.flatMap { type -> [String] in
             if let damage = core.catalogue.types[type].indexDamage { return ["\(core.schema.types[type].name) has no indexes any more: \(damage.what) (byte \(damage.offset))"] }
@@ -136,7 +142,8 @@ package struct Recovery: Sendable {
 }
 
 extension Schema {
-    /// The columns that hold objects of an embedded type, each by the type of its rows and its path in them. Of several paths to an owner the shortest stands for all.
+    /// Returns the columns that hold objects of an embedded type, each with the type of its rows and its path in them. If several paths lead to an
+    /// owner, only the shortest is used.
     fileprivate func owners(of embedded: String) -> [(type: String, path: String)] {
         var paths: [String: (type: String, path: String)] = [:], found: [(type: String, path: String)] = []
         var reached = types.filter { !$0.isEmbedded }[...]

@@ -1,12 +1,12 @@
 import FirnBytes
 import FirnStore
 
-/// Where the version that is got out has lost something: what is left of it in the same version, or in an older one.
+/// Replacements for what the recovered version has lost, from the same version or from an older one.
 extension SalvagedType {
-    /// Where the values of a column of a segment come from that cannot be read as they should be.
+    /// The source of the values of a segment's column that cannot be read as usual.
     enum Substitute {
         case older(OlderType)
-        /// The chunk, as it was before the changes in its patches.
+        /// The chunk without its overlay: the values before the last changes.
         case unpatched
 
         var version: UInt64? {
@@ -14,10 +14,10 @@ extension SalvagedType {
         }
     }
 
-    /// The best there is for a column of a segment; `what`: where it is from, for the report.
+    /// Returns the best source for a column of a segment, how many rows it lacks, and its description for the report.
     func substitute(_ segment: StoredSegment, _ column: Int) -> (Substitute, missing: Int, what: String)? {
         let entry = segment.entry(column)
-        // A patch is lost, its chunk is not: no version from before the chunk knows better.
+        // Only the overlay is lost, and the chunk is not: versions from before the chunk cannot have newer values.
         let isWhole = (try? values(segment, column, of: .unpatched)) != nil
         for version in older where !isWhole || version.version >= entry?.chunk?.birth ?? 0 {
             guard let (_, missing) = try? values(segment, column, of: .older(version)) else { continue }
@@ -26,7 +26,8 @@ extension SalvagedType {
         return isWhole ? (.unpatched, 0, "the values are those before the last changes") : nil
     }
 
-    /// Every value of a column of a segment, from elsewhere, with all that this version can still say of it: its patches and its delta.
+    /// Returns every value of a column of a segment from another source, with the chunk overlay and the delta records of this version as far as they
+    /// can be read.
     func values(_ segment: StoredSegment, _ column: Int, of source: Substitute) throws(Damage) -> (values: Column, missing: Int) {
         let type = schema.columns[column].type, entry = segment.entry(column)
         switch source {
@@ -61,7 +62,7 @@ extension SalvagedType {
         return all
     }
 
-    /// The rows of a range as an older version has them, with what the delta says of them now; columns that it cannot give are lost.
+    /// Returns the rows of a range as an older version has them, with the current delta records. Columns that it cannot provide are lost.
     func rows(of version: OlderType, _ range: ClosedRange<Int64>) throws(Damage) -> (columns: [Column], rowIDs: [Int64], lost: Set<Int>, gaps: Set<Int>) {
         let changes = changes(range), deleted = Set(changes.filter { $0.record.kind == .deletion }.map(\.rowID))
         let rowIDs = try version.rowIDs(range).filter { !deleted.contains($0) }
@@ -102,7 +103,7 @@ extension SalvagedType {
         return low < rowIDs.count && rowIDs[low] == rowID ? low : nil
     }
 
-    /// What the delta of an older version says of rows, if nothing was sealed between: the same segments lie under both.
+    /// Returns the delta records of an older version about rows, if nothing was sealed since then: both versions have the same segments.
     func olderRecords(_ range: ClosedRange<Int64>) -> (UInt64, [(rowID: Int64, record: DeltaRecord)])? {
         for version in older where version.state.directory == state.directory && version.state.inner == nil && version.state.delta != state.delta {
             if let found = try? DeltaChanges(version.core, type: version.type, rows: range).records { return (version.version, found) }
@@ -110,7 +111,8 @@ extension SalvagedType {
         return nil
     }
 
-    /// Whether no two rows have one key, as far as hashes tell. Rows that are back from older versions may have the keys of rows that came since.
+    /// Returns whether no two rows have the same key, as far as hashes distinguish them. Rows from older versions can have the keys of rows that were
+    /// inserted later.
     func hasDistinctKeys(as columns: [ColumnSchema]) -> Bool {
         var seen: Set<UInt64> = []
         for part in parts {

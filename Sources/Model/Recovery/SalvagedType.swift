@@ -2,20 +2,20 @@ import FirnBytes
 import FirnCodecs
 import FirnStore
 
-/// What is left of the rows of one type.
+/// What can be recovered of the rows of one type.
 final class SalvagedType {
-    /// Rows that can be read, and the columns of theirs that cannot.
+    /// Rows that can be read, and those of their columns that cannot.
     struct Part {
-        /// Nil: sealed, and opened anew each time it is read.
+        /// Nil for sealed rows, which are opened again each time they are read.
         var tail: (columns: [Column], rowIDs: [Int64])?
         var entry: DirectoryEntry?
         var index = 0
-        /// Columns that have no values any more.
+        /// The columns whose values are lost.
         var lost: Set<Int> = []
-        /// Columns that are taken from elsewhere, and those of them that lack values.
+        /// The columns whose values come from another source, and those of them that lack values.
         var substitutes: [Int: Substitute] = [:]
         var gaps: Set<Int> = []
-        /// The rows themselves are those of an older version.
+        /// Set if the rows themselves are those of an older version.
         var older: OlderType?
     }
 
@@ -25,13 +25,13 @@ final class SalvagedType {
     let isProven: Bool
     /// The offset of the catalogue.
     private let foundAt: UInt64
-    /// Rows without proof are taken, and reported as such.
+    /// Whether rows without proof are recovered, and reported as such.
     let takesUnproven: Bool
-    /// Rows that were not taken because no hash proves them.
+    /// The number of rows that were left out because no hash proves them.
     private(set) var withheldRows = 0
-    /// Of the segment that is being looked at.
+    /// The same for the segment that is being checked.
     private var withheld = 0
-    /// Versions before this one, newest first.
+    /// The versions before this one, newest first.
     let older: [OlderType]
     private(set) var parts: [Part] = []
     private(set) var losses: [Loss] = []
@@ -77,7 +77,7 @@ final class SalvagedType {
 
     deinit { core.close() }
 
-    /// Something was not looked at for want of memory, which ends the recovery.
+    /// Something was not checked for lack of memory, which ends the recovery.
     private var isBeyondMemory = false
 
     private func lose(_ column: Int?, _ rows: ClosedRange<Int64>?, _ count: Int?, from version: UInt64? = nil, _ damage: Damage) {
@@ -87,7 +87,7 @@ final class SalvagedType {
 
     // MARK: Directory
 
-    /// A damaged directory leads to headers that have hashes of their own; nothing else that it says is taken.
+    /// Reads the directory. A damaged one still refers to headers, which have hashes of their own; nothing else in it is used.
     private func readDirectory(ofVersion version: UInt64) {
         guard state.segmentCount > 0, state.inner == nil else { return }
         do throws(Damage) { directory = try salvage.read(state.directory) } catch {
@@ -125,7 +125,7 @@ final class SalvagedType {
         }
     }
 
-    /// What the header itself says of its rows, in place of an entry of a damaged directory.
+    /// Returns an entry from what the header itself records, in place of one of a damaged directory.
     private func proven(_ entry: DirectoryEntry) throws(Damage) -> DirectoryEntry {
         let header: SegmentHeader
         do throws(Damage) { header = try SegmentHeader(try salvage.read(entry.header)) } catch { throw error.shifted(by: entry.header.offset) }
@@ -136,7 +136,7 @@ final class SalvagedType {
 
     // MARK: Segments
 
-    /// Looks which columns can be read, every value of them; nil if none can.
+    /// Finds out which columns of a segment can be read completely. Returns nil if none can.
     private func part(_ entry: DirectoryEntry, _ index: Int) -> Part? {
         let rows = entry.firstRowID...entry.lastRowID
         var part = Part(entry: entry, index: index)
@@ -173,7 +173,7 @@ final class SalvagedType {
         }
     }
 
-    /// All values of a column, deleted rows too; places of damage are those of the file.
+    /// Returns all values of a column, including deleted rows. Damage is reported with its offset in the file.
     private func values(_ segment: StoredSegment, _ column: Int) throws(Damage) -> Column {
         let stored = segment.entry(column)
         do throws(Damage) {
@@ -196,8 +196,8 @@ final class SalvagedType {
         return try StoredSegment.open(core, schema: schema, entry: entry, header: header, bytes: bytes, owner: owner, changes: ofSegment)
     }
 
-    /// A header that is damaged still names chunks, and these have hashes of their own. But which rows it has, and which of them are deleted, it says itself: its rows are unproven,
-    /// even if that agrees with the directory.
+    /// Returns the bytes of a segment's header. A damaged header still refers to chunks, which have hashes of their own. But only the header records
+    /// which rows it has and which of them are deleted, so its rows are unproven, even if they agree with the directory.
     private func header(_ entry: DirectoryEntry) throws(Damage) -> (UnsafeRawBufferPointer, any AnyObject & Sendable) {
         if let inner = state.inner { return (inner.header.bytes, inner.header) }
         do throws(Damage) { return (try salvage.read(entry.header), salvage) } catch {
@@ -218,7 +218,8 @@ final class SalvagedType {
         }
     }
 
-    /// The columns of the type, each once, in order: ids that a flipped bit changed would give a column's values to another.
+    /// Returns whether the header has the columns of the type, each once and in order: an id with a flipped bit would assign a column's values to
+    /// another.
     private func hasOwnColumns(_ header: SegmentHeader) -> Bool {
         let ids = header.entries.map(\.columnID), known = schema.columns.map(\.id)
         return ids == Array(known.prefix(ids.count)) && ids.count == known.count
@@ -246,7 +247,7 @@ final class SalvagedType {
             }
             records.append((id, record))
         }
-        // Children that a damaged inner node no longer names are missed by their count.
+        // The children of a damaged inner node may not be named any more: only the count shows that they are missing.
         let changes = records.count { $0.record.kind != .row }
         if isDeltaWhole, changes < state.deltaChanges {
             lose(nil, nil, state.deltaChanges - changes, Damage("\(state.deltaChanges - changes) of \(state.deltaChanges) changes of the delta are missing", at: Int(clamping: state.delta.offset)))
@@ -272,7 +273,7 @@ final class SalvagedType {
         return Array(records[low...].prefix { $0.rowID <= rows.upperBound })
     }
 
-    /// The rows that exist in the delta alone.
+    /// Reads the rows that exist only in the delta store.
     private func readTail(after last: Int64) {
         var columns = schema.columns.map { Column($0.type.stored) }, rowIDs: [Int64] = []
         for (rowID, record) in records where record.kind == .row {
@@ -295,7 +296,7 @@ final class SalvagedType {
 
     // MARK: Reading
 
-    /// The live rows of a part, as stored; columns that are lost are null, of the types given.
+    /// Returns the live rows of a part in stored form. Lost columns are null; the columns have the types of `columns`.
     func rows(_ part: Part, as columns: [ColumnSchema]) throws(Damage) -> (columns: [Column], rowIDs: [Int64]) {
         let all: [Column], rowIDs: [Int64]
         if let tail = part.tail { (all, rowIDs) = tail } else if let version = part.older {

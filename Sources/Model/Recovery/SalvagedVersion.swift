@@ -1,21 +1,21 @@
 import FirnBytes
 import FirnStore
 
-/// The version of a damaged file that is got out: the newest whose catalogue and schema can be read, by whatever way they are found.
+/// The version of a damaged file that is recovered: the newest whose catalogue and schema can be read, however they are found.
 struct SalvagedVersion {
     let core: SnapshotCore
     let version: UInt64
     let time: Int64
-    /// False: the catalogue, or the whole content of a file of one extent, has no hash that holds; nothing proves what was found.
+    /// False if the catalogue, or the whole content of an inline file, has no valid hash, so that nothing proves what was found.
     let isProven: Bool
     let catalogueOffset: UInt64
     private(set) var losses: [Loss] = []
-    /// What was wrong and did no harm.
+    /// What was damaged without a loss.
     private(set) var remarks: [String] = []
-    /// What there is of versions before it.
+    /// What the file still contains of versions before it.
     let older: OlderVersions
 
-    /// `wanted`: a number or a tag; nil: the newest. `unproven`: where no version is proven by hashes, one without proof is taken.
+    /// `wanted` is a number or a tag, nil for the newest version. If `unproven`, and hashes prove no version, one without proof is used.
     init(_ salvage: Salvage, wanted: String? = nil, unproven: Bool = false) throws(FirnError) {
         var (leads, tags) = salvage.leads()
         var all = leads
@@ -34,7 +34,7 @@ struct SalvagedVersion {
         var found = choose(leads, provenOnly: true), isProven = true, gatheredLosses: [Loss] = []
         let needsSearch = wanted == nil && (!leads.contains { $0.origin == .root(isWhole: true) } || found == nil || found!.0.version < newest || SalvagedVersion.lacksRoot(leads) || salvage.hasDamagedSlot)
         if needsSearch {
-            // A root that is gone may have been the newest: its record is still there, and its catalogue has a hash.
+            // A lost root may have been that of the newest version: its commit record still exists, with the hash of its catalogue.
             let strays = salvage.strayLeads()
             all += strays.filter { $0.origin != .place }
             let known = found?.0.version ?? 0
@@ -43,7 +43,7 @@ struct SalvagedVersion {
                 found = (.bySearch(time: leads.first { $0.version == 1 }?.time ?? 0), gathered.core)
                 gatheredLosses = gathered.losses
             }
-            // A whole root has the hash of the catalogue: where that does not hold, nothing is known to lie at its position.
+            // An intact root contains the hash of the catalogue. If the bytes do not match it, nothing is known about what is at that position.
             let places = strays.filter { $0.origin == .place && !leads.contains { $0.origin == .root(isWhole: true) } }
             if found == nil, unproven, let best = choose(leads.filter { $0.origin != .root(isWhole: false) } + strays.filter { $0.origin != .place } + places + leads, provenOnly: false) {
                 found = best
@@ -77,16 +77,17 @@ struct SalvagedVersion {
         }
     }
 
-    /// Whether one of the two roots is not whole.
+    /// Returns whether one of the two roots is damaged or missing.
     private static func lacksRoot(_ leads: [Salvage.Lead]) -> Bool { leads.contains { $0.origin == .root(isWhole: false) } || !leads.contains { $0.version > 1 } }
 
-    /// `provenOnly`: no byte is taken whose hash does not hold. Otherwise a catalogue without proof is read too, for what it leads to: the schema, and all that has rows, must hold
-    /// the hashes that it names.
+    /// If `provenOnly`, uses only bytes that match their hash. Otherwise a catalogue without proof is read too, for what it refers to: the schema, and
+    /// everything that contains rows, must match the hashes in it.
     static func core(_ salvage: Salvage, _ lead: Salvage.Lead, provenOnly: Bool) throws(Damage) -> SnapshotCore {
         let bytes = try provenOnly ? salvage.read(lead.catalogue) : salvage.readBeginning(lead.catalogue)
         do throws(Damage) {
             if Catalogue.isAlone(bytes) {
-                // All is in it, and nothing in it has a hash of its own: where its hash is known, it holds or nothing is taken. Where the hash went with the root, its contents must agree with themselves.
+                // An inline file has no hashes inside. If the hash of the whole is known, it must match. If it was lost with the root, the contents
+                // must be consistent.
                 guard provenOnly || lead.origin == .place else { throw Damage("stored bytes differ from their hash") }
                 let (catalogue, schema) = try Catalogue.decodeAlone(bytes)
                 let core = SnapshotCore(salvage, catalogue: catalogue, schema: schema)
