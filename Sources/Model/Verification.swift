@@ -2,8 +2,9 @@ import FirnBytes
 import FirnStore
 
 extension DatabaseSnapshot {
-    /// Reads every extent of this version, so that every hash is checked; `full` also decodes every value and checks what values must
-    /// obey: counts, ascending row ids, order within sets and maps, links that lead to rows, unique keys. Returns what is wrong.
+    /// Reads every extent of this version, so that every hash is checked, and returns the defects. If `full`, also decodes every value, and checks
+    /// counts, ascending row ids, the order within sets and maps, zones and indexes, and that links lead to row ids that were assigned. Whether keys
+    /// are unique is not checked.
     package func verify(full: Bool, progress: (_ rows: Int) -> Void = { _ in }) -> [Defect] {
         core.verify(full: full, progress: progress)
     }

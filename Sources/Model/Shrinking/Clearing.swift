@@ -1,11 +1,11 @@
 import FirnStore
 
-/// What lies below a goal in the file, in the order of places: free ranges, extents that can be moved, and what stays.
+/// The part of the file below a goal, in the order of offsets: free ranges, extents that can be moved, and extents that cannot.
 struct Clearing {
     private enum Kind { case free, movable, fixed }
     private var cells: [(place: Range<UInt64>, kind: Kind)] = []
 
-    /// `live`: what the newest version holds.
+    /// `live` are the extents of the newest version. Those of version `held` and before cannot be moved.
     init(_ map: SpaceMap, _ live: Set<ExtentRef>, goal: UInt64, held: UInt64) {
         let movable = live.filter { $0.birth > held }
         let known = (map.free.map { ($0, Kind.free) } + movable.map { ($0.place, Kind.movable) }).filter { $0.0.upperBound <= goal }.sorted { $0.0.lowerBound < $1.0.lowerBound }
@@ -17,7 +17,7 @@ struct Clearing {
         }
     }
 
-    /// Ranges of these sizes, none of which overlap, as far as there are any; the largest are sought first.
+    /// Returns ranges of these sizes that do not overlap, as far as there are any. The largest are searched for first.
     func ranges(of sizes: [UInt64]) -> [Range<UInt64>] {
         var left = self, found: [Range<UInt64>] = []
         for size in sizes.sorted(by: >).prefix(Clearing.most) {
@@ -30,7 +30,7 @@ struct Clearing {
 
     private static let most = 64
 
-    /// Neighbouring cells of so many bytes at least, with the least to move among them; nil where that would be most of it.
+    /// Returns adjacent cells of at least this many bytes, with the fewest bytes to move; nil if more than three quarters would have to be moved.
     func range(of bytes: UInt64) -> Range<UInt64>? {
         var best: (place: Range<UInt64>, moved: UInt64)?, start = 0, moved: UInt64 = 0
         for end in cells.indices {
@@ -39,7 +39,7 @@ struct Clearing {
                 continue
             }
             if cells[end].kind == .movable { moved += UInt64(cells[end].place.count) }
-            // From the left as much as is not needed.
+            // Remove from the left what is not needed.
             while cells[end].place.upperBound - cells[start].place.lowerBound - UInt64(cells[start].place.count) >= bytes {
                 if cells[start].kind == .movable { moved -= UInt64(cells[start].place.count) }
                 start += 1

@@ -1,26 +1,26 @@
 import FirnBytes
 import FirnStore
 
-/// Moving extents down as they are, and what refers to them with them: headers, directories, the catalogue.
+/// Moving extents towards the start of the file, and rewriting what refers to them: headers, directories, the catalogue.
 extension DatabaseTransaction {
-    /// What a step of moving came to.
+    /// The result of one step of moving.
     struct Moves {
         var bytes: UInt64 = 0
-        /// Extents above the goal that no free place below it is large enough for.
+        /// Extents above the goal for which no free range below it is large enough.
         var stuck: [ExtentRef] = []
-        /// More of them are to be moved.
+        /// Whether more extents remain to be moved.
         var isCutShort = false
         var hasChanged = false
     }
 
-    /// Moves extents that reach beyond `goal`, and that no version up to `held` has, below it: the largest first, about `budget` bytes of them.
+    /// Moves extents that reach beyond `goal`, and that no version up to `held` has, below it: the largest first, about `budget` bytes.
     func moveDown(to goal: UInt64, after held: UInt64, budget: UInt64) throws(FirnError) -> Moves {
         let live = try reading { () throws(Damage) in try base.liveExtents() }
         func isHigh(_ ref: ExtentRef) -> Bool { !ref.isNone && ref.place.upperBound > goal && ref.birth > held }
         return try move(live, isHigh, budget) { (ref) throws(FirnError) in try store.move(ref, below: goal) }
     }
 
-    /// Moves what lies in ranges of the file elsewhere, and nothing into them.
+    /// Moves the extents in `ranges` elsewhere, and writes nothing into these ranges.
     func evacuate(_ ranges: [Range<UInt64>], below end: UInt64) throws(FirnError) -> Moves {
         store.packLow(avoiding: ranges)
         let live = try reading { () throws(Damage) in try base.liveExtents() }
@@ -32,11 +32,11 @@ extension DatabaseTransaction {
         var moves = Moves()
         func largestFirst(_ refs: some Sequence<ExtentRef>) -> [ExtentRef] { refs.filter(isChosen).sorted { ($0.length, $0.offset) > ($1.length, $1.offset) } }
         var moved = try self.move(largestFirst(live.parts), &moves, budget, move)
-        // Headers that refer to none of these move as they are; the others are written anew.
+        // Headers that do not refer to moved extents are moved unchanged; the others are rewritten.
         let headers = live.types.flatMap { $0.segments.filter { !$0.header.refers(to: moved) }.map(\.entry.header) }
         moved.merge(try self.move(largestFirst(headers), &moves, budget, move)) { one, _ in one }
         try follow(live, moved, &moves, renews: isChosen)
-        // It is written with every commit.
+        // Every commit rewrites the catalogue.
         if isChosen(store.base.catalogue) { moves.hasChanged = true }
         return moves
     }
@@ -56,7 +56,7 @@ extension DatabaseTransaction {
         return moved
     }
 
-    /// Writes anew what refers to extents that have moved, and of what is written as a whole besides what `renews` says.
+    /// Rewrites what refers to moved extents, and those directories, delta trees and schemas for which `renews` returns true.
     private func follow(_ live: LiveExtents, _ moved: [ExtentRef: ExtentRef], _ moves: inout Moves, renews: (ExtentRef) -> Bool) throws(FirnError) {
         for (type, extents) in live.types.enumerated() {
             var headers: [Int: ExtentRef] = [:]
@@ -100,7 +100,7 @@ extension SegmentHeader {
         return entries.contains { $0.chunk.map { moved[$0] != nil } ?? false || $0.patch.map { moved[$0] != nil } ?? false } || shared.contains { moved[$0.ref] != nil }
     }
 
-    /// The same, referring to extents where they are now.
+    /// Returns the header with references to where the extents are now.
     fileprivate func moved(_ moved: [ExtentRef: ExtentRef]) -> SegmentHeader {
         var header = self
         for index in entries.indices {

@@ -1,21 +1,21 @@
 import FirnBytes
 import FirnStore
 
-/// Neighbouring segments that are to be written anew, as one.
+/// Adjacent segments that are to be rewritten as one.
 struct RepackPiece {
     var type: Int
     var segments: Range<Int>
-    /// About how many bytes that will write.
+    /// About how many bytes this will write.
     var bytes: UInt64
 }
 
-/// Dropping what is dead inside segments: the same rows in fewer and fuller ones, as compaction writes them, a few at a time.
+/// Dropping deleted rows inside segments: writes the same rows into fewer and fuller segments, as compaction does, a few at a time.
 extension DatabaseTransaction {
-    /// A segment with more than one deleted row in this many is written anew.
+    /// A segment is rewritten if more than one in this many of its rows is deleted.
     private static let wornRows = 16
 
-    /// Moves what the delta says into segments, but for those that `held` or a version before has, which would then be there twice. Nil if that changed nothing, else how many
-    /// dead rows went: small segments are written anew without them.
+    /// Moves the changes in the delta store into segments, except into those that version `held` or one before it has, which would then be stored
+    /// twice. Returns nil if nothing changed, otherwise how many deleted rows were dropped: small segments are rewritten without them.
     func flush(after held: UInt64) throws(FirnError) -> Int? {
         var dropped: Int?
         for type in states.indices where !states[type].delta.isNone {
@@ -23,7 +23,7 @@ extension DatabaseTransaction {
                 try sealTail(type)
                 dropped = dropped ?? 0
             }
-            // From behind: a segment without rows goes, and those behind it move up.
+            // From the end: a segment without rows is removed, and those after it move up.
             for segment in (0..<states[type].segmentCount).reversed() where states[type].touches(segment) {
                 let count = states[type].segmentCount, before = try reading { () throws(Damage) in try current().liveSegment(type: type, index: segment) }
                 guard before.birth > held else { continue }
@@ -36,8 +36,8 @@ extension DatabaseTransaction {
         return dropped
     }
 
-    /// The first segments, in the order of types and rows, whose dead rows are worth the writing, or that fill fewer than they are: about `budget` bytes of them, or what one
-    /// segment takes.
+    /// Returns the first adjacent segments, in the order of types and rows, that are worth rewriting, because they contain many deleted rows or fit
+    /// into fewer segments: about `budget` bytes, or what one segment takes.
     func nextPiece(budget: UInt64, after held: UInt64) throws(FirnError) -> RepackPiece? {
         for type in states.indices {
             let entries = try reading { () throws(Damage) in
@@ -60,12 +60,12 @@ extension DatabaseTransaction {
         for index in start..<entries.count {
             let entry = entries[index], rows = entry.rowCount - entry.deletedCount
             guard self.isWorn(entry) || rows < segmentSize / 2, !states[type].touches(index) else { break }
-            // Nothing is gained by the first if it is whole and the next does not fit in with it.
+            // Nothing is gained if the first segment has few deleted rows and no segment follows it.
             if index == start, !self.isWorn(entry), index + 1 == entries.count { break }
             let segment = try reading { () throws(Damage) in try current().liveSegment(type: type, index: index) }
             guard segment.birth > held else { break }
             let bytes = entry.header.length + UInt64(Double(segment.bytes) * Double(rows) / Double(entry.rowCount))
-            // One full segment at least: half full ones would be written again.
+            // Fill at least one segment: half-full ones would be rewritten again.
             guard index == start || piece.bytes + bytes <= budget || (live < segmentSize && piece.bytes + bytes <= 2 * budget) else { break }
             piece.segments = start..<index + 1
             piece.bytes += bytes
@@ -76,7 +76,8 @@ extension DatabaseTransaction {
         return piece
     }
 
-    /// Writes the live rows of neighbouring segments, of which the delta says nothing, into as few as they fill. Returns how many dead ones went.
+    /// Writes the live rows of adjacent segments without delta records into as few segments as they fill. Returns the number of deleted rows that were
+    /// dropped.
     func repack(_ piece: RepackPiece) throws(FirnError) -> Int {
         let type = piece.type, core = current(), before = states[type].segmentCount, columns = schema.types[type].columns.count
         let writer = writer(type)
@@ -107,7 +108,7 @@ extension DatabaseTransaction {
 
     // MARK: Indexes
 
-    /// An index with many entries of rows that are not there any more, and about how many bytes it takes without them.
+    /// Returns an index with many entries of rows that no longer exist, and about how many bytes it takes without them, or nil.
     func staleIndex(after held: UInt64) -> (type: Int, index: Int, bytes: UInt64)? {
         for type in states.indices {
             for (place, index) in states[type].indexes.enumerated() where index.entryCount > 0 && index.runs.allSatisfy({ $0.ref.birth > held }) {

@@ -1,17 +1,17 @@
 import FirnBytes
 import FirnStore
 
-/// All extents that one version leads to, but for its catalogue's own.
+/// All extents to which one version refers, except its catalogue.
 struct LiveExtents {
     struct Segment {
         var entry: DirectoryEntry
         var header: SegmentHeader
 
-        /// Chunks and patches; none of a packed one.
+        /// The chunks and chunk overlays; none for a packed segment.
         var parts: [ExtentRef] { header.entries.flatMap { [$0.chunk, $0.patch].compactMap { $0 } } }
-        /// What it takes in the file, without what it shares.
+        /// The bytes that it takes in the file, without those that it shares.
         var bytes: UInt64 { entry.header.length + parts.reduce(0) { $0 + $1.length } }
-        /// The version that the oldest of its own extents are from.
+        /// The version that wrote the oldest of its chunks or, for a packed segment, its header.
         var birth: UInt64 { (header.entries.compactMap(\.chunk).map(\.birth)).min() ?? entry.header.birth }
     }
 
@@ -25,7 +25,7 @@ struct LiveExtents {
     var schema: ExtentRef
     var types: [TypeExtents] = []
 
-    /// Those that can be moved as they are, without the headers of segments.
+    /// The extents that can be moved unchanged, without the headers of segments.
     var parts: Set<ExtentRef> {
         var all: Set<ExtentRef> = []
         for type in types {
@@ -71,6 +71,6 @@ extension SnapshotCore {
 }
 
 extension ExtentRef {
-    /// The bytes of the file that nobody else can have.
+    /// The range of the file that the extent occupies: whole units.
     var place: Range<UInt64> { offset..<offset + (max(length, 1) + 63) / 64 * 64 }
 }

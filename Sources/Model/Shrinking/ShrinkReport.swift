@@ -1,34 +1,35 @@
 import FirnCodecs
 import FirnDisk
 
-/// How a file is made shorter in place.
+/// How a file is shortened in place.
 package struct ShrinkOptions: Sendable {
     package var profile = Profile.standard
     package var threads = Machine.cores
-    /// Bytes by which the file may get longer in between; nil: an eighth of it, at least a mebibyte. Where the disk has less, it is tried with less.
+    /// The number of bytes by which the file may grow in the meantime; nil for an eighth of its size, but at least 1 MiB. If the disk has less space,
+    /// less is tried.
     package var room: UInt64?
 
     package init() {}
 }
 
-/// What shrinking a file in place has come to.
+/// The result of shortening a file in place.
 package struct ShrinkReport: Hashable, Sendable {
     package var bytesBefore: UInt64 = 0
     package var bytesAfter: UInt64 = 0
-    /// Bytes of data that were written, commit records aside.
+    /// The bytes of data that were written, without commit records.
     package var bytesWritten: UInt64 = 0
     package var commits = 0
-    /// Deleted rows that are gone.
+    /// The number of deleted rows that were dropped.
     package var rowsDropped = 0
-    /// About how many bytes wait for somebody who reads an older version to go on: dead space, and deleted rows.
+    /// About how many bytes cannot be released because readers hold older versions: dead space and deleted rows.
     package var waitingForReaders: UInt64 = 0
-    /// The same, for tags to be taken away.
+    /// The same for tags.
     package var waitingForTags: UInt64 = 0
-    /// What the version before the newest has: the next commits free it.
+    /// The bytes that only the version before the newest uses. The next commits free them.
     package var waitingForVersions: UInt64 = 0
-    /// Free space inside the file, which new data takes first.
+    /// The free space inside the file, which new data uses first.
     package var free: UInt64 = 0
-    /// The disk was full: what could not be done without more space is left to another time.
+    /// The disk was full: what needs more space is left to a later run.
     package var ranOutOfSpace = false
 
     package init() {}

@@ -3,11 +3,12 @@ import FirnDisk
 import FirnStore
 
 extension Database {
-    /// Makes a file shorter where it lies, beside readers and other writers: deleted rows go, what lies at the end of the file moves into free space further down, and the end is given
-    /// back. Versions without a tag are dropped but for the two newest, as compaction drops them.
+    /// Shortens a file in place, while readers and other writers use it: drops deleted rows, moves extents from the end of the file into free space
+    /// below, and truncates the file. Versions without a tag are dropped except the two newest, as by compaction.
     ///
-    /// It is a row of small commits, each durable and each with the same rows: whenever it ends, by a crash too, the file is whole, and what was gained stays. What readers and tags hold
-    /// is not moved; a later run does it. Opens the file by itself: nothing else of this process that has it open is disturbed.
+    /// The work is a series of small commits, each durable and each with the same rows. Whenever it ends, also by a crash, the file is intact, and the
+    /// space gained so far is kept. What readers and tags hold is not moved; a later run does it. The function opens the file separately: other open
+    /// instances in this process are not affected.
     package static func shrink(path: String, key: EncryptionKey? = nil, options: ShrinkOptions = ShrinkOptions(), progress: (ShrinkReport) -> Void = { _ in }) throws(FirnError) -> ShrinkReport {
         let shrinking = Shrinking(try Database.open(path: path, writable: true, key: key), options)
         return try withoutActuallyEscaping(progress) { (progress) throws(FirnError) in
@@ -20,7 +21,7 @@ extension Database {
 }
 
 private final class Shrinking {
-    /// Bytes of one commit, about.
+    /// About how many bytes one commit writes.
     private static let step: UInt64 = 16 << 20
     private static let mostRounds = 12
 
@@ -28,9 +29,9 @@ private final class Shrinking {
     private let options: ShrinkOptions
     var progress: (ShrinkReport) -> Void = { _ in }
     var report = ShrinkReport()
-    /// The first version of this run: who reads a later one goes on soon.
+    /// The first version of this run. Readers of later versions are expected to continue to newer ones soon.
     private var first: UInt64 = 0
-    /// How far the file may reach in between.
+    /// How far the file may reach in the meantime.
     private var limit: UInt64 = 0
 
     init(_ database: Database, _ options: ShrinkOptions) {
@@ -45,7 +46,7 @@ private final class Shrinking {
             try database.store.truncateTail()
             return
         }
-        // Old versions are let go of; and readers of the newest may go on to this one.
+        // Release old versions, and let readers of the newest version continue to this one.
         first = try database.store.begin().commitUnchanged()
         report.commits += 1
         progress(report)
@@ -64,7 +65,7 @@ private final class Shrinking {
         try database.store.truncateTail()
     }
 
-    /// After an error for want of space the file is opened again, and what was taken in vain given back; other errors are thrown.
+    /// After an error for lack of space, opens the file again and truncates what was allocated in vain. Rethrows other errors.
     private func goOn(after error: FirnError) throws(FirnError) {
         guard error.code == .noSpace else { throw error }
         database = try Database.open(path: database.path, writable: true, key: database.key)
@@ -90,17 +91,17 @@ private final class Shrinking {
         progress(report)
     }
 
-    /// A commit that only carries the state of space on.
+    /// Commits only the state of space.
     private func settle(gathering: Bool = false) throws(FirnError) {
         try database.store.begin().commitUnchanged(gathering: gathering)
         report.commits += 1
         progress(report)
     }
 
-    /// What died until now is free after that, unless somebody has it.
+    /// Frees what died until now, unless readers or tags hold it.
     private func ripen() throws(FirnError) { for _ in 0..<2 { try settle() } }
 
-    /// The state of space and the records get low places; the fourth commit sees those of before free.
+    /// Moves the state of space and the commit records towards the start of the file. The fourth commit frees their previous extents.
     private func gather() throws(FirnError) { for _ in 0..<4 { try settle(gathering: true) } }
 
     private func held(_ transaction: DatabaseTransaction) throws(FirnError) -> UInt64 {
@@ -110,7 +111,7 @@ private final class Shrinking {
 
     // MARK: Deleted rows
 
-    /// With less room if the disk has no more.
+    /// Tries with less room if the disk has no more.
     private func dropRows(withRoom most: UInt64) throws(FirnError) {
         var room = most
         while true {
@@ -135,21 +136,21 @@ private final class Shrinking {
         var isRipe = false
         while true {
             let transaction = try begin(), map = try transaction.store.spaceMap(before: first), held = try held(transaction)
-            // Free space is in pieces, and not all of them fit.
+            // Free space is fragmented, and not all pieces fit.
             let available = (limit > map.end ? limit - map.end : 0) + map.freeBytes * 3 / 4
-            // Of several segments no more than twice the budget is written.
+            // For several segments, at most twice the budget is written.
             let piece = try transaction.nextPiece(budget: min(available * 2 / 5, Shrinking.step), after: held), index = piece == nil ? transaction.staleIndex(after: held) : nil
             guard let bytes = piece?.bytes ?? index?.bytes else { return transaction.cancel() }
             if bytes + bytes / 4 > available {
                 transaction.cancel()
                 if !isRipe {
-                    // Space that was freed just now may do.
+                    // Space that was freed just now may be enough.
                     try ripen()
                     isRipe = true
                     continue
                 }
                 if isFull { report.ranOutOfSpace = true }
-                // One large segment is given what it takes, unless somebody who reads keeps what is freed.
+                // Allow what one large segment takes, unless readers hold what is freed.
                 guard !isFull, map.deadForReaders == 0 else { return }
                 limit = max(limit, map.end) + bytes + bytes / 4
                 continue
@@ -164,9 +165,9 @@ private final class Shrinking {
 
     // MARK: The tail
 
-    /// Moves what lies beyond the end that the file could have, until there is little.
+    /// Moves extents that are beyond the end that the file could have, until few are left.
     private func moveDown() throws(FirnError) {
-        // What finds no place below the goal, and no room can be made for, goes right behind it: so far it reaches.
+        // What finds no free range below the goal, and for which none can be made, is placed directly after it: `beyond` counts those bytes.
         var lastStuck = UInt64.max, beyond: UInt64 = 0
         for _ in 0..<Shrinking.mostRounds {
             try ripen()
@@ -200,13 +201,14 @@ private final class Shrinking {
         }
     }
 
-    /// Free space below the goal is in pieces too small for some extents: clears ranges of it, those for the least writing. False if there are none.
+    /// Free space below the goal is in pieces that are too small for some extents. Clears ranges of it, those with the least writing. Returns false if
+    /// there are none.
     private func makeRoom(for stuck: [ExtentRef], _ goal: UInt64, _ held: UInt64) throws(FirnError) -> Bool {
         if stuck.isEmpty { return false }
-        // Records lie in the way: there are few of them after that.
+        // Commit records are in the way: few of them are left after this.
         try gather()
         let sizes = stuck.map { UInt64($0.place.count) }
-        // One range for all; or, where that has more in it than fits elsewhere, one for each.
+        // One range for all; or, if it contains more than fits elsewhere, one for each.
         for wanted in [[min(sizes.reduce(0, +), Shrinking.step)], sizes] {
             let transaction = try begin(), map = try transaction.store.spaceMap(before: first)
             var live = try transaction.reading { () throws(Damage) in try transaction.base.liveExtents() }.all
@@ -221,7 +223,7 @@ private final class Shrinking {
         return false
     }
 
-    // MARK: What waits
+    // MARK: Waiting space
 
     private func measureWaiting() throws(FirnError) {
         let transaction = try begin()
