@@ -156,7 +156,7 @@ extension Value {
 
     private init(objectAt id: Int64, in table: any Table, depth: Int, _ made: inout ObjectCharge) throws(Damage) {
         try made.add(table.type.columns.count)
-        guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type '\(table.type.name)' nest deeper than \(ObjectRows.maximumDepth) levels") }
+        guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type \"\(table.type.name)\" nest deeper than \(ObjectRows.maximumDepth) levels") }
         var found: (segment: any Segment, position: Int)?
         if let index = try table.segmentIndex(of: id) {
             let segment = try table.segment(index)
@@ -203,7 +203,7 @@ private struct ObjectCharge {
 extension Table {
     /// Returns the table that contains the objects of a column.
     func embedded(_ column: ColumnSchema) throws(Damage) -> any Table {
-        guard let target = try column.type.target.flatMap({ (name) throws(Damage) in try related(name) }) else { throw Damage("type '\(column.type.target ?? "")' is missing") }
+        guard let target = try column.type.target.flatMap({ (name) throws(Damage) in try related(name) }) else { throw Damage("type \"\(column.type.target ?? "")\" is missing") }
         return target
     }
 }

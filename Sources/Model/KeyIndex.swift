@@ -219,7 +219,7 @@ extension KeyIndex.State {
             entries.add(wanted.hash, rowID)
         }
         try TreeReader(root: state.delta, source: core.store).visitNews(since: &nodes) { (key, bytes) throws(Damage) in
-            guard let rowID = Int64(exactly: key), rowID < state.nextRowID else { throw Damage("a delta record of a row that was never given") }
+            guard let rowID = Int64(exactly: key), rowID < state.nextRowID else { throw Damage("a delta record of a row id that was never assigned") }
             let record = try DeltaRecord(bytes)
             records += 1
             switch record.kind {

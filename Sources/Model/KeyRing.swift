@@ -20,7 +20,7 @@ package struct KeyRing: Sendable {
     package static let variable = "FIRN_KEY"
 
     package static func malformed(_ what: String, _ place: FirnError.Place? = nil) -> FirnError {
-        FirnError(.usage, "\(what) does not hold a key: 64 bytes, or 128 hexadecimal digits", at: place)
+        FirnError(.usage, "\(what) does not contain a key: 64 bytes, or 128 hexadecimal digits", at: place)
     }
 
     /// Opens a file with the key that fits. If `writable`, also removes the files that killed processes left next to it.
@@ -35,13 +35,13 @@ package struct KeyRing: Sendable {
             // An explicit key means that the file must be encrypted: an unencrypted file that was put in its place must not be accepted.
             if error.code == .notEncrypted {
                 var told = error
-                told.advice = "leave out --key-file; where it is for another of the files, give the key in the variable \(KeyRing.variable), as 128 hexadecimal digits"
+                told.advice = "omit --key-file; if the key is for another of the files, set the environment variable \(KeyRing.variable) to it, as 128 hexadecimal digits"
                 throw told
             }
             guard error.code == .encrypted || error.code == .wrongKey else { throw error }
             guard let ambient else {
                 var told = error
-                if error.code == .encrypted { told.advice = "give its key: --key-file FILE, or the variable \(KeyRing.variable)" }
+                if error.code == .encrypted { told.advice = "provide its key: --key-file FILE, or the environment variable \(KeyRing.variable)" }
                 throw told
             }
             guard let key = EncryptionKey(written: ambient) else { throw KeyRing.malformed(KeyRing.variable) }

@@ -118,7 +118,7 @@ final class KeyShape: Equatable, Sendable {
                     fold(column, out) { hashBytes(UnsafeRawBufferPointer(rebasing: bytes[offsets[$0]..<offsets[$0 &+ 1]])) }
                 }
             }
-        case .any, .embedded: preconditionFailure("embedded objects are no key: KeyShape refuses them")
+        case .any, .embedded: preconditionFailure("embedded objects cannot be keys: KeyShape rejects them")
         }
     }
 

@@ -132,7 +132,7 @@ package struct LinkedColumn {
     private mutating func decode(_ vector: Int) throws(Damage) {
         let number = vector / LinkedColumn.vectorsOfSegment, index = vector % LinkedColumn.vectorsOfSegment
         try reader(number).read(vector: index, into: &scratch)
-        guard scratch.count == finder.segments[number].rows(ofVector: index).count else { throw Damage("vector of another length than its segment says") }
+        guard scratch.count == finder.segments[number].rows(ofVector: index).count else { throw Damage("a vector of another length than its segment has") }
         try pool.hold(memory, adding: scratch.footprint)
         starts[vector] = pool.count
         pool.append(contentsOf: scratch)

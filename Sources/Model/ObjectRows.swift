@@ -32,7 +32,7 @@ final class ObjectRows: @unchecked Sendable {
 
     /// Returns one column per field, with one row per id. Rows of absent ids, and of ids without a row, are null.
     func fetch(_ ids: [Int64], present: Bits?, depth: Int) throws(Damage) -> [Column] {
-        guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type '\(table.type.name)' nest deeper than \(ObjectRows.maximumDepth) levels") }
+        guard depth < ObjectRows.maximumDepth else { throw Damage("objects of type \"\(table.type.name)\" nest deeper than \(ObjectRows.maximumDepth) levels") }
         guard present.map({ !$0.noneSet }) ?? !ids.isEmpty else { return try nulls(ids.count) }
         if columns.isEmpty || finder.segments.count > ObjectRows.heldSegments { try begin() }
         let found = try table.memory.holding(ids.count * ObjectRows.placeBytes, for: name)
@@ -65,7 +65,7 @@ final class ObjectRows: @unchecked Sendable {
     private func resolve(_ i: Int, _ stored: Column, _ depth: Int) throws(Damage) -> Column {
         let column = table.type.columns[columns[i].index]
         guard column.type.kind == .embedded else {
-            guard field.map({ $0.count == 1 }) ?? true else { throw Damage("column '\(column.name)' has no fields") }
+            guard field.map({ $0.count == 1 }) ?? true else { throw Damage("column \"\(column.name)\" has no fields") }
             return stored
         }
         let rest = field.map { Array($0.dropFirst()) }.flatMap { $0.isEmpty ? nil : $0 }
@@ -212,7 +212,7 @@ struct StoredField {
         release()
         held.type = type
         try reader(number, segments).read(vector: index, into: &held)
-        guard held.count == segments[number].rows(ofVector: index).count else { throw Damage("vector of another length than its segment says") }
+        guard held.count == segments[number].rows(ofVector: index).count else { throw Damage("a vector of another length than its segment has") }
         held.appendNull()
         heldVector = vector
         counts.addObjectVector()

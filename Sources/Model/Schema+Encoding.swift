@@ -37,18 +37,18 @@ extension Schema {
     /// - Throws: `Damage` if this is not so.
     func validate() throws(Damage) {
         let byName = Dictionary(types.enumerated().map { ($0.element.name, $0.offset) }, uniquingKeysWith: { first, _ in first })
-        guard byName.count == types.count else { throw Damage("two types of one name") }
+        guard byName.count == types.count else { throw Damage("two types have the same name") }
         for type in types {
-            guard Set(type.columns.map(\.name)).count == type.columns.count else { throw Damage("two columns of one name in type '\(type.name)'") }
-            guard Set(type.columns.map(\.id)).count == type.columns.count else { throw Damage("two columns of one id in type '\(type.name)'") }
+            guard Set(type.columns.map(\.name)).count == type.columns.count else { throw Damage("two columns have the same name in type \"\(type.name)\"") }
+            guard Set(type.columns.map(\.id)).count == type.columns.count else { throw Damage("two columns have the same id in type \"\(type.name)\"") }
             for column in type.columns {
                 let needsTarget = column.type.kind == .link || column.type.kind == .embedded
-                guard needsTarget == (column.type.target != nil) else { throw Damage("column '\(column.name)' of type '\(type.name)' has a wrong target") }
+                guard needsTarget == (column.type.target != nil) else { throw Damage("column \"\(column.name)\" of type \"\(type.name)\" lacks a target, or has one without being a link") }
                 guard let name = column.type.target else { continue }
-                guard let target = byName[name] else { throw Damage("type '\(name)' is missing") }
-                if column.type.kind == .embedded, !types[target].isEmbedded { throw Damage("type '\(name)' is not embedded") }
+                guard let target = byName[name] else { throw Damage("type \"\(name)\" is missing") }
+                if column.type.kind == .embedded, !types[target].isEmbedded { throw Damage("type \"\(name)\" is not embedded") }
             }
-            for position in type.key where position >= type.columns.count { throw Damage("key outside the columns of type '\(type.name)'") }
+            for position in type.key where position >= type.columns.count { throw Damage("the key refers to a column that type \"\(type.name)\" does not have") }
         }
         try checkNesting(byName)
     }
@@ -63,7 +63,7 @@ extension Schema {
         for _ in 0..<Column.mostNesting {
             counts = types.indices.map { type in targets[type].reduce(types[type].columns.count) { min($0 + counts[$1], most + 1) } }
         }
-        if let type = counts.firstIndex(where: { $0 > most }) { throw Damage("objects of type '\(types[type].name)' hold each other too many times") }
+        if let type = counts.firstIndex(where: { $0 > most }) { throw Damage("objects of type \"\(types[type].name)\" unfold into too many columns") }
     }
 }
 

@@ -81,7 +81,7 @@ final class SnapshotCore: TableHome {
 
     func directoryEntry(type: Int, index: Int) throws(Damage) -> DirectoryEntry {
         // Access fields one by one: a copy of a type's state counts references for each of its arrays.
-        guard index < catalogue.types[type].segmentCount else { throw Damage("segment outside the directory") }
+        guard index < catalogue.types[type].segmentCount else { throw Damage("segment index outside the directory") }
         if catalogue.types[type].inner != nil { return catalogue.types[type].inner!.entry }
         let bytes = try store.read(catalogue.types[type].directory)
         let entry = try DirectoryEntry(bytes, index)
@@ -89,7 +89,7 @@ final class SnapshotCore: TableHome {
         if index > 0, try DirectoryEntry(bytes, index - 1).lastRowID >= entry.firstRowID {
             throw Damage("row ids do not ascend from the segment before", at: index * DirectoryEntry.size)
         }
-        guard entry.lastRowID < catalogue.types[type].nextRowID else { throw Damage("a segment holds row ids that were never given") }
+        guard entry.lastRowID < catalogue.types[type].nextRowID else { throw Damage("a segment contains row ids that were never assigned") }
         return entry
     }
 
@@ -173,7 +173,7 @@ final class SnapshotCore: TableHome {
     func run(_ ref: RunRef) throws(Damage) -> IndexRun {
         if let run = caches.withLock({ $0.runs[ref.ref] }) { return run }
         let run = try IndexRun(try store.read(ref.ref), owner: store)
-        guard run.count == ref.count, run.nullCount == ref.nullCount else { throw Damage("a run has other entries than the directory says", at: Int(clamping: ref.ref.offset)) }
+        guard run.count == ref.count, run.nullCount == ref.nullCount else { throw Damage("a run has another number of entries than the directory records", at: Int(clamping: ref.ref.offset)) }
         caches.withLock { $0.runs[ref.ref] = run }
         return run
     }
@@ -196,7 +196,7 @@ final class SnapshotCore: TableHome {
     var counts: ReadCounts { source.counts }
 
     func embeddedTable(of column: ColumnSchema) throws(Damage) -> any Table {
-        guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else { throw Damage("type '\(column.type.target ?? "")' is missing") }
+        guard let index = schema.types.firstIndex(where: { $0.name == column.type.target }) else { throw Damage("type \"\(column.type.target ?? "")\" is missing") }
         return StoredTable(self, type: index, keeper: nil)
     }
 }

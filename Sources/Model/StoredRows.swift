@@ -61,7 +61,7 @@ extension StoredRows {
             try all.hold(memory(index), adding: scratch.footprint)
             all.append(contentsOf: scratch)
             // A few bytes can claim to represent any number of equal values.
-            guard all.bytesInMemory <= StoredSegment.mostInMemory || all.bytesInMemory >> 12 <= reader.storedBytes else { throw Damage("more values than their bytes can tell") }
+            guard all.bytesInMemory <= StoredSegment.mostInMemory || all.bytesInMemory >> 12 <= reader.storedBytes else { throw Damage("more values than their bytes can represent") }
         }
         all.normalise()
         return all

@@ -9,7 +9,7 @@ extension StoredSegment {
         do throws(Damage) { outer = try BitsReader(try ownPresence(reference.column, before: place), count: rowCount) } catch {
             let id = reference.column < header.entries.count ? header.entries[reference.column].columnID : nil
             let name = id.flatMap(type.index(ofID:)).map { type.columns[$0].name } ?? "?"
-            throw error.explained("the nulls are those of '\(name)'")
+            throw error.explained("the column shares the validity of \"\(name)\"")
         }
         return try reference.nested.map { (bytes) throws(Damage) in try BitsReader(bytes, within: outer) } ?? outer
     }
@@ -28,9 +28,9 @@ extension StoredSegment {
 
     /// Returns the validity stream that a column stores itself: a reference never leads to another reference.
     private func ownPresence(_ column: Int, before place: Int) throws(Damage) -> UnsafeRawBufferPointer {
-        guard column < place else { throw Damage("presence like that of a column that is not earlier") }
+        guard column < place else { throw Damage("a chunk shares the validity of a column that is not before it") }
         guard let part = try Chunk.split(try chunkBytes(column)).first(where: { $0.kind == .present }) else {
-            throw Damage("presence like that of a column that has none of its own")
+            throw Damage("a chunk shares the validity of a column that stores none")
         }
         return part.bytes
     }

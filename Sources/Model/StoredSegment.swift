@@ -57,7 +57,7 @@ final class StoredSegment: StoredRows {
                      changes: [(rowID: Int64, record: DeltaRecord)]) throws(Damage) -> StoredSegment {
         guard header.rowCount == entry.rowCount, header.firstRowID == entry.firstRowID else { throw Damage("segment header and directory disagree") }
         let rowIDs = try header.decodeRowIDs()
-        if let last = rowIDs?.last, last > entry.lastRowID - entry.firstRowID { throw Damage("row ids beyond those of the directory") }
+        if let last = rowIDs?.last, last > entry.lastRowID - entry.firstRowID { throw Damage("row ids exceed those in the directory") }
         var deleted = try header.decodeDeletes()
         var overlay: [Int: Patch] = [:]
         for (rowID, record) in changes {
@@ -73,7 +73,7 @@ final class StoredSegment: StoredRows {
                     overlay[column, default: Patch(positions: [], values: Column(type.columns[column].type.stored))].positions.append(position)
                     if !overlay[column]!.values.append(entry.value) { throw Damage("a delta value of the wrong type") }
                 }
-            case .row: throw Damage("a delta row within a sealed segment")
+            case .row: throw Damage("a delta record of a new row within a sealed segment")
             }
         }
         for column in Array(overlay.keys) { try overlay[column]!.values.hold(MemoryScope(core.source.memory, type: type.name, column: type.columns[column].name)) }
@@ -188,7 +188,7 @@ extension SegmentHeader {
             }
             return ids
         }
-        guard ids[0] == 0 else { throw Damage("row ids do not begin with the first") }
+        guard ids[0] == 0 else { throw Damage("listed row ids do not begin with the first row id of the segment") }
         for i in 1..<max(ids.count, 1) where ids[i] <= ids[i - 1] { throw Damage("row ids do not ascend") }
         return ids
     }
@@ -218,7 +218,7 @@ extension Patch {
         let encoder = ColumnEncoder(values.type, profile: profile)
         encoder.add(values)
         let end = encoder.finish()
-        precondition(end.ready.count == 1 && end.text.isEmpty && end.keys.isEmpty, "a group of one segment keeps everything inline")
+        precondition(end.ready.count == 1 && end.text.isEmpty && end.keys.isEmpty, "a chunk overlay cannot share text with other segments")
         out.append(contentsOf: end.ready[0].chunk.encoded)
         return out.bytes
     }
@@ -226,7 +226,7 @@ extension Patch {
     init(_ bytes: UnsafeRawBufferPointer, type: ColumnType, rowCount: Int, memory: MemoryScope) throws(Damage) {
         var reader = ByteReader(bytes)
         let count = try reader.readCount(limit: rowCount)
-        guard count > 0 else { throw Damage("patches without rows") }
+        guard count > 0 else { throw Damage("a chunk overlay without rows") }
         let stream = try WordsReader(try reader.readLengthPrefixed(), count: count)
         positions = []
         let chunk = try ChunkReader(try reader.read(count: reader.remaining), type: type.stored, rowCount: count, sharedText: [], sharedKeys: [], memory: memory)
@@ -235,7 +235,7 @@ extension Patch {
         for vector in 0..<(count + vectorSize - 1) / vectorSize {
             let part: [Int64] = try Array(count: min(vectorSize, count - vector * vectorSize)) { (out) throws(Damage) in try stream.decode(vector: vector, into: out) }
             for position in part {
-                guard position >= 0, position < Int64(rowCount), positions.last.map({ Int64($0) < position }) ?? true else { throw Damage("patch positions do not ascend") }
+                guard position >= 0, position < Int64(rowCount), positions.last.map({ Int64($0) < position }) ?? true else { throw Damage("positions of a chunk overlay do not ascend") }
                 positions.append(Int(position))
             }
             try chunk.read(vector: vector, into: &scratch)

@@ -59,7 +59,7 @@ final class TableSegment: Segment {
         let column = type.columns[path[0]]
         let stored = try rows.storedColumn(path[0])
         guard column.type.kind == .embedded else {
-            guard path.count == 1 else { throw Damage("column '\(column.name)' has no fields") }
+            guard path.count == 1 else { throw Damage("column \"\(column.name)\" has no fields") }
             return stored
         }
         let target = try home.embeddedTable(of: column)

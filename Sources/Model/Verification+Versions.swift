@@ -7,7 +7,7 @@ extension Database {
     /// defects are reported by name.
     package func verify(_ newest: DatabaseSnapshot, full: Bool, others: Bool = true, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) -> [Defect] {
         var defects = try verifyStructure().map { Defect(part: "structure", $0) }
-        if newest.version == 0, defects.isEmpty { defects.append(Defect(part: "structure", Damage("no version was ever completed in this file"))) }
+        if newest.version == 0, defects.isEmpty { defects.append(Defect(part: "structure", Damage("the file contains no completed version"))) }
         var seen: Set<ExtentRef> = [], told: Set<Damage> = []
         func add(_ found: [Defect], version: UInt64?) {
             // A defect that versions share is reported for the newest of them.

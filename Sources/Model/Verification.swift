@@ -99,7 +99,7 @@ private final class Verifier {
             for column in schema.columns.indices { checkValues(rows.values(column), column, tail) { try? rows.rowID(at: $0) } }
         }
         if live != state.liveRows, defects.count == before {
-            note(Place(part: "catalogue", rows: all), nil, Damage("\(live) rows are there, the catalogue says \(state.liveRows)"))
+            note(Place(part: "catalogue", rows: all), nil, Damage("\(live) rows are present, but the catalogue records \(state.liveRows)"))
         }
     }
 
@@ -134,7 +134,7 @@ private final class Verifier {
         guard let all = attempt(place, column, base: base, { () throws(Damage) in try segment.allRows(column) }) else { return }
         checkValues(all, column, place) { try? segment.rowID(at: $0) }
         if segment.live == nil, segment.overlay[column] == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
-            note(place, column, Damage("values do not have the hash that was taken when they were written", at: Int(clamping: base)))
+            note(place, column, Damage("values do not match their logical hash", at: Int(clamping: base)))
         }
         if let zone = raw.zone, raw.patch == nil || zone.isOfText, !zone.covers(all.zone) {
             note(place, column, Damage("values outside their zone", at: Int(clamping: segment.headerRef.offset)))
@@ -147,7 +147,7 @@ private final class Verifier {
         }
         let type = schema.columns[column].type
         if !type.isOptional, type.kind != .any, type.kind != .link, type.kind != .embedded, values.nullCount > 0 {
-            fault("a null in a column that has none", (0..<values.count).first { !values.isPresent($0) } ?? 0)
+            fault("a null in a column that is not optional", (0..<values.count).first { !values.isPresent($0) } ?? 0)
         }
         if type.collection == .set || type.collection == .map {
             for row in 0..<values.count {
@@ -165,7 +165,7 @@ private final class Verifier {
         let end = core.catalogue.types[index].nextRowID
         for place in 0..<links.count where links.isPresent(place) && (links.words[place] < 0 || links.words[place] >= end) {
             // The row of an element is the first one whose elements end after it.
-            return fault("a link to a row that was never there", type.isCollection ? (values.offsets.firstIndex { $0 > place } ?? 1) - 1 : place)
+            return fault("a link to a row that never existed", type.isCollection ? (values.offsets.firstIndex { $0 > place } ?? 1) - 1 : place)
         }
     }
 }

@@ -8,7 +8,7 @@ extension WorkingTable {
         let rows = try startRow()
         do throws(FirnError) {
             try fill(&rows.open)
-            assert(rows.open.allSatisfy { $0.holds(rows.openCount + 1) }, "give each column of '\(type.name)' one value")
+            assert(rows.open.allSatisfy { $0.holds(rows.openCount + 1) }, "append one value to each column of \"\(type.name)\"")
             if isKeyed {
                 let key = try transaction.freeKey(index) { rows.open[$0].value(at: rows.openCount) }
                 transaction.noteKey(key, index, transaction.states[index].nextRowID)
@@ -119,7 +119,7 @@ extension WorkingTable {
     }
 
     private func misfit(_ column: Int, _ value: Value) -> FirnError {
-        FirnError(.schema, "column '\(type.columns[column].name)' takes \(type.columns[column].type.name), not \(value)")
+        FirnError(.schema, "column \"\(type.columns[column].name)\" takes \(type.columns[column].type.name), not \(value)")
     }
 
     /// Deletes only this row. The caller must handle links to it and embedded objects that it owns.

@@ -11,7 +11,7 @@ package final class WorkingTable: RowTable, @unchecked Sendable {
     private let origin: Unmanaged<DatabaseTransaction>
     let mark: TransactionMark
     var transaction: DatabaseTransaction {
-        precondition(!mark.isGone, "the transaction of these rows has gone: ask the newest version for them")
+        precondition(!mark.isGone, "the transaction of these rows has been released: read them from the newest version")
         return origin.takeUnretainedValue()
     }
     let index: Int

@@ -106,7 +106,7 @@ private final class Nowhere: ExtentSource, Sendable {
         let core = core([[9, 9, 9], like(0), own, own])
         defer { core.close() }
         let defects = core.verify(full: false, progress: { _ in }).map(\.description)
-        #expect(defects.count == 2 && defects[0].hasPrefix("T.c0") && defects[1].hasPrefix("T.c1") && defects[1].contains("the nulls are those of 'c0'"), "\(defects)")
+        #expect(defects.count == 2 && defects[0].hasPrefix("T.c0") && defects[1].hasPrefix("T.c1") && defects[1].contains("the column shares the validity of \"c0\""), "\(defects)")
     }
 
     @Test func `a column may share the nulls of one that the schema has dropped, and differs where they do`() throws {

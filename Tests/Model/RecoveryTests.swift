@@ -124,7 +124,7 @@ import Testing
         database = nil
         try damage(header.offset + 30)
         let recovery = try Recovery.run(from: path, to: saved, profile: .fast, threads: 1)
-        #expect(recovery.losses.count == 1 && recovery.losses[0].takenFrom == 1 && recovery.remarks.contains { $0.contains("no key any more") }, "\(recovery)")
+        #expect(recovery.losses.count == 1 && recovery.losses[0].takenFrom == 1 && recovery.remarks.contains { $0.contains("no longer has a primary key") }, "\(recovery)")
         #expect(try Database.open(path: saved).snapshot().schema["T"]!.key.isEmpty)
         #expect(try rows(saved).values.filter { $0[0] == .int(3) }.count == 2)
     }

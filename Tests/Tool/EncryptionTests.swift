@@ -65,7 +65,7 @@ import Testing
         for words in [["diff", "a.firn", "plain.firn"], ["hash", "a.firn", "plain.firn"], ["verify", "a.firn", "plain.firn"], ["diff", "plain.firn", "a.firn"]] {
             let run = try FirnRun(words + ["--key-file", "k1"], in: scratch.folder)
             #expect(run.code == 2 || words[0] != "diff", "\(words): \(run.code)")
-            #expect(run.code != 0 && run.errors.contains("leave out --key-file") && run.errors.contains("FIRN_KEY"), "\(words): \(run.code) \(run.errors)")
+            #expect(run.code != 0 && run.errors.contains("omit --key-file") && run.errors.contains("FIRN_KEY"), "\(words): \(run.code) \(run.errors)")
             let hex = key.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
             #expect(try FirnRun(words, in: scratch.folder, environment: ["FIRN_KEY": hex]).code == 0, "\(words)")
         }

@@ -100,7 +100,7 @@ import Testing
         for flag in ["--key-file", "--new-key-file"] {
             for device in ["/dev/zero", "/dev/urandom"] {
                 let run = try scratch.firn("convert", "a.csv", "b.firn", flag, device)
-                #expect(run.code == 2 && run.errors.contains("does not hold a key"), "\(run.errors)")
+                #expect(run.code == 2 && run.errors.contains("does not contain a key"), "\(run.errors)")
             }
             #expect(try scratch.firn("convert", "a.csv", "b.firn", flag, ".").errors.contains("it is a directory"))
             #expect(try scratch.firn("convert", "a.csv", "b.firn", flag, "/dev/null").code == 2)

@@ -9,9 +9,9 @@ extension DatabaseTransaction {
     package func addIndex(_ typeName: String, _ columnName: String, _ kind: IndexKind, progress: (_ rows: Int) -> Void = { _ in }) throws(FirnError) {
         checkOpen()
         let type = index(of: typeName)
-        guard let place = schema.types[type].index(of: columnName) else { throw FirnError(.schema, "type '\(typeName)' has no column '\(columnName)'") }
+        guard let place = schema.types[type].index(of: columnName) else { throw FirnError(.schema, "type \"\(typeName)\" has no column \"\(columnName)\"") }
         let column = schema.types[type].columns[place]
-        if let refusal = column.type.refusal(of: kind) { throw FirnError(.schema, "'\(typeName).\(columnName)' cannot have an index: \(refusal)") }
+        if let refusal = column.type.refusal(of: kind) { throw FirnError(.schema, "\"\(typeName).\(columnName)\" cannot have an index: \(refusal)") }
         if let known = states[type].indexes.firstIndex(where: { $0.column == column.id && $0.kind == kind }) {
             if states[type].indexes[known].isForKey { try changeIndexes(type) { $0[known].isForKey = false } }
             return

@@ -24,9 +24,9 @@ package struct IndexMarks: OptionSet, Sendable {
 extension ColumnType {
     /// Returns why a column of this type cannot have an index, or nil if it can.
     package func refusal(of kind: IndexKind) -> String? {
-        if isCollection { return "it is a \(collection), and indexes are of single values" }
+        if isCollection { return "it is a \(collection), and only columns of single values can have one" }
         if self.kind == .embedded { return "it holds objects: index a column of \(target ?? "theirs")" }
-        if kind == .words, self.kind != .string { return "it is \(name), and words are those of a string" }
+        if kind == .words, self.kind != .string { return "it is \(name), and only string columns can have an index of words" }
         return nil
     }
 }

@@ -23,12 +23,12 @@ final class IndexRun: Sendable {
     init(_ bytes: UnsafeRawBufferPointer, owner: (any AnyObject & Sendable)?) throws(Damage) {
         self.owner = owner
         var reader = ByteReader(bytes)
-        guard try Array(reader.read(count: 2)) == IndexRun.magic else { throw Damage("not a run of an index") }
-        guard try reader.read(UInt8.self) == IndexRun.version else { throw Damage("unknown version of a run") }
+        guard try Array(reader.read(count: 2)) == IndexRun.magic else { throw Damage("not an index run") }
+        guard try reader.read(UInt8.self) == IndexRun.version else { throw Damage("unknown version of an index run") }
         _ = try reader.read(UInt8.self)
         count = Int(try reader.read(UInt32.self))
         nullCount = Int(try reader.read(UInt32.self))
-        guard count <= IndexRun.most, nullCount <= IndexRun.most else { throw Damage("a run of too many entries", at: 4) }
+        guard count <= IndexRun.most, nullCount <= IndexRun.most else { throw Damage("an index run has too many entries", at: 4) }
         let vectors = (count + vectorSize - 1) / vectorSize
         fenceWords = try reader.read(count: vectors * 8)
         fenceExtras = try reader.read(count: vectors * 4)
@@ -40,7 +40,7 @@ final class IndexRun: Sendable {
         extras = try stream(count)
         rows = try stream(count)
         nulls = try stream(nullCount)
-        guard reader.isAtEnd else { throw Damage("bytes after a run", at: reader.position) }
+        guard reader.isAtEnd else { throw Damage("bytes after an index run", at: reader.position) }
     }
 
     // MARK: Searching
@@ -155,7 +155,7 @@ final class IndexRun: Sendable {
             let extras: [Int64] = try Array(count: size) { (out) throws(Damage) in try self.extras!.decode(vector: vector, into: out) }
             let rows: [Int64] = try Array(count: size) { (out) throws(Damage) in try self.rows!.decode(vector: vector, into: out) }
             for i in 0..<size {
-                guard extras[i] >= 0, extras[i] <= Int64(UInt32.max) else { throw Damage("an extra that is too large in a run") }
+                guard extras[i] >= 0, extras[i] <= Int64(UInt32.max) else { throw Damage("an extra is out of range in an index run") }
                 entries.append(IndexEntry(IndexKey(words[i], UInt32(extras[i])), rows[i]))
             }
         }
@@ -165,17 +165,17 @@ final class IndexRun: Sendable {
 
     /// Throws `Damage` if entries are out of order, or if a fence differs from its entry.
     func check(_ ref: RunRef, nextRowID: Int64) throws(Damage) {
-        guard ref.count == count, ref.nullCount == nullCount else { throw Damage("a run has other entries than the directory says") }
+        guard ref.count == count, ref.nullCount == nullCount else { throw Damage("a run has another number of entries than the directory records") }
         let (entries, nulls) = try all()
         for i in entries.indices {
-            if i > 0, !(entries[i - 1] < entries[i]) { throw Damage("entries of a run are out of order") }
-            if i % vectorSize == 0, entries[i].key != fence(i / vectorSize) { throw Damage("a fence of a run is not its entry") }
-            if entries[i].row < 0 || entries[i].row >= nextRowID { throw Damage("an index has a row that was never there") }
+            if i > 0, !(entries[i - 1] < entries[i]) { throw Damage("entries of an index run are out of order") }
+            if i % vectorSize == 0, entries[i].key != fence(i / vectorSize) { throw Damage("a fence of an index run differs from its entry") }
+            if entries[i].row < 0 || entries[i].row >= nextRowID { throw Damage("an index contains a row that never existed") }
         }
         if let first = entries.first, let last = entries.last, ref.lowest != first.key || ref.highest != last.key {
-            throw Damage("a run begins or ends with another entry than the directory says")
+            throw Damage("the first or last entry of an index run differs from the directory")
         }
-        for i in nulls.indices where nulls[i] < 0 || nulls[i] >= nextRowID || i > 0 && nulls[i - 1] >= nulls[i] { throw Damage("rows without a value are out of order in a run") }
+        for i in nulls.indices where nulls[i] < 0 || nulls[i] >= nextRowID || i > 0 && nulls[i - 1] >= nulls[i] { throw Damage("rows without a value are out of order in an index run") }
     }
 
     /// Returns sorted entries as a run.

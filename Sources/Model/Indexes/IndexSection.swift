@@ -92,8 +92,8 @@ enum IndexSection {
             for _ in 0..<(try reader.readCount(limit: reader.remaining)) { index.runs.append(try RunRef(from: &reader)) }
             guard kind != nil else { continue }
             guard let known = type.index(ofID: column), case let own = type.columns[known].type, own.refusal(of: index.kind) == nil,
-                  !keepsShort || own.kind == .string || own.kind == .data else { throw Damage("an index of a column that has none", at: place) }
-            guard !indexes.contains(where: { $0.column == column && $0.kind == index.kind }) else { throw Damage("two indexes of one kind", at: place) }
+                  !keepsShort || own.kind == .string || own.kind == .data else { throw Damage("an index of a column that cannot have one", at: place) }
+            guard !indexes.contains(where: { $0.column == column && $0.kind == index.kind }) else { throw Damage("two indexes of the same kind on one column", at: place) }
             indexes.append(index)
         }
         guard reader.isAtEnd else { throw Damage("bytes after the indexes", at: reader.position) }
@@ -105,11 +105,11 @@ extension RunRef {
     fileprivate init(from reader: inout ByteReader) throws(Damage) {
         let place = reader.position
         self.init(ref: try ExtentRef(from: &reader), count: Int(try reader.read(UInt32.self)), nullCount: Int(try reader.read(UInt32.self)))
-        guard !ref.isNone, count <= IndexRun.most, nullCount <= IndexRun.most, size > 0 else { throw Damage("a run of an index contradicts itself", at: place) }
+        guard !ref.isNone, count <= IndexRun.most, nullCount <= IndexRun.most, size > 0 else { throw Damage("the description of an index run is inconsistent", at: place) }
         if count > 0 {
             lowest = IndexKey(try reader.read(), try reader.read())
             highest = IndexKey(try reader.read(), try reader.read())
-            guard lowest <= highest else { throw Damage("a run of an index contradicts itself", at: place) }
+            guard lowest <= highest else { throw Damage("the description of an index run is inconsistent", at: place) }
         }
     }
 }

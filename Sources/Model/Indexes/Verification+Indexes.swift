@@ -49,7 +49,7 @@ extension SnapshotCore {
             missing = IndexEntries.without(missing, entries)[...]
             missingNulls = IndexEntries.without(missingNulls, nulls)[...]
         }
-        if let row = missing.first?.row ?? missingNulls.first { throw Damage("row \(row) is missing in it") }
+        if let row = missing.first?.row ?? missingNulls.first { throw Damage("row \(row) is missing in the index") }
     }
 }
 

@@ -31,11 +31,11 @@ struct GatheredSegments {
             states.append(state)
         }
         guard segments > 0 else { return nil }
-        if !isComplete { losses.append(Loss(Damage("too much of the file looks like segments to look at all of it"))) }
+        if !isComplete { losses.append(Loss(Damage("too much of the file looks like segment headers to check all of it"))) }
         if let root = salvage.newestRoot, root.version > 1 {
-            losses.append(Loss(Damage("the rows are those of version 1: what versions 2 to \(root.version) changed is lost", at: Int(clamping: salvage.length))))
+            losses.append(Loss(Damage("the rows are those of version 1: the changes of versions 2 to \(root.version) are lost", at: Int(clamping: salvage.length))))
         }
-        self.losses = [Loss(Damage("\(GatheredSegments.cut(salvage)): \(segments) segments with a valid proof are taken", at: Int(clamping: salvage.length)))] + losses
+        self.losses = [Loss(Damage("\(GatheredSegments.cut(salvage)): \(segments) segments with a valid proof are recovered", at: Int(clamping: salvage.length)))] + losses
         // Links can lead to lost rows, whose row ids were assigned.
         let first = SnapshotCore(salvage, catalogue: Catalogue(schemaRef: .none, types: states), schema: schema)
         for (type, end) in GatheredSegments.linkEnds(first) { states[type].nextRowID = max(states[type].nextRowID, end) }

@@ -41,8 +41,8 @@ package struct Recovery: Sendable {
         if let unread = (version.losses + types.flatMap(\.losses)).first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: path) }
         if wanted == nil, !types.allSatisfy(\.losses.isEmpty), let older = wholeVersion(path, key, before: version.version, withMoreRowsThan: rows(types)) {
             var recovery = try run(from: path, version: String(older), key: key, to: target, encryption: encryption, overwrite: overwrite, profile: profile, threads: threads, progress: progress)
-            recovery.losses.insert(Loss(Damage("version \(version.version) has lost rows: version \(older), which is whole, has more of them, and is taken")), at: 0)
-            recovery.remarks.append("what is left of version \(version.version) is recovered by its number, as in FILE@\(version.version)")
+            recovery.losses.insert(Loss(Damage("version \(version.version) has lost rows: version \(older), which is intact and has more rows, is recovered instead")), at: 0)
+            recovery.remarks.append("to recover what is left of version \(version.version), give its number, as in FILE@\(version.version)")
             return recovery
         }
         for type in types {
@@ -55,7 +55,7 @@ package struct Recovery: Sendable {
         var schema = version.core.schema
         for (index, type) in types.enumerated() { recovery.remarks += Recovery.loosen(&schema.types[index], lost: type.parts.reduce(into: []) { $0.formUnion($1.lost.union($1.gaps)) }) }
         for (index, type) in types.enumerated() where !schema.types[index].key.isEmpty && !type.losses.isEmpty && !type.hasDistinctKeys(as: schema.types[index].columns) {
-            recovery.remarks.append("\(schema.types[index].name) has no key any more: rows that are back have the keys of others")
+            recovery.remarks.append("\(schema.types[index].name) no longer has a primary key: recovered rows have the same keys as others")
             schema.types[index].key = []
         }
         guard recovery.losses.isEmpty || types.contains(where: { !$0.parts.isEmpty }) else {
@@ -89,7 +89,7 @@ package struct Recovery: Sendable {
     private static func lostObjects(_ type: SalvagedType, _ schema: Schema) -> [Loss] {
         guard type.schema.isEmbedded, let loss = type.losses.first(where: { $0.rows != nil && $0.column == nil && $0.takenFrom == nil && !$0.isUnproven }) else { return [] }
         return schema.owners(of: type.schema.name).map { owner in
-            Loss(type: owner.type, column: owner.path, Damage("objects are lost with rows of \(type.schema.name): what is left of them has no values", at: Int(clamping: loss.damage.offset)))
+            Loss(type: owner.type, column: owner.path, Damage("objects are lost with rows of \(type.schema.name): their fields are null", at: Int(clamping: loss.damage.offset)))
         }
     }
 
@@ -112,7 +112,7 @@ package struct Recovery: Sendable {
         let rows = rows(types)
         guard rows > 0 else { return error }
         var advised = error
-        advised.advice = "\(rows) rows are found that no hash proves: use --unproven to write them, each reported as unproven"
+        advised.advice = "\(rows) rows are found that no hash proves: use --unproven to write them, reported as unproven"
         return advised
     }
 
@@ -122,10 +122,10 @@ package struct Recovery: Sendable {
         var remarks: [String] = []
         for column in lost.sorted() where !type.columns[column].type.isOptional {
             type.columns[column].type.isOptional = true
-            remarks.append("\(type.name).\(type.columns[column].name) can be null now: values of it are lost")
+            remarks.append("\(type.name).\(type.columns[column].name) is optional from now on: some of its values are lost")
         }
         if type.key.contains(where: lost.contains) {
-            remarks.append("\(type.name) has no key any more: values of it are lost")
+            remarks.append("\(type.name) no longer has a primary key: values of the key are lost")
             type.key = []
         }
         return remarks
@@ -135,8 +135,8 @@ package struct Recovery: Sendable {
     /// indexes there were.
     private static func indexRemarks(_ core: SnapshotCore) -> [String] {
         core.schema.types.indices.filter { core.catalogue.types[$0].inner == nil }.flatMap { type -> [String] in
-            if let damage = core.catalogue.types[type].indexDamage { return ["\(core.schema.types[type].name) has no indexes any more: \(damage.what) (byte \(damage.offset))"] }
-            return core.verifyIndexes(type, full: false).map { "made anew: \($0)" }
+            if let damage = core.catalogue.types[type].indexDamage { return ["\(core.schema.types[type].name) no longer has indexes: \(damage.what) (byte \(damage.offset))"] }
+            return core.verifyIndexes(type, full: false).map { "built again: \($0)" }
         }
     }
 }

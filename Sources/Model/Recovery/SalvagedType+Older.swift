@@ -21,7 +21,7 @@ extension SalvagedType {
         let isWhole = (try? values(segment, column, of: .unpatched)) != nil
         for version in older where !isWhole || version.version >= entry?.chunk?.birth ?? 0 {
             guard let (_, missing) = try? values(segment, column, of: .older(version)) else { continue }
-            return (.older(version), missing, "the values are those of version \(version.version)\(missing > 0 ? ", which \(missing) of the rows are not in" : "")")
+            return (.older(version), missing, "the values are those of version \(version.version)\(missing > 0 ? ", which lacks \(missing) of the rows" : "")")
         }
         return isWhole ? (.unpatched, 0, "the values are those before the last changes") : nil
     }
@@ -32,7 +32,7 @@ extension SalvagedType {
         let type = schema.columns[column].type, entry = segment.entry(column)
         switch source {
         case .unpatched:
-            guard entry?.patch != nil, let raw = try segment.rawColumn(column, patched: false) else { throw Damage("there is no patch") }
+            guard entry?.patch != nil, let raw = try segment.rawColumn(column, patched: false) else { throw Damage("there is no chunk overlay") }
             return (try all(raw), 0)
         case .older(let version):
             var live: [Int] = [], rowIDs: [Int64] = []
@@ -90,7 +90,7 @@ extension SalvagedType {
             let patch = try Patch(positions: Array(rowIDs.indices), values: values).overlaid(by: later, memory)
             columns.append(try all(RawColumn(type: column.type, rowCount: rowIDs.count, chunk: nil, patch: patch, zone: nil, owner: nil, memory: memory)))
         }
-        guard schema.columns.isEmpty || lost.count < schema.columns.count else { throw Damage("an older version has no column of the rows") }
+        guard schema.columns.isEmpty || lost.count < schema.columns.count else { throw Damage("an older version has none of the columns") }
         return (columns, rowIDs, lost, gaps)
     }
 

@@ -106,7 +106,7 @@ final class SalvagedType {
                 isDirectoryProven = true
                 return
             }
-            let rest = directory.map { ": segments whose headers are whole are taken, of \(min(state.segmentCount, $0.count / DirectoryEntry.size)) of \(state.segmentCount)" }
+            let rest = directory.map { ": segments with intact headers are recovered, from \(min(state.segmentCount, $0.count / DirectoryEntry.size)) of \(state.segmentCount) entries" }
             lose(nil, nil, nil, Damage("the directory is damaged (\(error.what))\(rest ?? "")", at: Int(clamping: error.offset)))
         }
     }
@@ -117,7 +117,7 @@ final class SalvagedType {
         do throws(Damage) {
             var entry = try DirectoryEntry(directory!, index)
             if !isDirectoryProven { entry = try proven(entry) }
-            guard entry.lastRowID < state.nextRowID || !isProven else { throw Damage("a segment holds row ids that were never given") }
+            guard entry.lastRowID < state.nextRowID || !isProven else { throw Damage("a segment contains row ids that were never assigned") }
             return entry
         } catch {
             lose(nil, nil, nil, Damage("segment \(index): \(error.what)", at: place))
@@ -179,7 +179,7 @@ final class SalvagedType {
         do throws(Damage) {
             let all = try segment.allRows(column)
             if !isProven, segment.overlay[column] == nil, stored?.patch == nil, let hash = stored?.logicalHash, hash != all.logicalHash {
-                throw Damage("values do not have the hash that was taken when they were written")
+                throw Damage("values do not match their logical hash")
             }
             return all
         } catch {
@@ -212,7 +212,7 @@ final class SalvagedType {
             }
             if unprovenHeaders.insert(entry.header.offset).inserted {
                 losses.append(Loss(type: schema.name, rows: entry.firstRowID...entry.lastRowID, count: rows, isUnproven: true,
-                                   Damage("the header is damaged: no hash proves its rows, which may be as they were before the last changes", inFileAt: entry.header.offset)))
+                                   Damage("the header is damaged: no hash proves its rows, which may lack the last changes", inFileAt: entry.header.offset)))
             }
             return (bytes, salvage)
         }
@@ -233,11 +233,11 @@ final class SalvagedType {
         var isDeltaWhole = true
         TreeReader(root: state.delta, source: salvage).salvage(salvage) { from, before, damage in
             let low = Int64(clamping: Self.number(from) ?? 0), high = Int64(clamping: Self.number(before).map { $0 == 0 ? 0 : $0 - 1 } ?? UInt64(max(state.nextRowID - 1, 0)))
-            var what = "what they replaced is back", source: UInt64?
+            var what = "the values before them are used", source: UInt64?
             if let (version, found) = olderRecords(low...max(low, high)) {
                 taken += found
                 source = version
-                what = "those of version \(version) are taken"
+                what = "those of version \(version) are used"
             }
             isDeltaWhole = false
             lose(nil, low...max(low, high), nil, from: source, Damage("changes and new rows are lost, \(what) (\(damage.what))", at: Int(clamping: damage.offset)))
@@ -250,7 +250,7 @@ final class SalvagedType {
         // The children of a damaged inner node may not be named any more: only the count shows that they are missing.
         let changes = records.count { $0.record.kind != .row }
         if isDeltaWhole, changes < state.deltaChanges {
-            lose(nil, nil, state.deltaChanges - changes, Damage("\(state.deltaChanges - changes) of \(state.deltaChanges) changes of the delta are missing", at: Int(clamping: state.delta.offset)))
+            lose(nil, nil, state.deltaChanges - changes, Damage("\(state.deltaChanges - changes) of \(state.deltaChanges) changes in the delta store are missing", at: Int(clamping: state.delta.offset)))
         }
         guard !taken.isEmpty else { return }
         let known = Set(records.map(\.rowID))
@@ -278,7 +278,7 @@ final class SalvagedType {
         var columns = schema.columns.map { Column($0.type.stored) }, rowIDs: [Int64] = []
         for (rowID, record) in records where record.kind == .row {
             guard rowID > last, rowID < state.nextRowID else {
-                lose(nil, rowID...rowID, 1, Damage("a new row stands where another is"))
+                lose(nil, rowID...rowID, 1, Damage("the row id of a new row is used by another row, or was never assigned"))
                 continue
             }
             for (i, column) in schema.columns.enumerated() {
@@ -290,7 +290,7 @@ final class SalvagedType {
             rowIDs.append(rowID)
         }
         let missing = state.deltaRows - rowIDs.count
-        if missing > 0 { lose(nil, nil, missing, Damage("\(missing) of \(state.deltaRows) rows of the delta are missing", at: Int(clamping: state.delta.offset))) }
+        if missing > 0 { lose(nil, nil, missing, Damage("\(missing) of \(state.deltaRows) rows of the delta store are missing", at: Int(clamping: state.delta.offset))) }
         if !rowIDs.isEmpty { parts.append(Part(tail: (columns, rowIDs))) }
     }
 

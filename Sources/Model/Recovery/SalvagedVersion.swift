@@ -21,7 +21,7 @@ struct SalvagedVersion {
         var all = leads
         if let wanted {
             leads.removeAll { $0.version != UInt64(wanted) ?? tags[wanted] }
-            guard !leads.isEmpty else { throw FirnError(.notFound, "nothing leads to a version \(wanted)", at: .init(file: salvage.path)) }
+            guard !leads.isEmpty else { throw FirnError(.notFound, "no version \"\(wanted)\" is found", at: .init(file: salvage.path)) }
         }
         var newest = leads.first?.version ?? 0, wrong: Damage?
         func choose(_ leads: [Salvage.Lead], provenOnly: Bool) -> (Salvage.Lead, SnapshotCore)? {
@@ -62,16 +62,16 @@ struct SalvagedVersion {
         losses += gatheredLosses
         if !isProven { losses.append(Loss(isUnproven: true, wrong ?? Damage("no hash proves the version that was found"))) }
         if wanted == nil, salvage.hasDamagedSlot, lead.origin == .root(isWhole: true) {
-            remarks.append("the other root is damaged, and no version after \(lead.version) is found: a newer one is lost if that root led to it")
+            remarks.append("the other root is damaged, and no version after \(lead.version) is found: if that root referred to a newer one, it is lost")
         }
         if lead.version < newest {
-            losses.append(Loss(Damage("version \(newest) cannot be read (\(wrong?.what ?? "damaged")): version \(lead.version) is", at: Int(clamping: wrong?.offset ?? 0))))
+            losses.append(Loss(Damage("version \(newest) cannot be read (\(wrong?.what ?? "damaged")): version \(lead.version) is recovered instead", at: Int(clamping: wrong?.offset ?? 0))))
         }
         switch lead.origin {
         case .root(isWhole: true): break
-        case .root(isWhole: false): remarks.append("a root is damaged; what it led to is whole")
+        case .root(isWhole: false): remarks.append("a root is damaged; what it refers to is intact")
         case .record where wanted != nil: break
-        case .record: remarks.append("\(lead.version > 0 ? "version \(lead.version)" : "a version whose number is not known") was found by its commit record: no root leads to it")
+        case .record: remarks.append("\(lead.version > 0 ? "version \(lead.version)" : "a version whose number is not known") was found by its commit record: no root refers to it")
         case .search: break
         case .place: remarks.append("the root is damaged: no hash proves what was found")
         }
@@ -94,7 +94,7 @@ struct SalvagedVersion {
                 if !provenOnly, let defect = core.verify(full: true, progress: { _ in }).first { throw defect.damage }
                 return core
             }
-            guard lead.origin != .place else { throw Damage("not the catalogue of a file of one commit") }
+            guard lead.origin != .place else { throw Damage("not the catalogue of an inline file") }
             var catalogue = try Catalogue(bytes)
             var schema = catalogue.schemaRef == .none ? Schema() : try Schema(encoded: try salvage.read(catalogue.schemaRef))
             guard schema.types.count == catalogue.types.count else { throw Damage("schema and catalogue disagree") }
