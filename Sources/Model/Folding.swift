@@ -14,6 +14,7 @@ package struct Folding: Hashable, Sendable, CustomStringConvertible {
         marks = ignoresMarks
     }
 
+    /// Whether anything is ignored, so that text must be folded.
     package var isNeeded: Bool { self.case || marks }
     package var description: String { isNeeded ? "[\(self.case ? "c" : "")\(marks ? "d" : "")]" : "" }
 
@@ -43,6 +44,7 @@ package struct Folding: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Returns the folded form of `bytes`.
     package func folded(_ bytes: [UInt8]) -> [UInt8] {
         var out: [UInt8] = []
         bytes.withUnsafeBytes { append($0, to: &out) }
@@ -70,6 +72,7 @@ package struct Folding: Hashable, Sendable, CustomStringConvertible {
         return Unicode.Scalar(code)
     }
 
+    /// Returns the scalar with its case folded.
     package static func lowered(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
         switch scalar.value {
         case 0x3000..<0xA640, 0xAC00..<0xFB00: return scalar

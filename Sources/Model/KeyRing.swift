@@ -14,11 +14,13 @@ package struct KeyRing: Sendable {
         self.ambient = ambient.flatMap { $0.isEmpty ? nil : Array($0.utf8) }
     }
 
+    /// Whether there is any key.
     package var hasAny: Bool { given != nil || ambient != nil }
 
     /// The name of the environment variable that contains the ambient key, in hexadecimal digits.
     package static let variable = "FIRN_KEY"
 
+    /// Returns the error for a malformed key. `what` names its source.
     package static func malformed(_ what: String, _ place: FirnError.Place? = nil) -> FirnError {
         FirnError(.usage, "\(what) does not contain a key: 64 bytes, or 128 hexadecimal digits", at: place)
     }

@@ -14,6 +14,7 @@ package protocol RowTable: Table {
 }
 
 extension RowTable {
+    /// Returns whether there is a live row with this id.
     package func isLive(_ rowID: Int64) throws(Damage) -> Bool { try place(of: rowID) != nil }
 }
 

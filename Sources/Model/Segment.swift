@@ -45,9 +45,11 @@ extension Segment {
     package func storedColumn(_ index: Int) throws(Damage) -> any ColumnReader { try column(index) }
     package func rowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { self === other ? Bits(count: rowCount) : nil }
     package func storedRowsThatMayDiffer(from other: any Segment) throws(Damage) -> Bits? { try rowsThatMayDiffer(from: other) }
+    /// The number of vectors; the last one may be shorter than `vectorSize`.
     package var vectorCount: Int { (rowCount + vectorSize - 1) / vectorSize }
     /// Returns the positions of the rows of a vector.
     package func rows(ofVector vector: Int) -> Range<Int> { vector * vectorSize..<min((vector + 1) * vectorSize, rowCount) }
+    /// The number of rows that are not deleted.
     package var liveCount: Int { live?.ones ?? rowCount }
 }
 

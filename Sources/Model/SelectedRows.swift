@@ -5,6 +5,7 @@ import Synchronization
 /// Columns are gathered by vector, and only if they are requested.
 package final class SelectedRows: Table {
     package let base: any Table
+    /// The number of selected rows that exist.
     package let rowCount: Int
     private let segments: [SelectedSegment]
     /// The damage that was found in the base when its rows were located.

@@ -30,6 +30,7 @@ package struct TypeStatistics: Sendable {
     package var overheadBytes = 0
     package var columns: [ColumnStatistics] = []
 
+    /// All bytes of the type: columns, dictionaries, indexes and overhead.
     package var bytes: Int { columns.reduce(overheadBytes) { $0 + $1.bytes + $1.sharedBytes + $1.indexBytes } }
 }
 

@@ -16,6 +16,7 @@ extension Value {
         return writer.bytes
     }
 
+    /// Appends the encoded form of the value.
     package func encode(into out: inout ByteWriter) {
         switch self {
         case .null: out.append(AnyTag.null)

@@ -53,6 +53,7 @@ package struct Decimal: Hashable, Sendable, CustomStringConvertible {
     init(bits: firn_decimal) { self.init(high: bits.high, low: bits.low) }
     var bits: firn_decimal { firn_decimal(low: low, high: high) }
 
+    /// The nearest double.
     package var double: Double { firn_decimal_to_double(bits) }
     package var isNaN: Bool { firn_decimal_is_nan(bits) != 0 }
 

@@ -113,6 +113,7 @@ package struct RowCandidates: Sendable {
 
     /// The segments with candidates, ascending.
     package var segments: [Int] { rows.keys.sorted() }
+    /// Returns whether the segment has candidates.
     package func contains(segment: Int) -> Bool { rows[segment] != nil }
     /// Returns the candidates of a segment that is contained; nil for all rows.
     package func rows(_ segment: Int) -> Bits? { rows[segment] ?? nil }
@@ -124,6 +125,7 @@ package struct RowCandidates: Sendable {
 
     mutating func insert(whole segment: Int) { rows.updateValue(nil, forKey: segment) }
 
+    /// Adds the candidates of another set.
     package mutating func formUnion(_ other: RowCandidates) {
         for (segment, more) in other.rows {
             guard let mine = rows[segment] else {
@@ -138,6 +140,7 @@ package struct RowCandidates: Sendable {
         }
     }
 
+    /// Keeps only candidates that another set also has.
     package mutating func formIntersection(_ other: RowCandidates) {
         for (segment, mine) in rows {
             guard let theirs = other.rows[segment] else {
@@ -213,6 +216,7 @@ package struct IndexSummary: Sendable {
 }
 
 extension DatabaseSnapshot {
+    /// All indexes of all types.
     package var indexes: [IndexSummary] {
         zip(core.schema.types, core.catalogue.types).flatMap { type, state in
             state.indexes.map { index in

@@ -103,6 +103,7 @@ package struct IndexProbe: Sendable, Equatable {
         return IndexProbe([key...key])
     }
 
+    /// Selects rows between two doubles (floats, doubles and decimals as columns hold them).
     package static func reals(_ low: Double, _ high: Double) -> IndexProbe {
         low <= high ? words(IndexKey.ordered(low), IndexKey.ordered(high)) : IndexProbe([])
     }
@@ -113,6 +114,7 @@ package struct IndexProbe: Sendable, Equatable {
         return words(least, most)
     }
 
+    /// Selects text or data that is equal to `bytes`.
     package static func bytes(equal bytes: [UInt8]) -> IndexProbe {
         let key = bytes.withUnsafeBytes { IndexKey(bytes: $0) }
         return IndexProbe([key...key])

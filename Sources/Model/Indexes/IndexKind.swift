@@ -18,6 +18,7 @@ package struct IndexMarks: OptionSet, Sendable {
 
     package init(_ kind: IndexKind) { self = kind == .values ? .values : .words }
 
+    /// Returns whether the column has an index of this kind.
     package func contains(_ kind: IndexKind) -> Bool { contains(IndexMarks(kind)) }
 }
 

@@ -27,6 +27,7 @@ package struct Loss: Sendable, CustomStringConvertible {
         self.damage = damage
     }
 
+    /// The loss as one line: type, column, rows, what is damaged, and the byte.
     package var description: String {
         var text = type ?? "file"
         if let column { text += ".\(column)" }

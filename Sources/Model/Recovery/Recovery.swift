@@ -5,6 +5,7 @@ import FirnStore
 
 /// What was recovered from a damaged file, and what was not.
 package struct Recovery: Sendable {
+    /// The number of rows of one type that were recovered.
     package struct Saved: Sendable {
         package var type: String
         package var rows: Int

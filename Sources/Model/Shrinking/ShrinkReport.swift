@@ -18,6 +18,7 @@ package struct ShrinkReport: Hashable, Sendable {
     package var bytesAfter: UInt64 = 0
     /// The bytes of data that were written, without commit records.
     package var bytesWritten: UInt64 = 0
+    /// The number of commits, including those that only carry the state of space on.
     package var commits = 0
     /// The number of deleted rows that were dropped.
     package var rowsDropped = 0
