@@ -59,7 +59,7 @@ private func refusal(_ words: String...) -> FirnError? {
 
     @Test func `missing and surplus words are refused`() {
         #expect(refusal("convert", "a")?.code == .usage)
-        #expect(refusal("info", "a", "b")?.message == "\"b\" is one operand too many")
+        #expect(refusal("info", "a", "b")?.message == "unexpected operand \"b\"")
         #expect(refusal("query", "a", "-n")?.message == "--limit needs a value: N")
         #expect(refusal("query", "a", "-n", "1", "--limit", "2")?.message == "--limit is given twice")
         #expect(refusal("query", "a", "--json=yes")?.message == "--json takes no value")

@@ -12,19 +12,21 @@ package struct Arguments: Sendable {
         self.values = values
     }
 
-    /// Whether the flag was given.
+    /// Returns whether the flag was given.
     package func has(_ flag: String) -> Bool { values[flag] != nil }
 
-    /// The last value given.
+    /// Returns the last value of the flag, or nil if it was not given.
     package func text(_ flag: String) -> String? { values[flag]?.last }
 
-    /// Every value given, in order.
+    /// Returns all values of the flag, in order.
     package func texts(_ flag: String) -> [String] { values[flag] ?? [] }
 
-    /// A value of names separated by commas, whole and in order; a comma within a name is written `\,`. Empty if the flag was not given.
+    /// Returns all names of a flag whose values are names separated by commas (`\,` is a comma within a name), in order. Empty if the flag was not given.
     package func names(_ flag: String) -> [String] { texts(flag).flatMap(Arguments.split) }
 
-    /// A whole number that is not negative, or nil if the flag was not given.
+    /// Returns the value as a whole number that is not negative, or nil if the flag was not given.
+    ///
+    /// - Throws: `FirnError.Code.usage` if the value is anything else.
     package func count(_ flag: String) throws(FirnError) -> Int? {
         guard let text = text(flag) else { return nil }
         guard let value = Int(text.filter { $0 != "_" }), value >= 0 else {
@@ -33,7 +35,9 @@ package struct Arguments: Sendable {
         return value
     }
 
-    /// A number of bytes such as `500MB`, at least 1 MB, or nil if the flag was not given.
+    /// Returns the value as a number of bytes, from a size such as `500MB`, or nil if the flag was not given.
+    ///
+    /// - Throws: `FirnError.Code.usage` if the value is not a size or is less than 1 MB.
     package func size(_ flag: String) throws(FirnError) -> Int? {
         guard let text = text(flag) else { return nil }
         let units: [String: Double] = ["": 1, "b": 1, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12, "k": 1024, "m": 1_048_576, "g": 1_073_741_824, "kib": 1024, "mib": 1_048_576, "gib": 1_073_741_824, "tib": 1_099_511_627_776]
@@ -46,7 +50,9 @@ package struct Arguments: Sendable {
         return Int(value * scale)
     }
 
-    /// A number, or nil if the flag was not given.
+    /// Returns the value as a finite number, or nil if the flag was not given.
+    ///
+    /// - Throws: `FirnError.Code.usage` if the value is anything else.
     package func number(_ flag: String) throws(FirnError) -> Double? {
         guard let text = text(flag) else { return nil }
         guard let value = Double(text), value.isFinite else { throw FirnError(.usage, "--\(flag) takes a number, not \"\(text)\"") }
@@ -82,10 +88,10 @@ package struct Arguments: Sendable {
     }
 }
 
-/// What the words on the command line ask for.
+/// What the command line requests.
 package enum Invocation: Sendable {
     case run(Arguments)
-    /// Help on a command, or on the whole program.
+    /// Help on a command, or on the whole program if the command is nil.
     case help(Command?, isLong: Bool)
     case version
 }

@@ -1,25 +1,25 @@
-/// One option of a command: everything that the parser, the help, the reference and the completions need to know of it.
+/// A flag of a command, with everything that the parser, the help, the reference and the completions need.
 package struct Flag: Sendable {
-    /// Headings under which help lists flags, in this order.
+    /// The headings of flags in help, in this order.
     package enum Group: String, Sendable, CaseIterable {
         case reading = "Reading", choosing = "Choosing rows and columns", writing = "Writing", comparing = "Comparing", working = "Working", shared = "Every command"
     }
 
-    /// How often a value may be given.
+    /// How often the flag can be given with a value.
     package enum Repetition: Sendable { case once, many }
 
     package let name: String
     package let short: Character?
-    /// What stands for the value in help; nil for a switch.
+    /// The placeholder of the value in help; nil for a switch.
     package let metavar: String?
     package let group: Group
-    /// One line of help, without a full stop.
+    /// The one-line help, without a full stop.
     package let summary: String
-    /// What `--help` says beyond the summary; empty if that says it all.
+    /// What `--help` adds to the summary; can be empty.
     package let detail: String
-    /// What holds when the flag is not given, as help shows it.
+    /// The default, as help shows it.
     package let preset: String?
-    /// The only values allowed; empty: any.
+    /// The permitted values; if empty, any value is.
     package let choices: [String]
     package let repetition: Repetition
 
@@ -36,7 +36,7 @@ package struct Flag: Sendable {
         self.repetition = repetition
     }
 
-    /// `-k, --key NAMES`
+    /// The flag as help lists it: `-k, --key NAMES`.
     package var spelling: String {
         (short.map { "-\($0), " } ?? "    ") + "--\(name)" + (metavar.map { " \($0)" } ?? "")
     }
@@ -44,7 +44,7 @@ package struct Flag: Sendable {
     package var takesValue: Bool { metavar != nil }
 }
 
-/// One command of the program.
+/// A command of the program.
 package struct Command: Sendable {
     package struct Example: Sendable {
         package let line: String
@@ -57,15 +57,15 @@ package struct Command: Sendable {
     }
 
     package let name: String
-    /// The operands as usage shows them: `IN... OUT`.
+    /// The operands as the usage line shows them: `IN... OUT`.
     package let operands: String
     package let operandCount: ClosedRange<Int>
     package let summary: String
-    /// Paragraphs of `--help`, separated by empty lines.
+    /// The paragraphs of `--help`, separated by empty lines.
     package let detail: String
     package let examples: [Example]
     package let flags: [Flag]
-    /// What exit codes 0 and 1 mean here.
+    /// The meaning of the exit codes 0 and 1 of this command, as text.
     package let exit: String
     package let isHidden: Bool
 
@@ -83,13 +83,13 @@ package struct Command: Sendable {
     }
 }
 
-/// A program made of commands: the one table that parsing and all help come from.
+/// A program with its commands: the table from which arguments are parsed and all help is generated.
 package struct Program: Sendable {
     package let name: String
     package let version: String
     package let summary: String
     package let commands: [Command]
-    /// Flags that every command takes.
+    /// The flags that every command accepts.
     package let shared: [Flag]
 
     package init(name: String, version: String, summary: String, commands: [Command], shared: [Flag]) {

@@ -1,6 +1,6 @@
-/// Completions of shells, from the table of flags.
+/// Shell completions, generated from the table of flags.
 extension Program {
-    /// Nil if the shell is not known.
+    /// Returns the completion script for a shell; nil if the shell is not `bash`, `zsh` or `fish`.
     package func completions(for shell: String) -> String? {
         switch shell {
         case "bash": bashCompletions
@@ -55,6 +55,6 @@ extension Program {
         return out
     }
 
-    /// For use within single quotes.
+    /// Replaces single quotes, so that the text can be put in single quotes.
     private static func shellQuoted(_ text: String) -> String { text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "’") }
 }

@@ -1,9 +1,9 @@
-/// How many terminal cells a text takes: 0 for marks that combine, 2 for East Asian wide letters and emoji, 1 for the rest.
-/// Approximate: terminals themselves differ.
+/// The width of text in terminal cells: 0 for combining marks, 2 for East Asian wide letters and emoji, 1 for all others.
+/// The result is approximate, because terminals differ.
 package enum DisplayWidth {
     package static func of(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
-        // Nothing is aligned with a text as long as this: its characters need not be found.
+        // Texts this long are never aligned, so the width of each scalar is accurate enough and avoids the search for characters.
         if text.utf8.count > maximumExact { return text.unicodeScalars.reduce(0) { $0 + of($1) } }
         var width = 0
         for character in text { width += of(character) }
@@ -36,7 +36,7 @@ package enum DisplayWidth {
         }
     }
 
-    /// The text on one line, with control characters made visible, cut to `width` cells with `…` at the end if it is longer.
+    /// Returns the text on one line with control characters made visible. A text wider than `width` cells is cut and ends in `…`.
     package static func fit(_ text: String, to width: Int) -> String {
         let line = visible(text)
         guard of(line) > width else { return line }
@@ -50,7 +50,7 @@ package enum DisplayWidth {
         return out + "…"
     }
 
-    /// Characters that are not shown but change how the others are: control characters, line separators, and those that reverse the direction of what follows.
+    /// Returns whether a character is invisible but affects others: control characters, line separators, and marks of the direction of writing.
     package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
@@ -58,8 +58,8 @@ package enum DisplayWidth {
         }
     }
 
-    /// Control characters as symbols, and those of the direction of writing as `<U+202E>`: a cell never breaks a table, no file drives a terminal, and no name is shown as another.
-    /// `keepingLines`: line feeds stay.
+    /// Replaces control characters by symbols, and marks of the direction of writing by text such as `<U+202E>`. So no cell breaks a table, no contents of
+    /// a file control the terminal, and no name looks like another. `keepingLines`: line feeds are kept.
     package static func visible(_ text: String, keepingLines: Bool = false) -> String {
         if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return text }
         guard text.unicodeScalars.contains(where: isControl) else { return text }

@@ -1,6 +1,6 @@
 import FirnBytes
 
-/// What the program tells its caller. The numbers never change.
+/// The exit code of the program. The numbers never change.
 package enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     case no = 1
@@ -13,16 +13,16 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     package var meaning: String {
         switch self {
         case .done: "done; the files are the same; rows matched"
-        case .no: "the answer is no: differences found, nothing matched, damage found"
+        case .no: "the answer is no: files differ, no row matched, damage was found"
         case .usage: "the command line is wrong"
         case .rejected: "data was rejected"
         case .damaged: "a file is damaged or not of the expected format, or its key is missing or wrong"
         case .inputOutput: "reading or writing failed, or memory was not enough"
-        case .interrupted: "interrupted; the target is untouched"
+        case .interrupted: "interrupted; the target is unchanged"
         }
     }
 
-    /// The code for an error that ends a command.
+    /// The exit code for an error that ends a command.
     package init(_ code: FirnError.Code) {
         self = switch code {
         case .usage, .notEncrypted: .usage

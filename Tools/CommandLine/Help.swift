@@ -1,4 +1,4 @@
-/// Text for people: no line is wider than `Help.width`.
+/// The layout of help text: no line is wider than `Help.width` columns.
 package enum Help {
     package static let width = 79
 }
@@ -8,7 +8,7 @@ extension Program {
         "\(name) \(command.name) [flags]" + (command.operands.isEmpty ? "" : " \(command.operands)")
     }
 
-    /// Help on a command or on the whole program.
+    /// Returns the help of a command, or of the whole program if `command` is nil. `isLong`: with all details (`--help`).
     package func help(_ command: Command?, isLong: Bool) -> String {
         guard let command else { return overview(isLong: isLong) }
         return isLong ? longHelp(command) : shortHelp(command)
@@ -21,7 +21,7 @@ extension Program {
         for command in visibleCommands { out += entry("  " + command.name, command.summary, column: widest + 4) }
         out += "\nfirst steps:\n"
         for command in visibleCommands { if let example = command.examples.first { out += "  \(example.line)\n" } }
-        out += "\n'\(name) COMMAND -h' is short help, '\(name) help COMMAND' all of it.\n"
+        out += "\n'\(name) COMMAND -h' prints short help, '\(name) help COMMAND' complete help.\n"
         guard isLong else { return out }
         out += "\nflags of every command:\n" + list(shared, isLong: true)
         out += "\nexit codes:\n"
@@ -37,7 +37,7 @@ extension Program {
             let flags = command.flags.filter { $0.group == group }
             if !flags.isEmpty { out += "\(group.rawValue.lowercased()):\n" + list(flags, isLong: false) }
         }
-        return out + "\n'\(name) help \(command.name)' says more.\n"
+        return out + "\n'\(name) help \(command.name)' prints all details.\n"
     }
 
     private func longHelp(_ command: Command) -> String {
@@ -70,7 +70,7 @@ extension Program {
         return out
     }
 
-    /// A term, and its explanation from `column` on: beside it if there is room, below it otherwise.
+    /// Returns a term and its explanation. The explanation begins in `column`, on the same line if the term is short enough, otherwise on the next.
     private func entry(_ term: String, _ text: String, column: Int) -> String {
         let body = wrap(text, indent: column)
         guard term.count + 2 <= column else { return term + "\n" + body }
@@ -96,11 +96,11 @@ extension Command {
 }
 
 extension Flag {
-    /// Summary and detail as sentences.
+    /// The summary, followed by the detail.
     var sentence: String { detail.isEmpty ? summary : "\(summary). \(detail)" }
 }
 
-/// Breaks a paragraph at spaces. Every line begins with `indent` spaces and ends with a line feed.
+/// Breaks a paragraph at spaces into lines of at most `width` columns. Each line begins with `indent` spaces and ends with a line feed.
 package func wrap(_ text: String, indent: Int = 0, width: Int = Help.width) -> String {
     let margin = String(repeating: " ", count: indent)
     var out = "", line = margin

@@ -1,4 +1,4 @@
-/// Builds one line of NDJSON with its keys in the order they are added: what `--json` prints.
+/// Builds one line of NDJSON, as `--json` prints it. The keys are in the order in which they are added.
 package struct JSONLine: Sendable {
     private var members: [String] = []
 

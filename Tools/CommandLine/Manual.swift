@@ -1,11 +1,11 @@
-/// Manual pages in the macros of man(7), from the table of flags.
+/// Manual pages with the macros of man(7), generated from the table of flags.
 extension Program {
-    /// The names of all pages, without their section: `firn`, `firn-convert` and so on.
+    /// All pages with their names, without the section: `firn`, `firn-convert` and so on.
     package var manualPages: [(name: String, text: String)] {
         [(name, manual(of: nil))] + visibleCommands.map { ("\(name)-\($0.name)", manual(of: $0)) }
     }
 
-    /// The page of a command, or of the whole program.
+    /// Returns the page of a command, or of the whole program if `command` is nil.
     package func manual(of command: Command?) -> String {
         guard let command else { return overviewPage }
         var page = head("\(name)-\(command.name)", command.summary)
@@ -24,7 +24,7 @@ extension Program {
         var page = head(name, summary)
         page += ".SH SYNOPSIS\n.B \(Roff.text(name))\n\\fICOMMAND\\fR [\\fIflags\\fR] \\fIFILES\\fR\n.SH DESCRIPTION\n"
         page += Roff.paragraphs([summary.prefix(1).uppercased() + summary.dropFirst() + ".",
-                                 "Data goes to standard output, everything else to standard error; - means either. Nothing is overwritten without --force."])
+                                 "Data is written to standard output, everything else to standard error. - as a file means standard input or standard output. Nothing is overwritten without --force."])
         page += ".SH COMMANDS\n"
         for command in visibleCommands { page += ".TP\n.B \(Roff.text(command.name))\n\(Roff.line(command.sentence))\n" }
         page += options(shared) + exitStatus("")
@@ -51,15 +51,15 @@ extension Program {
         return out
     }
 
-    /// `0 found, 1 not found`: what a command says of 0 and 1; then the codes of every command.
+    /// Returns the section on exit codes: `own` is the command's text for its codes (`0 found, 1 not found`), followed by the codes of all commands.
     private func exitStatus(_ own: String) -> String {
         var out = ".SH EXIT STATUS\n"
-        if !own.isEmpty { out += Roff.line("Of this command: \(own).") + "\n" }
+        if !own.isEmpty { out += Roff.line("Exit codes of this command: \(own).") + "\n" }
         for code in ExitCode.allCases where own.isEmpty || code.rawValue > 1 { out += ".TP\n.B \(code.rawValue)\n\(Roff.line(code.meaning))\n" }
         return out
     }
 
-    /// The commands that the text of a command names as `firn NAME`.
+    /// Returns the commands that the help of a command mentions as `firn NAME`.
     private func related(to command: Command) -> [String] {
         let text = ([command.detail] + command.examples.flatMap { [$0.line, $0.does] } + command.flags.map(\.sentence)).joined(separator: " ")
         let words = text.split { !($0.isLetter || $0 == "-") }.map(String.init)
@@ -68,9 +68,9 @@ extension Program {
     }
 }
 
-/// Text as roff takes it.
+/// Escapes text for roff.
 private enum Roff {
-    /// Within a line.
+    /// Escapes text within a line. The result is ASCII.
     static func text(_ text: some StringProtocol) -> String {
         var out = ""
         for scalar in text.unicodeScalars {
@@ -91,7 +91,7 @@ private enum Roff {
         return out
     }
 
-    /// A line of its own: what begins with a full stop or a quote would be a request.
+    /// Escapes a whole line: a leading full stop or quote would make it a request.
     static func line(_ text: some StringProtocol) -> String {
         let line = Roff.text(text)
         return line.hasPrefix(".") ? "\\&" + line : line

@@ -1,7 +1,9 @@
 import FirnBytes
 
 extension Program {
-    /// Takes the words after the program's name apart. Throws `.usage`, with advice, for whatever the table does not know.
+    /// Parses the words after the program's name.
+    ///
+    /// - Throws: `FirnError.Code.usage`, with advice, if the table does not contain a word, or a value or operand is missing or invalid.
     package func parse(_ words: [String]) throws(FirnError) -> Invocation {
         guard let first = words.first else { return .help(nil, isLong: false) }
         switch first {
@@ -13,7 +15,7 @@ extension Program {
         }
         guard let command = command(named: first) else {
             let known = Suggestion.nearest(to: first, among: visibleCommands.map(\.name))
-            let what = first.hasPrefix("-") ? "a command is expected before \(first)" : "there is no command \"\(first)\""
+            let what = first.hasPrefix("-") ? "a command is expected before \"\(first)\"" : "there is no command \"\(first)\""
             throw FirnError(.usage, what, advice: known.map { "did you mean '\(name) \($0)'?" } ?? "'\(name) -h' lists the commands")
         }
         return try parse(Array(words.dropFirst()), for: command)
@@ -25,7 +27,7 @@ extension Program {
         return .help(try command(explaining: topic, as: "help"), isLong: true)
     }
 
-    /// The command that is to be explained. Throws `.usage` with the nearest name if there is none.
+    /// Returns the command whose help or manual page is requested. Throws `.usage`, with the nearest name, if there is no such command.
     package func command(explaining topic: String, as verb: String = "man") throws(FirnError) -> Command {
         if let command = command(named: topic) { return command }
         let known = Suggestion.nearest(to: topic, among: visibleCommands.map(\.name))
@@ -38,7 +40,7 @@ extension Program {
     }
 }
 
-/// Goes through the words of one command.
+/// Parses the words of one command.
 private struct ArgumentScan {
     let program: Program
     let command: Command
@@ -87,7 +89,7 @@ private struct ArgumentScan {
         if let attached { try store(flag, attached) } else { try store(flag, nextValue(of: flag)) }
     }
 
-    /// `-f`, `-n 5`, `-n5`, and switches together: `-fq`.
+    /// Parses a word of short flags: `-f`, `-n 5`, `-n5`, or combined switches such as `-fq`.
     private mutating func takeShort(_ word: String) throws(FirnError) {
         var rest = word.dropFirst()
         while let letter = rest.first {
@@ -123,20 +125,20 @@ private struct ArgumentScan {
     private func checkOperands() throws(FirnError) {
         guard !command.operandCount.contains(operands.count) else { return }
         let few = operands.count < command.operandCount.lowerBound
-        // `FILE... STATEMENTS` needs both; names in brackets may be left out.
+        // `FILE... STATEMENTS` needs both; operands in brackets are optional.
         let needed = command.operands.split(separator: " ").filter { !$0.hasPrefix("[") }, missing = operands.count < needed.count ? String(needed[operands.count]) : "an operand"
-        let what = few ? (operands.isEmpty ? "what to \(command.name) is missing" : "\(missing) is missing after \"\(operands.last!)\"")
-            : "\"\(operands[command.operandCount.upperBound])\" is one operand too many"
+        let what = few ? (operands.isEmpty ? "the operands of \"\(command.name)\" are missing" : "\(missing) is missing after \"\(operands.last!)\"")
+            : "unexpected operand \"\(operands[command.operandCount.upperBound])\""
         throw FirnError(.usage, what, advice: "usage: \(program.usage(of: command))")
     }
 
     private func unknown(_ spelling: String) -> FirnError {
         let known = Suggestion.nearest(to: spelling, among: flags.flatMap { ["--" + $0.name] })
-        return FirnError(.usage, "\(program.name) \(command.name) has no flag \(spelling)",
-                         advice: known.map { "did you mean \($0)?" } ?? "'\(program.name) \(command.name) -h' lists the flags; what follows -- is no flag")
+        return FirnError(.usage, "\(program.name) \(command.name) has no flag \"\(spelling)\"",
+                         advice: known.map { "did you mean \($0)?" } ?? "'\(program.name) \(command.name) -h' lists the flags; words after -- are operands")
     }
 
     private func usage(_ message: String) -> FirnError {
-        FirnError(.usage, message, advice: "'\(program.name) \(command.name) -h' shows how")
+        FirnError(.usage, message, advice: "'\(program.name) \(command.name) -h' shows the usage")
     }
 }

@@ -2,43 +2,45 @@ extension Command {
     static let convert = Command(
         "convert", operands: "IN... OUT", count: 2...Int.max, "converts files from one format to another",
         detail: """
-            Formats are firn, csv, tsv, json and ndjson; inputs may be compressed with zstd or gzip, OUT is not. The extension of OUT decides what is written, or --to.
-            Several inputs with one schema make one type.
+            A failed or interrupted run leaves the target unchanged: OUT is written under a temporary name and renamed when it is complete. Everything that is changed or
+            left out is reported, by column.
 
-            Types are inferred from the whole input, and only where the same text comes back: leading zeros, long numbers and odd notations are kept
-            as they are. What is changed or left out is told, column by column. OUT is written beside its place and renamed when complete: if anything
-            fails, or on an interrupt, the target is untouched.
+            Types are inferred from the whole input. A column gets another type than text only if that type round-trips every cell: leading zeros, long numbers
+            and unusual notations are preserved.
+
+            The formats are firn, csv, tsv, json and ndjson. --to chooses the format of OUT; otherwise its extension does. Inputs can be compressed with zstd or gzip; OUT
+            is not compressed. Several inputs with the same columns are written as one type.
             """,
         examples: [
             .init("firn convert people.csv people.firn", "CSV to .firn"),
-            .init("firn convert people.firn people.ndjson", "and back, as NDJSON"),
+            .init("firn convert people.firn people.ndjson", ".firn to NDJSON"),
             .init("firn convert jan.csv feb.csv year.firn", "several files, one type"),
             .init("firn convert --key id --null NA in.csv out.firn", "with a primary key"),
             .init("zcat log.csv.gz | firn convert - log.firn", "from a pipe"),
-            .init("firn convert --schema s.json --rejects bad.ndjson in.ndjson out.firn", "what fits a schema"),
+            .init("firn convert --schema s.json --rejects bad.ndjson in.ndjson out.firn", "with a schema; other rows are rejected"),
         ],
         flags: Flag.readingText + [
             .type, .columns, .condition, .limit,
-            Flag("to", nil, in: .writing, "format of OUT", detail: "Otherwise the extension tells.", choices: Flag.formats),
-            Flag("key", "k", "NAMES", in: .writing, "the columns whose values tell rows apart (the primary key)",
-                 detail: "Whole columns, no members of objects. Two rows with the same key are an error that names them.", repetition: .many),
+            Flag("to", nil, in: .writing, "format of OUT", detail: "By default the extension decides.", choices: Flag.formats),
+            Flag("key", "k", "NAMES", in: .writing, "the columns of the primary key",
+                 detail: "Their values identify a row: two rows with the same key are an error that names both. Fields of objects cannot be part of the key.", repetition: .many),
             .profile, .newKeyFile, .plain,
-            Flag("lossless", nil, in: .writing, "fail unless the same can be written back from OUT",
-                 detail: "CSV is held to its bytes, JSON to its values: the spelling of numbers and white space of JSON are not kept."),
+            Flag("lossless", nil, in: .writing, "fail unless the input can be reproduced from OUT",
+                 detail: "CSV must be reproduced byte for byte, JSON value by value: white space and the notation of numbers in JSON are not kept."),
             .force, .json,
         ],
         exit: "0 done")
 
     static let query = Command(
-        "query", operands: "FILE... [QUERY]", count: 1...Int.max, "prints the rows that match a predicate, sorted and aggregated if asked to",
+        "query", operands: "FILE... [QUERY]", count: 1...Int.max, "prints the rows that match a predicate, optionally sorted, grouped and aggregated",
         detail: """
-            QUERY is a predicate, which may end with SORT(name ASC), DISTINCT(name) and LIMIT(10); the flags say the same and are joined to it with AND.
-            FILE is a .firn file, or a CSV or JSON file, whose rows are read once and not kept (but for a SORT without LIMIT). FILE:Type names a type within it, \
-            FILE@5 the file as it was at version 5. Several files are asked as one, if they have the same columns.
+            QUERY is a predicate that can end with SORT(name ASC), DISTINCT(name) and LIMIT(10); the flags have the same meaning, and --where is combined with it by AND.
+            FILE is a .firn, CSV or JSON file. CSV and JSON are read as a stream, in bounded memory except for a SORT without LIMIT. FILE:Type selects a type, \
+            FILE@5 the file as of version 5. Several files with the same columns are queried as one.
 
-            Predicates: == != < <= > >= · BEGINSWITH ENDSWITH CONTAINS LIKE (with * and ?), [c] behind them ignores case · IN {1, 2} · BETWEEN {1, 10} · \
+            Predicates: == != < <= > >= · BEGINSWITH ENDSWITH CONTAINS LIKE (with * and ?), followed by [c] to ignore case · IN {1, 2} · BETWEEN {1, 10} · \
             AND OR NOT · == nil · + - * / · `any name` in back-quotes · object.field · ANY ALL NONE list · list.@count .@min .@max .@sum .@avg · list[0] · map['key']. \
-            Text is in quotes, either kind; dates are 2016-09-29@10:30:00. All of it: docs/guide/query.md.
+            Text is in single or double quotes; dates are written 2016-09-29@10:30:00. The complete language: docs/guide/query.md.
             """,
         examples: [
             .init("firn query people.firn 'age > 30'", "rows that match"),
@@ -48,30 +50,32 @@ extension Command {
         ],
         flags: [
             .type, .condition,
-            Flag("select", "s", "PATHS", in: .choosing, "only these columns; a.b reaches into objects", repetition: .many),
-            Flag("sort", "S", "PATHS", in: .choosing, "sort by these columns; -age sorts downwards", repetition: .many),
-            Flag("distinct", nil, "PATHS", in: .choosing, "the first row for each combination of these columns", repetition: .many),
+            Flag("select", "s", "PATHS", in: .choosing, "print only these columns; a.b is field b of the object in a", repetition: .many),
+            Flag("sort", "S", "PATHS", in: .choosing, "sort by these columns; -age sorts descending", repetition: .many),
+            Flag("distinct", nil, "PATHS", in: .choosing, "keep the first row for each combination of these columns", repetition: .many),
             .limit,
-            Flag("offset", nil, "N", in: .choosing, "leave out the first N rows"),
-            Flag("group-by", "g", "PATHS", in: .choosing, "one row for each combination of these columns", repetition: .many),
-            Flag("agg", "a", "LIST", in: .choosing, "what to compute: count, sum, avg, min, max, first, median, quantile(x, 0.9), count(distinct x)",
-                 detail: "Of a column or of what is computed of columns: sum(price * (1 - discount)). Each may be given a name: sum(price) as total.", repetition: .many),
+            Flag("offset", nil, "N", in: .choosing, "skip the first N rows"),
+            Flag("group-by", "g", "PATHS", in: .choosing, "group: one row for each combination of these columns", repetition: .many),
+            Flag("agg", "a", "LIST", in: .choosing, "aggregates: count, sum, avg, min, max, first, median, quantile(x, 0.9), count(distinct x)",
+                 detail: "The argument is a column or an expression of columns: sum(price * (1 - discount)). 'as' names the result: sum(price) as total.", repetition: .many),
             Flag("format", nil, in: .writing, "how rows are printed",
                  preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
             .json,
-            Flag("explain", nil, in: .writing, "print the plan, and what could be skipped, instead of the rows"),
+            Flag("explain", nil, in: .writing, "print the plan and what was skipped instead of the rows"),
         ] + Flag.readingText,
-        exit: "0 rows matched, 1 none did")
+        exit: "0 rows matched, 1 no row matched")
 
     static let sql = Command(
-        "sql", operands: "FILE... STATEMENTS", count: 2...Int.max, "runs SQL over the types of one or several files: joins, windows, common table expressions",
+        "sql", operands: "FILE... STATEMENTS", count: 2...Int.max, "runs SQL queries over the types of one or several files, with SQLite's dialect",
         detail: """
-            Every type of a file is a table of its name; where several files have a type of that name, FILE_Type. A CSV or JSON file is a table called after the file. \
-            FILE:Type takes one type, FILE@5 the file as it was at version 5. STATEMENTS is SQLite's SQL, one statement or several with ; between \
-            them; - reads it from standard input. Comparisons, IN, LIKE, NULL, ORDER BY and LIMIT are carried out by the engine where it gives the same rows.
+            Files are never changed; statements can create temporary tables only. STATEMENTS is one statement of SQLite's SQL, or several separated by ;. With - it is \
+            read from standard input. Joins, window functions and common table expressions work as in SQLite. Comparisons, IN, LIKE, NULL, ORDER BY and LIMIT are \
+            executed by Firn where the result is the same.
 
-            Dates are texts such as '2016-09-29 10:30:00' in UTC; a link is the key of the row it leads to, so that Dog.owner = Person.id joins; lists, sets, maps and objects are JSON text, \
-            for json_each and ->>. Nothing is written but temporary tables. All of it, and how to load firn into the sqlite3 shell: docs/guide/sql.md.
+            Each type of a file is a table of the same name, or FILE_Type if several files have a type of that name. A CSV or JSON file is a table named after the file. \
+            FILE:Type selects one type, FILE@5 the file as of version 5. Dates are texts such as '2016-09-29 10:30:00' in UTC. A link is the key of its target row, so \
+            Dog.owner = Person.id joins them. Lists, sets, maps and objects are JSON text, for json_each and ->>. The details, and how to load Firn into the sqlite3 shell: \
+            docs/guide/sql.md.
             """,
         examples: [
             .init("firn sql people.firn 'SELECT city, count(*) FROM Person GROUP BY city'", "groups"),
@@ -80,130 +84,130 @@ extension Command {
             .init("firn sql p.csv 'SELECT * FROM p WHERE age > :age' -p age=30 --format csv", "with a parameter"),
         ],
         flags: [
-            Flag("param", "p", "NAME=VALUE", in: .choosing, "a value for :name in the statements; ?1 is called 1", detail: "Whole and decimal numbers are numbers, everything else is text.", repetition: .many),
+            Flag("param", "p", "NAME=VALUE", in: .choosing, "bind a value to :name in the statements; the name of ?1 is 1", detail: "Whole and decimal numbers are bound as numbers, everything else as text.", repetition: .many),
             Flag("format", nil, in: .writing, "how rows are printed", preset: "table", choices: ["table", "csv", "tsv", "json", "ndjson"]),
             .json,
-            Flag("explain", nil, in: .writing, "print the plan, what the engine took over and what it could skip, instead of the rows"),
+            Flag("explain", nil, in: .writing, "print the plan, the conditions that Firn executed and what it skipped instead of the rows"),
         ] + Flag.readingText,
-        exit: "0 rows were printed, 1 there were none")
+        exit: "0 rows were printed, 1 no rows")
 
     static let diff = Command(
         "diff", operands: "OLD NEW", count: 2...2, "compares two files of any format, or two versions of one, row by row by key",
         detail: """
-            Rows are the same row if their keys are equal, wherever they stand; values are compared by what they mean: 1 and 1.0 are equal, sets and
-            maps have no order, and a link is the key of the row it leads to. Differences of the schema are told apart. Duplicate keys are an error that names them.
+            Rows are matched by key; their order does not matter. Values are compared as values, not as text: 1 and 1.0 are equal, sets and maps have no order, and a link
+            is compared by the key of its target row. Differences of the schema are reported separately. Duplicate keys are an error that names them.
 
-            All types of two .firn files are compared, unless one is chosen. Types without key are then compared as a whole.
+            For two .firn files, all types are compared unless one is chosen. Types without a key are then compared as a whole.
             """,
         examples: [
             .init("firn diff old.csv new.csv --key id", "what changed"),
-            .init("firn diff a.firn b.firn --format summary", "only how much"),
+            .init("firn diff a.firn b.firn --format summary", "only the counts"),
             .init("firn diff db.firn@3 db.firn --format ndjson", "since version 3"),
             .init("firn diff old.firn new.firn --changes c.firn", "for firn patch"),
         ],
         flags: [
-            Flag("key", "k", "NAMES", in: .comparing, "the columns that tell rows apart",
-                 detail: "Members of objects are named by their path: --key name.official.", preset: "the type's own key", repetition: .many),
-            Flag("ignore", nil, "NAMES", in: .comparing, "columns not to compare", repetition: .many),
-            Flag("duplicates", nil, in: .comparing, "what to do with a key that stands in several rows of one side",
-                 detail: "first takes the first row and tells how many were left out.", preset: "error", choices: ["error", "first"]),
-            Flag("tolerance", nil, "X", in: .comparing, "numbers that differ by at most X are equal", preset: "0"),
-            Flag("only", nil, in: .comparing, "print only these",
-                 detail: "Everything is compared all the same, and the totals count all; the exit code is 1 if rows of these kinds, or columns, differ.",
+            Flag("key", "k", "NAMES", in: .comparing, "the columns that identify a row",
+                 detail: "Fields of objects are written as paths: --key name.official.", preset: "the type's own key", repetition: .many),
+            Flag("ignore", nil, "NAMES", in: .comparing, "do not compare these columns", repetition: .many),
+            Flag("duplicates", nil, in: .comparing, "what to do if several rows of one side have the same key",
+                 detail: "With first, the first row is used, and the number of the others is reported.", preset: "error", choices: ["error", "first"]),
+            Flag("tolerance", nil, "X", in: .comparing, "treat numbers that differ by at most X as equal", preset: "0"),
+            Flag("only", nil, in: .comparing, "print only these kinds of differences",
+                 detail: "All rows are still compared and counted in the totals. The exit code is 1 if there are rows of these kinds or if the columns differ.",
                  choices: ["added", "removed", "changed"], repetition: .many),
             .type, .columns, .condition, .limit,
             Flag("format", nil, in: .writing, "how differences are printed",
-                 detail: "Of nested cells the parts that changed are printed, by their paths. With --json, summary is one JSON object.", preset: "table", choices: ["table", "summary", "ndjson"]),
+                 detail: "For nested cells, the changed parts are printed with their paths. With --json, summary is one JSON object.", preset: "table", choices: ["table", "summary", "ndjson"]),
             Flag("changes", nil, "FILE", in: .writing, "write the differences to FILE, for 'firn patch'",
-                 detail: "A .firn file of the rows, cells and parts of nested cells that differ, as they were and as they are, of all types that are compared. Encrypted if an input is."),
+                 detail: "A .firn file with the old and new values of all rows, cells and parts of nested cells that differ, for all compared types. It is encrypted if an input is."),
             .force, .json,
         ] + Flag.readingText,
-        exit: "0 the same, 1 they differ")
+        exit: "0 no differences, 1 differences")
 
     static let patch = Command(
-        "patch", operands: "FILE CHANGES", count: 2...2, "applies changes that 'firn diff --changes' wrote, forwards or backwards",
+        "patch", operands: "FILE CHANGES", count: 2...2, "applies a changes file that 'firn diff --changes' wrote, forwards or in reverse",
         detail: """
-            In one commit, all or nothing. Every row that is changed or removed must be as it was, in what the changes tell of it, none that is added may be there, and every row that a new \
-            link leads to must; otherwise the rows that are in the way are listed, and nothing is done. Other rows may differ from those that the changes were made from, but for types without key, whose rows are \
-            told apart by where they stand.
+            Applies all changes in one commit, or none. Changed and removed rows must match the recorded cells, added keys must not exist yet, and the targets of new links must exist; \
+            otherwise the conflicting rows are listed, and FILE is not changed. Other rows of FILE can differ from the file that the changes were made from. For types without a key \
+            they cannot: rows of these are identified by their position.
 
-            Changes that change nothing make no new version. Where FILE holds exactly what the changes were made from, it holds afterwards exactly what they lead to: their content hashes (see 'firn hash') are compared \
-            before the commit.
+            If FILE has exactly the rows that the changes were made from, the result has exactly the rows that they lead to: the content hashes (see 'firn hash') are compared before the \
+            commit. If there is nothing to change, no new version is written.
             """,
         examples: [
-            .init("firn diff old.csv new.csv --key id --changes c.firn", "what differs"),
+            .init("firn diff old.csv new.csv --key id --changes c.firn", "write the changes file"),
             .init("firn patch db.firn c.firn", "from old to new"),
-            .init("firn patch --reverse db.firn c.firn", "and back"),
+            .init("firn patch --reverse db.firn c.firn", "from new to old"),
             .init("firn patch --check db.firn c.firn", "would it apply?"),
         ],
         flags: [
             .type,
-            Flag("reverse", "R", in: .working, "from new to old"),
-            Flag("check", nil, in: .working, "change nothing, tell whether the changes apply"),
+            Flag("reverse", "R", in: .working, "apply the changes in reverse, from new to old"),
+            Flag("check", nil, in: .working, "only check whether the changes apply; change nothing"),
             .json,
         ],
-        exit: "0 applied, 1 they do not apply")
+        exit: "0 applied, 1 conflicts, nothing applied")
 
     static let compact = Command(
-        "compact", operands: "FILE [OUT]", count: 1...2, "drops dead space and old versions, and encodes every column anew",
+        "compact", operands: "FILE [OUT]", count: 1...2, "drops dead space and old versions, and encodes every column again",
         detail: """
-            In place, or to OUT. Prints the bytes of each column before and after. FILE is replaced only when all has been written.
+            Writes OUT, or replaces FILE when the new file is complete. Prints the size of each column before and after.
 
-            Tagged versions are kept, with their tags, unless --keep says which are: then it prints which are dropped. The versions get new numbers, from 1 on; what a version \
-            shares with the one before it is stored once.
+            Tagged versions and their tags are kept. With --keep, only the named versions are kept, and the dropped ones are printed. Versions are numbered again from 1; \
+            data that successive versions share is stored once.
 
-            --in-place needs no second copy: deleted rows go, and what lies at the end of the file moves into free space further down, by small commits, beside readers and \
-            writers. Whenever it ends, the file is whole. Old versions go but for the two newest and tagged ones; what readers and tags hold waits for a later run, and is told.
+            --in-place needs no second copy: it drops deleted rows and moves data from the end of the file into free space, by small commits, while others read and write \
+            the file. The file is valid whenever the command ends. Of the old versions, the two newest and tagged ones are kept; space that readers or tags hold is \
+            reported, and a later run can release it.
             """,
         examples: [
-            .init("firn compact people.firn", "a new file takes the name"),
-            .init("firn compact --in-place people.firn", "while others read it, and with hardly any free space"),
+            .init("firn compact people.firn", "replace the file"),
+            .init("firn compact --in-place people.firn", "while others read it, with little free disk space"),
             .init("firn compact --profile small a.firn b.firn", "as small as possible"),
-            .init("firn compact --dry-run people.firn", "what it would gain"),
+            .init("firn compact --dry-run people.firn", "only print what would be saved"),
         ],
         flags: [
             .profile, .newKeyFile, .plain,
             Flag("keep", nil, "N|TAGS", in: .writing, "keep the N newest versions, or these tags and the newest version",
-                 detail: "May be given several times: --keep 3 --keep v1,v2. --keep 1 keeps the newest version alone. Where others go, the file is replaced even if it gets no smaller.", preset: "all tags", repetition: .many),
-            Flag("dry-run", nil, in: .writing, "change nothing, print what would be gained"),
-            Flag("in-place", nil, in: .writing, "make the file shorter where it lies, beside its readers"),
+                 detail: "Can be repeated: --keep 3 --keep v1,v2. --keep 1 keeps only the newest version. If versions are dropped, the file is replaced even if it does not become smaller.", preset: "all tags", repetition: .many),
+            Flag("dry-run", nil, in: .writing, "change nothing; print what would be saved"),
+            Flag("in-place", nil, in: .writing, "shorten the file itself, while others read and write it"),
             .force, .json,
         ],
         exit: "0 done")
 
     static let info = Command(
-        "info", operands: "FILE", count: 1...1, "prints what a file holds: types, rows, bytes and encodings of each column, versions, dead space",
-        detail: "FILE@5 looks at version 5, FILE@TAG at the version with that tag.",
+        "info", operands: "FILE", count: 1...1, "prints the types, rows, versions and dead space of a file, and each column's size and encodings",
+        detail: "FILE@5 selects version 5, FILE@TAG the version with that tag.",
         examples: [
-            .init("firn info people.firn", "for people"),
-            .init("firn info --json people.firn", "for programs"),
+            .init("firn info people.firn", "as text"),
+            .init("firn info --json people.firn", "as JSON"),
         ],
         flags: [.type, .json],
         exit: "0 done")
 
     static let schema = Command(
         "schema", operands: "FILE", count: 1...1, "prints the types of a file with their columns",
-        detail: "Of a CSV or JSON file: the types that would be inferred.",
+        detail: "For a CSV or JSON file, these are the types that would be inferred.",
         examples: [
             .init("firn schema people.firn", "as a table"),
-            .init("firn schema --json people.csv > people.schema.json", "to edit, for --schema"),
+            .init("firn schema --json people.csv > people.schema.json", "as a file for --schema"),
         ],
         flags: [.type, .json] + Flag.readingText,
         exit: "0 done")
 
     static let index = Command(
-        "index", operands: "FILE [TYPE.COLUMN...]", count: 1...Int.max, "makes, drops and lists the indexes of a file",
+        "index", operands: "FILE [TYPE.COLUMN...]", count: 1...Int.max, "creates, drops and lists the indexes of a file",
         detail: """
-            An index of a column finds rows by value: queries with == < <= > >= IN BETWEEN BEGINSWITH use it where few rows match, and every commit keeps it up. \
-            'firn query --explain' tells whether one was used. With --full-text it is an index of the words of a text, for TEXT.
+            An index finds the rows of a column by value. Every commit maintains it. Queries with == < <= > >= IN BETWEEN BEGINSWITH use it if few rows match; \
+            'firn query --explain' shows whether an index was used. --full-text creates an index of the words of a text, for TEXT. Without columns, the command lists the indexes.
 
-            A primary key of one column has an index as soon as it needs one: where its values do not ascend in the order of the rows and there are more than 65,536. \
-            Without columns, the indexes that there are.
+            A primary key of one column gets an index automatically if it needs one: if the type has more than 65,536 rows and the keys do not ascend in row order.
             """,
         examples: [
-            .init("firn index people.firn people.name people.age", "of two columns"),
-            .init("firn index people.firn", "the indexes there are"),
-            .init("firn index --drop people.firn people.age", "without it again"),
+            .init("firn index people.firn people.name people.age", "create two indexes"),
+            .init("firn index people.firn", "list the indexes"),
+            .init("firn index --drop people.firn people.age", "drop an index"),
         ],
         flags: [
             .type,
@@ -212,56 +216,56 @@ extension Command {
             Flag("list", nil, in: .working, "list the indexes"),
             .json,
         ],
-        exit: "0 done, 1 there was no such index to drop")
+        exit: "0 done, 1 no such index to drop")
 
     static let log = Command(
-        "log", operands: "FILE", count: 1...1, "lists the versions of a file: when, rows, what changed, tags, and which are being read",
+        "log", operands: "FILE", count: 1...1, "lists the versions of a file with time, tags, rows and changes, and which of them are being read",
         detail: """
-            Newest first: the recent versions, and older ones that have a tag. Rows are counted as added, removed and changed since the version listed below; that costs by what \
-            changed, not by the size of the file. Any of them can be named as FILE@VERSION or FILE@TAG.
+            Lists the kept versions and older versions that have a tag, newest first, each with the rows that were added, removed and changed since the version listed below it. \
+            The cost is proportional to the changes, not to the size of the file. Commands that read take each of these versions as FILE@VERSION or FILE@TAG.
 
-            With --keep or --keep-for nothing is listed: the file says from then on which versions its writers keep.
+            With --keep or --keep-for nothing is listed: these flags store in the file which versions its writers keep.
             """,
         examples: [
             .init("firn log db.firn", "all versions"),
-            .init("firn log -n 1 --json db.firn", "the newest, for programs"),
+            .init("firn log -n 1 --json db.firn", "the newest version, as JSON"),
             .init("firn log --keep 100 --keep-for 7d db.firn", "keep 100 versions, and all of a week"),
         ],
         flags: [
             .type,
-            Flag("limit", "n", "N", in: .choosing, "at most N versions"),
-            Flag("keep", nil, "N", in: .working, "writers keep the N newest versions from now on", detail: "At least 2; 0 for what is customary, which is 8."),
-            Flag("keep-for", nil, "TIME", in: .working, "and all that were the newest within TIME: 90m, 12h, 7d", detail: "0 for no time."),
+            Flag("limit", "n", "N", in: .choosing, "list at most N versions"),
+            Flag("keep", nil, "N", in: .working, "make writers keep the N newest versions", detail: "At least 2; 0 restores the default, 8."),
+            Flag("keep-for", nil, "TIME", in: .working, "also keep versions that were the newest within TIME: 90m, 12h, 7d", detail: "0 removes the time limit."),
             .json,
         ],
         exit: "0 done")
 
     static let tag = Command(
-        "tag", operands: "FILE [NAME[@VERSION]...]", count: 1...Int.max, "gives versions names, takes names away, and lists them",
+        "tag", operands: "FILE [NAME[@VERSION]...]", count: 1...Int.max, "adds, moves, deletes and lists the tags of versions",
         detail: """
-            A version with a tag stays, whatever is committed later; it costs the bytes that have changed since. FILE@NAME reads it, in every command that reads. Without VERSION \
-            the newest is tagged; VERSION may be another tag.
+            A version with a tag is kept until the tag is deleted; it costs the bytes that have changed since. Commands that read take it as FILE@NAME. Without VERSION the newest \
+            version is tagged; VERSION can be another tag.
 
-            A name has no spaces and none of @ : / \\ , " ' and is no number. A file with tags is written only by versions of this program that know of them.
+            A name contains no spaces and none of @ : / \\ , " ' and is not a number. Releases of this program without support for tags cannot write a file with tags.
             """,
         examples: [
             .init("firn tag db.firn before-migration", "the newest version"),
             .init("firn tag db.firn v1@5", "version 5"),
-            .init("firn tag db.firn", "the tags there are"),
-            .init("firn tag --delete db.firn v1", "take the name away"),
+            .init("firn tag db.firn", "list the tags"),
+            .init("firn tag --delete db.firn v1", "delete a tag"),
         ],
         flags: [
-            Flag("delete", nil, in: .working, "take these names away"),
-            Flag("force", "f", in: .working, "move a tag that is there to another version"),
+            Flag("delete", nil, in: .working, "delete these tags"),
+            Flag("force", "f", in: .working, "move existing tags to another version"),
             .json,
         ],
-        exit: "0 done, 1 there was no such tag to delete")
+        exit: "0 done, 1 no such tag to delete")
 
     static let revert = Command(
-        "revert", operands: "FILE VERSION|TAG", count: 2...2, "goes back to an older version, in a new one",
+        "revert", operands: "FILE VERSION|TAG", count: 2...2, "restores the rows of an older version, in a new version",
         detail: """
-            The rows of all types become those of then, under the same row ids; the versions between stay as they are. Types and columns that came since stay, without rows and \
-            values. Segments that have not changed since are not written again.
+            Restores all rows of all types to that version, with the same row ids. The versions in between are not changed. Types and columns that were added since are kept, without \
+            rows and values. Segments that have not changed since are not written again.
             """,
         examples: [
             .init("firn revert db.firn before-migration", "to a tag"),
@@ -271,24 +275,24 @@ extension Command {
         exit: "0 done")
 
     static let hash = Command(
-        "hash", operands: "FILE...", count: 1...Int.max, "prints a hash of what files hold, which tells whether two of them hold the same",
+        "hash", operands: "FILE...", count: 1...Int.max, "prints a content hash of files: files with equal contents have equal hashes",
         detail: """
-            128 bits of the rows, their columns and types. How they are stored is no part of it: encodings, versions, indexes, row ids, the order of columns, and whether a file \
-            is .firn, CSV or JSON. So two people can tell that they have the same data without sending it. The rows of a type with a key have no order; without one they have.
+            The hash has 128 bits and depends on the rows, their columns and types only: not on encodings, versions, indexes, row ids, the order of columns, or whether the file is \
+            .firn, CSV or JSON. The order of rows matters for types without a key only. The hash is not collision-resistant; do not use it as a signature.
 
-            The hash of a file with one type is that of the type, whatever it is called. Values are hashed by what they mean, as 'firn diff' compares them; 1 in a column of int \
-            and 1 in one of double differ. It is no signature: who may choose the data can find two with one hash.
+            The hash of a file with one type is the hash of that type, independent of its name. Values are hashed as 'firn diff' compares them, but 1 in a column of int and 1 in a \
+            column of double differ.
             """,
         examples: [
             .init("firn hash people.firn", "of all rows"),
             .init("firn hash db.firn@v1 db.firn", "of two versions"),
-            .init("firn hash --key id people.csv people.firn", "of rows in any order"),
+            .init("firn hash --key id people.csv people.firn", "independent of the order of rows"),
             .init("firn hash --each-column people.firn", "which column differs"),
         ],
         flags: [
             .type,
-            Flag("key", "k", "NAMES", in: .working, "the columns that tell rows apart", detail: "The rows then have no order.", preset: "the type's own key", repetition: .many),
-            Flag("each-column", nil, in: .working, "a hash of each column too"),
+            Flag("key", "k", "NAMES", in: .working, "the columns that identify a row", detail: "The order of rows then does not matter.", preset: "the type's own key", repetition: .many),
+            Flag("each-column", nil, in: .working, "also print a hash of each column"),
             .json,
         ] + Flag.readingText,
         exit: "0 done")
@@ -296,10 +300,11 @@ extension Command {
     static let verify = Command(
         "verify", operands: "FILE...", count: 1...Int.max, "checks that files are intact",
         detail: """
-            Quickly by default: headers, structure and hashes. With --full every value is decoded, and indexes, order and links are checked. \
-            Every version that can be read is looked at; FILE@5 and FILE@TAG look at that one alone.
+            By default, headers, structure and hashes are checked. With --full every value is decoded, and indexes, order and links are checked. \
+            All readable versions are checked; FILE@5 and FILE@TAG check only that version.
 
-            Each defect is told with its type, column, part (segment, delta, index, directory), rows by row id, and byte; what belongs to no type is told as structure, by name.
+            Each defect is reported with its type, column, part (segment, delta, index, directory), rows by row id, and byte. Defects that belong to no type are reported as \
+            structure, by name.
             """,
         examples: [
             .init("firn verify people.firn", "structure and hashes"),
@@ -312,39 +317,42 @@ extension Command {
         exit: "0 intact, 1 damage found")
 
     static let recover = Command(
-        "recover", operands: "FILE OUT", count: 2...2, "saves what is intact of a damaged file into a new one, and tells what is lost",
+        "recover", operands: "FILE OUT", count: 2...2, "copies everything intact from a damaged file to a new one, and reports what is lost",
         detail: """
-            Reads the newest version that can be read, through whatever still leads to it: damaged or missing roots, records and directories are passed by where what they lead \
-            to has a hash that holds. Bytes whose hash does not hold are never written: what is lost is reported by type, column, rows and byte. Where an older version in the file still has the rows or values, those are taken, \
-            and told with that version; other lost values become null in rows that are otherwise whole. Row ids stay. FILE@5 and FILE@TAG get out that version.
+            FILE is never written, and OUT must be another file. Bytes whose hash does not match are never copied: each loss is reported by type, column, rows and byte. Rows and \
+            values that an older version in the file still has are taken from it and reported with that version. Other lost values become null in rows that are otherwise intact. \
+            Row ids are kept.
 
-            Rows that no hash proves (a file of one extent whose root is gone, a damaged catalogue or header) are written with --unproven alone, and each range of them is reported: \
+            The command recovers the newest version that can be read; FILE@5 and FILE@TAG recover that version. Damaged or missing roots, records and directories are bypassed if the \
+            data that they refer to has a matching hash.
+
+            Rows that no hash proves (an inline file without its root, a damaged catalogue or header) are written only with --unproven, and each range of them is reported: \
             "unproven: Type, rows 0 to 99", in --json a member of "losses" with "unproven": true.
 
-            FILE is only read, and OUT must be another file. OUT is written beside its place and renamed when complete; if nothing can be recovered it is not made, and the exit \
-            code is 4. Of an encrypted file one root has to be left, and OUT is encrypted with its key unless --plain or --new-key-file say otherwise.
+            OUT is written under a temporary name and renamed when it is complete. If nothing can be recovered, OUT is not created, and the exit code is 4. An encrypted file needs one \
+            intact root. OUT is encrypted with the same key, unless --plain or --new-key-file is given.
             """,
         examples: [
-            .init("firn recover people.firn saved.firn", "all that is left"),
-            .init("firn recover --json people.firn saved.firn", "with a report for programs"),
-            .init("firn recover --key-file key people.firn saved.firn", "of an encrypted file"),
+            .init("firn recover people.firn saved.firn", "everything intact"),
+            .init("firn recover --json people.firn saved.firn", "with a report in JSON"),
+            .init("firn recover --key-file key people.firn saved.firn", "an encrypted file"),
         ],
         flags: [
-            Flag("unproven", nil, in: .working, "write rows that no hash proves, too, and report each range of them"),
+            Flag("unproven", nil, in: .working, "also write rows that no hash proves, and report each range of them"),
             .profile, .newKeyFile, .plain, .force, .json,
         ],
-        exit: "0 nothing is lost, 1 something is lost or unproven, 4 nothing can be recovered")
+        exit: "0 nothing lost, 1 rows or values are lost or unproven, 4 nothing can be recovered")
 
     static let help = Command(
-        "help", operands: "[COMMAND]", count: 0...1, "explains a command", detail: "", examples: [.init("firn help convert", "all of convert")], flags: [])
+        "help", operands: "[COMMAND]", count: 0...1, "explains a command", detail: "", examples: [.init("firn help convert", "the complete help of convert")], flags: [])
 
     static let man = Command(
         "man", operands: "[COMMAND]", count: 0...1, "prints the manual page of the program or of a command",
         detail: """
-            The page is written for man(7): read it with 'firn man convert | man -l -'. With --dir all pages are written to a folder, as firn.1, firn-convert.1 and so on: \
-            a folder called man1 in a folder of $MANPATH makes them known to man.
+            The page uses the macros of man(7): read it with 'firn man convert | man -l -'. With --dir all pages are written to a folder, as firn.1, firn-convert.1 and so on: \
+            man finds them in a folder named man1 within a folder of $MANPATH.
             """,
-        examples: [.init("firn man query > firn-query.1", "the page of firn query"), .init("firn man --dir ~/.local/share/man/man1", "write all pages")],
+        examples: [.init("firn man query > firn-query.1", "the page of 'firn query'"), .init("firn man --dir ~/.local/share/man/man1", "write all pages")],
         flags: [Flag("dir", nil, "DIR", in: .writing, "write the pages of all commands to this folder"), .force], exit: "0 done")
 
     static let completions = Command(
@@ -352,7 +360,7 @@ extension Command {
         detail: "bash: source <(firn completions bash). zsh: save as _firn in a folder of $fpath. fish: save as ~/.config/fish/completions/firn.fish.",
         examples: [.init("firn completions bash > /etc/bash_completion.d/firn", "for all users")], flags: [], exit: "0 done")
 
-    /// Writes docs/cli.md.
+    /// Prints `docs/cli.md`.
     static let reference = Command(
         "reference", operands: "", count: 0...0, "prints this reference", detail: "", examples: [], flags: [], isHidden: true)
 }

@@ -1,8 +1,8 @@
-/// The line that tells how far a long command has come. Draws nothing itself: the caller asks for a line when it may be time.
+/// Formats the line that shows the progress of a long command, and limits its rate. It prints nothing itself: the caller polls `line`.
 package struct ProgressLine: Sendable {
     private let startedAt: Double
     private var shownAt: Double
-    /// What to wait before the first line, and between lines.
+    /// The seconds before the first line, and between lines.
     private let delay: Double, interval: Double
 
     package init(now: Double, delay: Double = 0.5, interval: Double = 0.1) {
@@ -12,7 +12,7 @@ package struct ProgressLine: Sendable {
         self.interval = interval
     }
 
-    /// A line to show in place of the last one, or nil while nothing is due. Times are in seconds of one clock.
+    /// Returns the line that replaces the previous one, or nil if no line is due yet. All times are in seconds of the same clock.
     package mutating func line(now: Double, rows: Int, bytes: Int, total: Int?) -> String? {
         guard now - startedAt >= delay, now - shownAt >= interval else { return nil }
         shownAt = now

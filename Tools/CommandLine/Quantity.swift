@@ -1,6 +1,6 @@
-/// Numbers as people read them.
+/// Formats numbers for human readers.
 package enum Quantity {
-    /// `1,234,567`
+    /// Formats a number with separators: `1,234,567`.
     package static func count(_ value: Int) -> String {
         let digits = String(value.magnitude)
         var out = ""
@@ -11,10 +11,10 @@ package enum Quantity {
         return (value < 0 ? "-" : "") + out
     }
 
-    /// `1,894,210 rows`, `1 row`
+    /// Formats a number with a noun: `1,894,210 rows`, `1 row`.
     package static func count(_ value: Int, _ noun: String) -> String { "\(count(value)) \(noun)\(value == 1 ? "" : "s")" }
 
-    /// `76.1 MB`: powers of 1,000.
+    /// Formats a number of bytes in units of powers of 1,000: `76.1 MB`.
     package static func bytes(_ value: Int) -> String {
         guard value.magnitude >= 1000 else { return "\(value) B" }
         var size = Double(value), unit = 0
@@ -26,7 +26,7 @@ package enum Quantity {
         return "\(decimal(size, abs(size) < 99.95 ? 1 : 0)) \(units[unit])"
     }
 
-    /// `0.31 s`, `12.4 s`, `2 min 05 s`
+    /// Formats a duration: `0.31 s`, `12.4 s`, `2 min 05 s`.
     package static func seconds(_ value: Double) -> String {
         guard value.isFinite, value >= 0 else { return "–" }
         if value < 9.995 { return "\(decimal(value, 2)) s" }
@@ -36,7 +36,7 @@ package enum Quantity {
         return "\(whole / 3600) h \(padded(whole / 60 % 60)) min"
     }
 
-    /// A number with exactly `digits` digits after the point.
+    /// Formats a number with exactly `digits` digits after the decimal point.
     package static func decimal(_ value: Double, _ digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
@@ -49,7 +49,7 @@ package enum Quantity {
         return "\(sign)\(whole / unit)." + String(repeating: "0", count: digits - fraction.count) + fraction
     }
 
-    /// `7.9×`, how many times `part` fits into `whole`.
+    /// Formats the quotient of `whole` and `part`: `7.9×`; `–` if `part` is not positive.
     package static func ratio(_ whole: Int, _ part: Int) -> String {
         part > 0 ? decimal(Double(whole) / Double(part), 1) + "×" : "–"
     }

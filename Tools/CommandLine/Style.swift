@@ -1,11 +1,11 @@
-/// Colour, or none. Meaning is never carried by colour alone.
+/// Adds terminal colours to text, or leaves it plain. No information is expressed by colour alone.
 package struct Style: Sendable {
     package let isColoured: Bool
     package static let plain = Style(isColoured: false)
 
     package init(isColoured: Bool) { self.isColoured = isColoured }
 
-    /// `choice` is the value of `--color`; the environment decides when it is `auto`: `NO_COLOR` forbids, `CLICOLOR_FORCE` demands.
+    /// `choice` is the value of `--color`. With `auto`, `NO_COLOR` turns colours off and `CLICOLOR_FORCE` turns them on; otherwise the terminal decides.
     package init(choice: String?, isTerminal: Bool, environment: (String) -> String?) {
         isColoured = switch choice ?? "auto" {
         case "always": true

@@ -1,6 +1,7 @@
-/// Finds what a user may have meant.
+/// Finds the name that a user probably meant.
 package enum Suggestion {
-    /// The candidate closest to `word`, if it is close enough to be meant: at most a third of its letters differ (one, in short words), or one is the other's beginning.
+    /// Returns the candidate closest to `word`, or nil if none is close: at most a third of its letters differ (one, in short words), or one is a prefix
+    /// of the other.
     package static func nearest(to word: String, among candidates: [String]) -> String? {
         var best: (name: String, distance: Int)?
         for candidate in candidates {
@@ -12,10 +13,10 @@ package enum Suggestion {
         return best?.name
     }
 
-    /// Two letters alone are the beginning of too much.
+    /// Prefixes of fewer than three letters match too many names.
     private static func begins(_ long: String, with short: String) -> Bool { short.count { $0 != "-" } >= 3 && long.hasPrefix(short) }
 
-    /// Insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
+    /// The edit distance: insertions, deletions, replacements and swaps of neighbours that turn one text into the other.
     package static func distance(_ a: String, _ b: String) -> Int {
         let a = Array(a), b = Array(b)
         var before: [Int] = [], last = Array(0...b.count)
@@ -31,7 +32,7 @@ package enum Suggestion {
         return last[b.count]
     }
 
-    /// `a, b or c`
+    /// Joins words as alternatives: `a, b or c`.
     package static func alternatives(_ words: [String]) -> String {
         words.count < 2 ? words.joined() : words.dropLast().joined(separator: ", ") + " or " + words.last!
     }

@@ -1,4 +1,4 @@
-/// A table of text with aligned columns, as people read it on a terminal.
+/// A text table with aligned columns, for terminals.
 package struct TextTable: Sendable {
     package struct Heading: Sendable {
         package let name: String
@@ -13,10 +13,10 @@ package struct TextTable: Sendable {
     private let headings: [Heading]
     private var widths: [Int]
     private var rows: [[String]] = []
-    /// No cell is wider than this many terminal cells.
+    /// The maximum width of a cell, in terminal cells.
     private let cellLimit: Int
 
-    /// Columns are padded to this width at most: a text of a million characters would otherwise make every line as long.
+    /// The maximum width to which columns are padded. Without it, one text of a million characters would make every line as long.
     private static let maximumPadding = 4096
 
     package init(_ headings: [Heading], cellLimit: Int = .max) {
@@ -27,18 +27,18 @@ package struct TextTable: Sendable {
 
     package var rowCount: Int { rows.count }
 
-    /// One cell for each heading.
+    /// Appends a row. `cells` must have one element for each heading.
     package mutating func append(_ cells: [String]) {
-        precondition(cells.count == headings.count, "a row needs one cell for each heading")
+        precondition(cells.count == headings.count, "pass one cell for each heading")
         let fitted = cells.map { DisplayWidth.fit($0, to: cellLimit) }
         for (i, cell) in fitted.enumerated() { widths[i] = max(widths[i], DisplayWidth.of(cell)) }
         rows.append(fitted)
     }
 
-    /// Drops the rows but keeps the widths, so that what follows lines up with what was printed.
+    /// Removes the rows but keeps the widths, so that later rows align with the printed ones.
     package mutating func removeRows() { rows.removeAll(keepingCapacity: true) }
 
-    /// The lines, each ending with a line feed; none wider than `width` cells.
+    /// Returns the lines, each ending with a line feed. No line is wider than `width` terminal cells.
     package func lines(width: Int? = nil, heading: Bool = true, style: Style = .plain) -> [String] {
         let shown = shownColumns(within: width)
         var out: [String] = []
@@ -50,7 +50,7 @@ package struct TextTable: Sendable {
         return out
     }
 
-    /// Columns that do not fit are left out from the right, after the widest ones have been narrowed.
+    /// Returns the columns to print and their widths. The widest columns are narrowed first; if that is not enough, columns are dropped from the right.
     private func shownColumns(within width: Int?) -> [(index: Int, width: Int)] {
         var columns = widths.enumerated().map { (index: $0.offset, width: $0.element) }
         guard let width else { return columns }
@@ -64,7 +64,7 @@ package struct TextTable: Sendable {
         return columns
     }
 
-    /// How many columns a line of `width` cells has no room for.
+    /// Returns the number of columns that do not fit a line of `width` cells.
     package func hiddenColumns(within width: Int?) -> Int { headings.count - shownColumns(within: width).count }
 
     private func line(_ cells: [String], _ shown: [(index: Int, width: Int)]) -> String {
