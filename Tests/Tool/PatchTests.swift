@@ -42,7 +42,7 @@ import Testing
         #expect(try scratch.firn("query", "a.firn", "--format", "csv").out == "id,name\n1,Ada\n2,Bob\n4,Di\n")
         let again = try scratch.firn("patch", "a.firn", "c.firn")
         #expect(again.code == 1 && again.out.split(separator: "\n").sorted() == ["id=2: another value in name", "id=3: there is no such row", "id=4: there is such a row already"], "\(again.out)")
-        #expect(again.errors.contains("applied already") && again.errors.contains("was not changed"), "\(again.errors)")
+        #expect(again.errors.contains("already applied") && again.errors.contains("was not changed"), "\(again.errors)")
         let lines = try scratch.firn("patch", "--json", "a.firn", "c.firn").out
         #expect(lines.contains(#""applied":false"#) && lines.contains(#""conflicts":3"#), "\(lines)")
     }
@@ -58,7 +58,7 @@ import Testing
             // The other way round too: a file without the column has lost it already.
             if words[0] == "--reverse" { #expect(try scratch.firn("diff", "b.firn", "n.firn", "--changes", "back.firn", "-q").code == 1) }
             let again = try FirnRun(["patch"] + words, in: scratch.folder)
-            #expect(again.code == 1 && again.out == "the columns of \"rows\" are those that the changes lead to\n" && again.errors.contains("applied already"), "\(words): \(again.code) \(again.out)\(again.errors)")
+            #expect(again.code == 1 && again.out == "the columns of \"rows\" are those that the changes lead to\n" && again.errors.contains("already applied"), "\(words): \(again.code) \(again.out)\(again.errors)")
         }
         #expect(try Data(contentsOf: scratch.file("a.firn")) == bytes)
         let line = try scratch.firn("patch", "--json", "a.firn", "c.firn")
@@ -125,7 +125,7 @@ import Testing
         #expect(try there.code == 0 && there.out.contains("\"proven\":true") && hash() == last, "\(there.out)\(there.errors)")
         #expect(try scratch.firn("diff", "a.firn", "b.firn", "-q").code == 0)
         let again = try scratch.firn("patch", "a.firn", changes)
-        #expect(again.code == 1 && again.errors.contains("applied already"), "\(again.code) \(again.out)\(again.errors)")
+        #expect(again.code == 1 && again.errors.contains("already applied"), "\(again.code) \(again.out)\(again.errors)")
         let back = try scratch.firn("patch", "--reverse", "a.firn", changes)
         #expect(try back.code == 0 && hash() == first, "\(back.out)\(back.errors)")
         #expect(try scratch.firn("verify", "--full", "-q", "a.firn").code == 0)
@@ -150,7 +150,7 @@ import Testing
             +++ b.firn:Pet
             + tag=cat  at=2
             1 added, 0 removed, 0 changed, 1 unchanged
-            ~ type Place: 2 rows → 3 rows, without a key that both have
+            ~ type Place: 2 rows → 3 rows, without a common key
 
             """, "\(diff.code) \(diff.out)\(diff.errors)")
         let lines = try scratch.firn("diff", "a.firn", "b.firn", "--json").out.split(separator: "\n")

@@ -21,7 +21,7 @@ import Testing
     @Test func `versions that are not there are told apart, with where to find the others`() throws {
         let scratch = try Scratch()
         try file(scratch)
-        for (words, message) in [(["query", "a.firn@0"], "version 0 is the file before anything was committed"), (["query", "a.firn@99"], "there is no version 99: the newest is 1"),
+        for (words, message) in [(["query", "a.firn@0"], "version 0 is the empty file before the first commit"), (["query", "a.firn@99"], "there is no version 99: the newest is 1"),
                                  (["query", "a.firn@none"], "there is no tag \"none\""), (["revert", "a.firn", "77"], "there is no version 77: the newest is 1"),
                                  (["revert", "a.firn", "none"], "there is no tag \"none\""), (["tag", "a.firn", "x@9"], "there is no version 9")] {
             let run = try FirnRun(words, in: scratch.folder)

@@ -2,14 +2,14 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 
-/// What an operand names: a file, and perhaps a type within it and a version of it. `FILE`, `FILE:Type`, `FILE@5`, `FILE@TAG`, `FILE@5:Type`.
+/// A parsed operand: a file, optionally with a type and a version: `FILE`, `FILE:Type`, `FILE@5`, `FILE@TAG`, `FILE@5:Type`.
 struct Address {
     let path: String
     let type: String?
-    /// A number or a tag.
+    /// The number or tag of a version.
     let version: String?
 
-    /// A file whose whole name is the operand wins over the file and part that it could also mean.
+    /// If a file exists whose name is the whole operand, the operand is that file, without type and version.
     init(_ operand: String) {
         var path = operand, type: String?, version: String?
         if operand != "-", !Paths.exists(operand) {
@@ -29,7 +29,7 @@ struct Address {
         return (String(text[..<place]), String(text[text.utf8.index(after: place)...]))
     }
 
-    /// The last part of the path, without extensions: what a type is called that has no other name.
+    /// Returns the last component of the path without extensions: the default name of a type.
     static func stem(of path: String) -> String {
         guard path != "-" else { return "rows" }
         var name = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]

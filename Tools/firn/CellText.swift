@@ -2,7 +2,7 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Values as people read them in a table: in the notation of their column, nested ones in brackets. Null is an empty cell, the empty string `""`.
+/// Formats values for text tables: in the notation of their column, nested values in brackets. Null is an empty cell, and the empty string is `""`.
 enum CellText {
     static func text(_ value: Value, _ column: ColumnSchema, in schema: Schema) -> String {
         if value.isNull { return "" }
@@ -12,7 +12,7 @@ enum CellText {
         return out
     }
 
-    /// Bytes that the text of a nested value has at least; 0 of others.
+    /// Returns a lower bound of the bytes of a nested value's text; 0 for other values.
     static func minimumLength(_ value: Value) -> Int {
         func length(_ value: Value) -> Int {
             switch value {
@@ -62,7 +62,7 @@ enum CellText {
         }
     }
 
-    /// The items in brackets, with commas between them.
+    /// Appends the items in brackets, separated by commas.
     private static func append<Items: Sequence>(_ items: Items, in brackets: (String, String), to out: inout String, _ item: (Items.Element, inout String) -> Void) {
         out += brackets.0
         var isFirst = true

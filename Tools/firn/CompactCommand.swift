@@ -9,7 +9,7 @@ struct CompactCommand {
     let session: Session
     private var arguments: Arguments { session.arguments }
 
-    /// In place, what the newest commit still holds would be lost. Called before anything is written, too.
+    /// Throws `.damaged` if an older version is read because the newest commit is damaged: replacing the file would delete what is left of that commit.
     private func refuseFallback(_ file: OpenedFile) throws(FirnError) {
         guard case .stored(let database, _) = file.content, let fallback = database.fallback else { return }
         throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: arguments.operands[0], byte: UInt64(clamping: fallback.offset)),
@@ -20,18 +20,18 @@ struct CompactCommand {
         if arguments.has("in-place") { return try ShrinkCommand(session: session).run() }
         let source = arguments.operands[0], isDry = arguments.has("dry-run")
         let keys = try KeyRing(arguments), encryption = try CopyEncryption(arguments)
-        // By whatever name: OUT may be FILE.
+        // OUT can be FILE under another name.
         let isInPlace = arguments.operands.count == 1 || Paths.isSame(Address(source).path, arguments.operands[1])
         var file = try OpenedFile(stored: source, keys: keys, restores: isInPlace && !isDry)
         if arguments.operands.count > 1, arguments.operands[1] == "-" { throw FirnError(.usage, "a .firn file cannot be written to a pipe", advice: "name a file") }
         if isInPlace, let out = arguments.operands.dropFirst().first { try Replacement.check(out, overwrite: isDry || arguments.has("force")) }
-        if isInPlace, file.address.version != nil { throw FirnError(.usage, "an old version is compacted to another file, not in place", advice: "name OUT too") }
+        if isInPlace, file.address.version != nil { throw FirnError(.usage, "an old version can only be compacted to another file", advice: "add OUT") }
         if isInPlace, !isDry, case let names = try Paths.names(file.address.path), names > 1 {
-            throw FirnError(.inputOutput, "the file has \(names) names, and only one of them would lead to the compacted one", at: .init(file: source),
+            throw FirnError(.inputOutput, "the file has \(names) hard links, and only one of them would be the compacted file", at: .init(file: source),
                             advice: "compact to another file")
         }
         if isInPlace { try refuseFallback(file) }
-        // In place nobody may commit between the copy and the rename: that commit would go with the old file.
+        // The transaction blocks commits between the copy and the rename. Such a commit would be lost with the old file.
         let guardian = isInPlace && !isDry ? try keys.open(path: file.address.path, writable: true).begin(wait: .no) : nil
         defer { guardian?.cancel() }
         if guardian != nil { file = try OpenedFile(stored: source, keys: keys) }
@@ -41,7 +41,7 @@ struct CompactCommand {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
 
-        // A dry run does all the work beside the file, and throws the result away: what it tells is what would be gained.
+        // A dry run writes the new file, measures it and deletes it.
         let (versions, dropped) = try versions(of: database, snapshot, file)
         if !dropped.isEmpty { session.remark("\(isDry ? "would drop" : "dropping") \(Quantity.count(dropped.count, "tag")): \(dropped.joined(separator: ", "))") }
         let retention = try database.retention()
@@ -50,7 +50,7 @@ struct CompactCommand {
         try compact(versions, retention, to: replacement.temporaryPath, effort, encryption, progress)
         let size = Int(clamping: try Paths.size(replacement.temporaryPath)), before = file.size ?? 0
         let columns = try difference(try snapshot.statistics(), try statistics(of: replacement.temporaryPath, key: encryption.key(of: snapshot.key)))
-        // With another key the file is another, however long, and so it is without versions that were to go.
+        // The file is also replaced, whatever its size, if it gets another key or if versions are dropped.
         let isShed = try isShedding(database, snapshot, versions.map(\.snapshot.version))
         let isGain = !isInPlace || isShed || size < before || encryption.key(of: snapshot.key) != snapshot.key
         if isDry || !isGain { replacement.cancel() } else { try replacement.finish() }
@@ -58,37 +58,37 @@ struct CompactCommand {
 
         let replaced = !isDry && isGain
         if arguments.has("json") { try session.out.write(json(before, size, columns, replaced: replaced, target: target).object + "\n") } else { try print(before, size, columns) }
-        if !isDry, !isGain { session.remark("\(target) is as small as it gets, and was left as it was") }
+        if !isDry, !isGain { session.remark("\(target) cannot be made smaller, and is unchanged") }
         return .done
     }
 
-    /// The versions to keep, with their tags, and the tags that go.
+    /// Returns the versions to keep with their tags, and the tags that are dropped.
     private func versions(of database: Database, _ snapshot: DatabaseSnapshot, _ file: OpenedFile) throws(FirnError) -> (kept: [(snapshot: DatabaseSnapshot, names: [String])], dropped: [String]) {
         let wanted = arguments.names("keep"), tags = try database.tags()
         if file.address.version != nil {
-            guard wanted.isEmpty else { throw FirnError(.usage, "--keep is for a file with its versions, and one version is named", at: .init(file: arguments.operands[0])) }
+            guard wanted.isEmpty else { throw FirnError(.usage, "--keep selects versions of a file, and the operand names one version", at: .init(file: arguments.operands[0])) }
             return ([(snapshot, [])], [])
         }
         guard !wanted.isEmpty else { return (try database.versions(upTo: snapshot), []) }
         var names: Set<String> = [], recent: [UInt64] = []
         for word in wanted {
             if let count = Int(word) {
-                guard count > 0 else { throw FirnError(.usage, "--keep takes a number above 0, or tags") }
+                guard count > 0 else { throw FirnError(.usage, "--keep takes a number greater than 0, or tags") }
                 recent += try database.versions().map(\.version).filter { $0 <= snapshot.version }.prefix(count)
             } else {
                 guard tags.contains(where: { $0.name == word }) else {
-                    throw FirnError(.notFound, "there is no tag '\(word)'", at: .init(file: file.name),
-                                    advice: tags.isEmpty ? "there are no tags in it" : "its tags are \(tags.map(\.name).joined(separator: ", "))")
+                    throw FirnError(.notFound, "there is no tag \"\(word)\"", at: .init(file: file.name),
+                                    advice: tags.isEmpty ? "the file has no tags" : "its tags are \(tags.map(\.name).joined(separator: ", "))")
                 }
                 names.insert(word)
             }
         }
-        // A version that stays keeps its names.
+        // A kept version keeps all its tags.
         let stay = Set(recent + tags.filter { names.contains($0.name) }.map(\.version) + [snapshot.version])
         return (try database.versions(upTo: snapshot, tagged: { stay.contains($0.version) }, besides: recent), tags.filter { !stay.contains($0.version) }.map(\.name))
     }
 
-    /// `--keep` leaves versions out that are in the file.
+    /// Returns whether `--keep` drops versions of the file.
     private func isShedding(_ database: Database, _ newest: DatabaseSnapshot, _ kept: [UInt64]) throws(FirnError) -> Bool {
         guard arguments.has("keep") else { return false }
         let there = Set(try database.versions().map(\.version) + database.tags().map(\.version))

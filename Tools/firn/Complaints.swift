@@ -2,7 +2,7 @@ import FirnBytes
 import FirnCommandLine
 import FirnModel
 
-/// A column that a type does not have.
+/// The error for a column that a type does not have, with the nearest name as advice.
 func unknownColumn(_ name: String, of type: TypeSchema) -> FirnError {
     let names = type.columns.map(\.name)
     let near = Suggestion.nearest(to: name, among: names)
@@ -11,16 +11,16 @@ func unknownColumn(_ name: String, of type: TypeSchema) -> FirnError {
 }
 
 extension FirnError {
-    /// Where a version is meant that is not there: with where to find those that are.
+    /// Adds advice to list the versions, if the error is `.notFound` and has no advice.
     func pointing(toLogOf path: String) -> FirnError {
         guard code == .notFound, advice == nil else { return self }
         var told = self
-        told.advice = "'firn log \(path)' lists the versions that there are"
+        told.advice = "'firn log \(path)' lists the versions"
         return told
     }
 }
 
-/// A type that a file does not have.
+/// The error for a type that a file does not have, with the nearest name as advice.
 func unknownType(_ name: String, in schema: Schema, of path: String) -> FirnError {
     let names = schema.roots.map(\.name)
     let near = Suggestion.nearest(to: name, among: names)

@@ -53,12 +53,12 @@ struct ConvertCommand {
 
     private var sources: SourceModes { SourceModes(arguments.operands.dropLast().map { Address($0).path }) }
 
-    /// Where OUT is one of the inputs: nobody commits to it until it is replaced, for that commit would go with it.
+    /// If OUT is one of the inputs, begins a transaction that blocks commits to it until it is replaced. Such a commit would be lost.
     private func guardian(_ files: [OpenedFile], _ target: String, _ keys: KeyRing) throws(FirnError) -> DatabaseTransaction? {
         for file in files {
             guard case .stored(let database, let snapshot) = file.content, target != "-", Paths.isSame(file.address.path, target) else { continue }
             if let fallback = database.fallback {
-                // What the newest commit still holds would be gone for good.
+                // Replacing the file would permanently delete what is left of the newest commit.
                 throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: target, byte: UInt64(clamping: fallback.offset)),
                                 advice: "convert to another file, and keep this one")
             }
@@ -66,54 +66,54 @@ struct ConvertCommand {
             let newest = try database.snapshot().version
             guard file.address.version != nil || newest == snapshot.version else {
                 guardian.cancel()
-                throw FirnError(.locked, "somebody has committed since it was opened", at: .init(file: target), advice: "run it again")
+                throw FirnError(.locked, "another commit was made since it was opened", at: .init(file: target), advice: "run it again")
             }
             return guardian
         }
         return nil
     }
 
-    /// The version to be copied as it is, where a .firn file becomes one and nothing is chosen or renamed: rows keep their ids, which links name, and types their indexes.
+    /// Returns the version to copy unchanged, with row ids and indexes: if input and OUT are .firn files and no flag selects or renames anything.
     private func wholeVersion(_ files: [OpenedFile], _ format: FormatName) -> DatabaseSnapshot? {
         guard format == .firn, files.count == 1, files[0].address.type == nil, case .stored(_, let snapshot) = files[0].content,
               !["type", "columns", "where", "limit", "key", "lossless", "rejects", "schema"].contains(where: arguments.has) else { return nil }
         return snapshot
     }
 
-    /// JSON inputs are held to `--lossless` by their reader, CSV inputs by comparing bytes.
+    /// Returns the check of `--lossless` for a CSV input, which compares bytes. For JSON, the reader does the check, and the result is nil.
     private func losslessCheck(_ files: [OpenedFile], _ format: FormatName) throws(FirnError) -> LosslessCheck? {
         guard arguments.has("lossless") else { return nil }
         guard format == .firn, files.count == 1, let file = files.first else {
-            throw FirnError(.usage, "--lossless is for one input and a .firn target", advice: "other formats cannot tell how their input was written")
+            throw FirnError(.usage, "--lossless needs one input and a .firn target", advice: "other formats do not store the notation of their input")
         }
-        guard !arguments.has("rejects") else { throw FirnError(.usage, "--lossless is for whole inputs", advice: "leave out --rejects") }
+        guard !arguments.has("rejects") else { throw FirnError(.usage, "--lossless cannot be combined with --rejects: it needs the whole input", advice: "omit --rejects") }
         guard file.isCSV else { return nil }
-        guard file.address.path != "-" else { throw FirnError(.usage, "--lossless reads its input again, and a pipe cannot be", advice: "save it to a file first") }
+        guard file.address.path != "-" else { throw FirnError(.usage, "--lossless reads its input twice, and standard input can be read only once", advice: "save it to a file first") }
         guard !["columns", "where", "limit"].contains(where: arguments.has) else {
-            throw FirnError(.usage, "--lossless is for whole inputs", advice: "leave out --columns, --where and --limit")
+            throw FirnError(.usage, "--lossless needs the whole input", advice: "omit --columns, --where and --limit")
         }
         return LosslessCheck(source: file, threads: try session.threads())
     }
 
-    /// What OUT is encrypted with: as the inputs are, if nothing else is said.
+    /// Returns the key of OUT: that of the inputs, unless `--new-key-file` or `--plain` is given. Nil: OUT is not encrypted.
     private func outputKey(_ files: [OpenedFile], _ format: FormatName) throws(FirnError) -> EncryptionKey? {
         let encryption = try CopyEncryption(arguments), keys = Set(files.map(\.key))
         if arguments.has("key-file"), keys == [nil] {
             throw FirnError(.usage, "--key-file is the key of an encrypted input, and \(files.count == 1 ? "the input is not" : "no input is") encrypted",
-                            advice: "to encrypt OUT, say --new-key-file")
+                            advice: "use --new-key-file to encrypt OUT")
         }
         guard format == .firn else {
-            if arguments.has("new-key-file") { throw FirnError(.usage, "only .firn files are encrypted, and OUT is \(format.rawValue)", advice: "leave out --new-key-file") }
+            if arguments.has("new-key-file") { throw FirnError(.usage, "only .firn files can be encrypted, and OUT is \(format.rawValue)", advice: "omit --new-key-file") }
             return nil
         }
         var key = encryption.key(of: files.first?.key)
         if case .same = encryption {
             let named = keys.compactMap(\.self)
-            guard named.count <= 1 else { throw FirnError(.usage, "the inputs have several keys", advice: "say with --new-key-file which is OUT's, or --plain") }
+            guard named.count <= 1 else { throw FirnError(.usage, "the inputs are encrypted with different keys", advice: "choose the key of OUT with --new-key-file, or use --plain") }
             key = named.first
         }
         if key != nil, arguments.has("lossless") {
-            throw FirnError(.usage, "--lossless writes the rows beside OUT to compare them, where nobody encrypts them", advice: "leave it out, or say --plain")
+            throw FirnError(.usage, "--lossless writes a copy of the rows without encryption next to OUT, and OUT is encrypted", advice: "omit --lossless, or use --plain")
         }
         return key
     }
@@ -128,7 +128,7 @@ struct ConvertCommand {
         guard format != .firn else { return try FirnWriter(path: target, options, source: source, check: check) }
         let roots = schema.roots
         guard roots.count <= 1 || format == .json else {
-            throw FirnError(.usage, "\(format.rawValue) holds one type, and the input has several: \(roots.map(\.name).joined(separator: ", "))",
+            throw FirnError(.usage, "\(format.rawValue) files contain one type, and the input has several: \(roots.map(\.name).joined(separator: ", "))",
                             advice: "choose one with --type")
         }
         return FormatShelf.writer(try Output(path: target, force: options.overwrites, sources: options.sources), format: format, options, schema: schema)
@@ -136,7 +136,7 @@ struct ConvertCommand {
 
     private func readingOptions() throws(FirnError) -> ReadingOptions {
         var options = try ReadingOptions(arguments, threads: session.threads())
-        // A condition may speak of columns that are not kept.
+        // A condition can name columns that are not kept.
         if !arguments.has("where") { options.columns = arguments.names("columns") }
         return options
     }
@@ -144,26 +144,26 @@ struct ConvertCommand {
     private func outputFormat(_ target: String) throws(FirnError) -> FormatName {
         if target != "-", FormatName.isCompressed(target), Paths.kind(target) != .other {
             let plain = target.dropLast(target.lowercased().hasSuffix(".gz") ? 3 : 4)
-            throw FirnError(.usage, "\(target): compressed files are read, but not written", advice: "write \(plain) and compress it")
+            throw FirnError(.usage, "\(target): compressed files can be read but not written", advice: "write \(plain) and compress it")
         }
         if let name = arguments.text("to"), let format = FormatName(rawValue: name) { return format }
         if let format = FormatName(extensionOf: target) { return format }
-        throw FirnError(.usage, target == "-" ? "the format of the output is not known" : "the extension of \(target) tells no format",
-                        advice: "say --to firn, csv, tsv, json or ndjson")
+        throw FirnError(.usage, target == "-" ? "the format of the output is not known" : "the extension of \"\(target)\" is not that of a format",
+                        advice: "use --to firn, csv, tsv, json or ndjson")
     }
 
     private func open(_ inputs: [String], _ options: ReadingOptions, _ progress: Progress, _ target: FormatName) throws(FirnError) -> [OpenedFile] {
         let files = try inputs.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
         try ReadingOptions.check(arguments, for: files)
-        // Where the input has no encoding to be named, --encoding is that of the CSV written.
+        // If no input is CSV, --encoding applies to the CSV that is written.
         let flags = ["null", "delimiter", "no-header"] + (target == .csv || target == .tsv ? [] : ["encoding"])
         if !files.contains(where: \.isCSV), let flag = flags.first(where: arguments.has) {
-            throw FirnError(.usage, "--\(flag) is for CSV, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is")",
-                            advice: "leave it out, or say --from csv if it is")
+            throw FirnError(.usage, "--\(flag) applies to CSV only, and \(files.count == 1 ? "the input is \(files[0].format.rawValue)" : "no input is CSV")",
+                            advice: "omit it, or use --from csv if the input is CSV")
         }
         guard files.count > 1 else { return files }
         if !options.columns.isEmpty, files.contains(where: \.isCSV), !files.allSatisfy(\.isCSV) {
-            // Only CSV is read by column: where it meets other formats, all of it must agree with them first.
+            // Only CSV readers select columns. With inputs of other formats, all columns are read so that the schemas can be compared.
             var whole = options
             whole.columns = []
             return try open(inputs, whole, progress, target)
@@ -173,14 +173,14 @@ struct ConvertCommand {
 
     private func pipeline(_ files: [OpenedFile], _ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> any BatchReader {
         let given = arguments.text("type")
-        // --type chooses where there is a choice, and names the result otherwise.
+        // --type selects a type of the input if there is one of that name; otherwise it names the result.
         let readers = try files.map { (file) throws(FirnError) -> any BatchReader in
             let chooses = given.map { name in file.schema.roots.contains { $0.name == name } } ?? false
             return try file.reader(chooses ? given : nil, threads: options.threads, progress: progress)
         }
         var reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
         if let condition = arguments.text("where") { reader = try FilteredReader(reader, condition, threads: options.threads) }
-        // CSV was read with the wanted columns only, and its dialect knows them.
+        // CSV inputs were read with the selected columns only, and their dialect matches these.
         let areChosen = !arguments.has("where") && files.allSatisfy(\.isCSV)
         let columns = areChosen ? [] : arguments.names("columns"), key = arguments.names("key"), limit = try arguments.count("limit")
         guard given != nil || !columns.isEmpty || !key.isEmpty || limit != nil else { return reader }
@@ -200,7 +200,7 @@ struct ConvertCommand {
             line.add("bytesOut", written)
             line.add("seconds", seconds)
             line.add("remarks", remarks)
-            // Where the data goes to standard output, what is said about it does not.
+            // If the data is written to standard output, the summary must not be mixed into it.
             if target == "-" { Session.complain(line.object + "\n") } else { try session.out.write(line.object + "\n") }
             return
         }

@@ -4,25 +4,25 @@ import FirnCommandLine
 import FirnDisk
 import FirnModel
 
-/// `firn diff --changes FILE`: the differences for `firn patch`.
+/// `firn diff --changes FILE`: writes the differences for `firn patch`.
 extension DiffCommand {
-    /// What would make the file another than the whole difference is refused.
+    /// Returns the path of the changes file, or nil. Throws `.usage` if a flag would make the changes incomplete, or if the path is an input.
     func checkChanges() throws(FirnError) -> String? {
         guard let path = session.arguments.text("changes") else {
-            if session.arguments.has("force") { throw FirnError(.usage, "--force is for --changes", advice: "leave it out") }
+            if session.arguments.has("force") { throw FirnError(.usage, "--force applies to --changes only", advice: "omit it") }
             return nil
         }
         if let flag = ["columns", "ignore", "where", "tolerance", "duplicates", "rejects"].first(where: session.arguments.has) {
-            throw FirnError(.usage, "--changes is for all rows and columns", advice: "leave out --\(flag)")
+            throw FirnError(.usage, "--changes needs all rows and columns", advice: "omit --\(flag)")
         }
         for operand in session.arguments.operands where Paths.kind(path) != .other && Paths.isSame(path, Address(operand).path) {
-            throw FirnError(.usage, "--changes names \(operand), which is read", advice: "name another file for the changes")
+            throw FirnError(.usage, "--changes names \"\(operand)\", which is an input", advice: "name another file for the changes")
         }
         try Replacement.check(path, overwrite: session.arguments.has("force"))
         return path
     }
 
-    /// Encrypted as the compared files are.
+    /// Writes the changes file, encrypted with `key` if there is one.
     func write(_ types: [ChangedType], _ compared: DifferenceOptions, to path: String, key: EncryptionKey?) throws(FirnError) {
         var options = WritingOptions(threads: try session.threads())
         options.overwrites = session.arguments.has("force")

@@ -6,7 +6,7 @@ import FirnModel
 import FirnQuery
 
 extension DiffCommand {
-    /// Opens both operands, of any format, and compares the type they share, or all types of `.firn` files.
+    /// Opens both operands, in any format, and compares one type, or all types of two `.firn` files.
     func run() throws(FirnError) -> ExitCode {
         let arguments = session.arguments
         let progress = Progress(), display = ProgressDisplay(session, progress)
@@ -33,7 +33,7 @@ extension DiffCommand {
         return code
     }
 
-    /// The rows of each segment of either table for which the condition holds; nil without one.
+    /// Returns a closure that returns the matching rows of a segment of either table; nil without a condition.
     private func rows(_ condition: QuerySyntax?, _ tables: [any Table], _ paths: [String]) throws(FirnError) -> (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? {
         guard let condition else { return nil }
         var matches: [[Bits]] = []

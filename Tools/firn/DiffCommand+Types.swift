@@ -4,9 +4,9 @@ import FirnCommandLine
 import FirnDisk
 import FirnModel
 
-/// Files of several types, compared type by type.
+/// Compares files with several types, type by type.
 extension DiffCommand {
-    /// Both files, if they are compared as a whole: they are of several types, and nobody has chosen one.
+    /// Returns both files if all their types are compared: if they have several and none is chosen. Otherwise returns nil.
     func severalTypes(_ files: [OpenedFile]) throws(FirnError) -> [DatabaseSnapshot]? {
         var snapshots: [DatabaseSnapshot] = []
         for file in files {
@@ -16,12 +16,12 @@ extension DiffCommand {
         let roots = snapshots.map { Set($0.schema.roots.map(\.name)) }
         guard session.arguments.text("type") == nil, roots.contains(where: { $0.count > 1 }) else { return nil }
         if let flag = ["key", "columns", "ignore", "where"].first(where: session.arguments.has) {
-            throw FirnError(.usage, "--\(flag) is for one type, and there are several: \(roots[0].union(roots[1]).sorted().joined(separator: ", "))", advice: "choose one with --type")
+            throw FirnError(.usage, "--\(flag) applies to one type, and there are several: \(roots[0].union(roots[1]).sorted().joined(separator: ", "))", advice: "choose one with --type")
         }
         return snapshots
     }
 
-    /// The types of the new file, then those that the old one alone has.
+    /// Compares the types of the new file, then the types that only the old file has.
     func compareAll(_ files: [DatabaseSnapshot], key: EncryptionKey?) throws(FirnError) -> ExitCode {
         let changes = try checkChanges(), names = session.arguments.operands
         let listed = files[1].schema.roots.map(\.name)
@@ -38,27 +38,27 @@ extension DiffCommand {
 
     private func compare(_ name: String, _ old: StoredTable?, _ new: StoredTable?, _ names: [String]) throws(FirnError) -> (ChangedType, differs: Bool) {
         func key(_ table: StoredTable) -> [String] { table.type.key.map { table.type.columns[$0].name } }
-        // With a key in one file alone rows have an order in the other, and with another one it need not tell rows apart.
+        // Rows can be matched only if both files have the same key: another key need not be unique in the other file.
         if let old, let new, !key(old).isEmpty, key(old) == key(new) {
             let difference = try TableDifference.compute(old: old, new: new, options: try options(names[0], names[1]))
             if format == "ndjson" { try out(name, old, new, same: nil) }
             if format == "summary" { try session.out.write(session.outStyle.strong(DisplayWidth.visible(name)) + "\n") }
             return (ChangedType(difference), try report(difference, names[0], names[1]) != .done)
         }
-        // Without a key rows are told apart by where they stand, and only whether they are the same is told.
+        // Without a key, rows are identified by position, and only whether all are equal is reported.
         var differs = true
         if let old, let new { differs = try hash(old) != hash(new) }
         if format == "ndjson" {
             try out(name, old, new, same: !differs)
         } else if differs {
-            func side(_ table: StoredTable?) -> String { table.map { Quantity.count($0.rowCount, "row") } ?? "not there" }
-            let facts = old != nil && new != nil ? "\(side(old)) → \(side(new)), without a key that both have" : "\(side(old)) → \(side(new))"
+            func side(_ table: StoredTable?) -> String { table.map { Quantity.count($0.rowCount, "row") } ?? "does not exist" }
+            let facts = old != nil && new != nil ? "\(side(old)) → \(side(new)), without a common key" : "\(side(old)) → \(side(new))"
             try session.out.write(session.outStyle.yellow("~ type \(DisplayWidth.visible(name))") + ": \(facts)\n")
         }
         return (ChangedType(old: old, new: new), differs)
     }
 
-    /// `{"kind":"type","name":…,"old":rows,"new":rows}`: the lines that follow are of this type. `same`: where no lines follow.
+    /// Prints `{"kind":"type","name":…,"old":rows,"new":rows}` before the lines of a type. `same` is given if no lines follow.
     private func out(_ name: String, _ old: StoredTable?, _ new: StoredTable?, same: Bool?) throws(FirnError) {
         var line = JSONLine()
         line.add("kind", "type")

@@ -4,15 +4,15 @@ import FirnCommandLine
 import FirnDisk
 import FirnModel
 
-/// `firn diff OLD NEW`, once both are tables.
+/// `firn diff OLD NEW`: compares two tables.
 struct DiffCommand {
     let session: Session
     private var arguments: Arguments { session.arguments }
 
-    /// Compares, prints in the form asked for, and tells whether anything differs.
+    /// Compares two tables and prints the differences in the chosen format. Returns the exit code: `.no` if anything differs.
     ///
-    /// - `rows`: the rows of a segment that `--where` chooses.
-    /// - `key`: what `--changes` are encrypted with.
+    /// - `rows`: returns the rows of a segment that `--where` selects.
+    /// - `key`: the key that `--changes` encrypts its file with.
     func compare(_ old: any Table, named oldName: String, _ new: any Table, named newName: String, key: EncryptionKey? = nil,
                  rows: (@Sendable (DifferenceSide, any Table, Int) throws(FirnError) -> Bits?)? = nil) throws(FirnError) -> ExitCode {
         let changes = try checkChanges()
@@ -20,13 +20,13 @@ struct DiffCommand {
         options.rows = rows
         let difference = try TableDifference.compute(old: old, new: new, options: options)
         if changes != nil, let member = difference.memberKey {
-            throw FirnError(.usage, "--changes takes no key within objects: \"\(member)\" is no column", advice: "choose whole columns with --key, or leave out --changes")
+            throw FirnError(.usage, "--changes takes no fields of objects as key: \"\(member)\" is not a column", advice: "choose whole columns with --key, or omit --changes")
         }
         if let changes { try write([ChangedType(difference, newKnowsKeys: new is StoredTable)], options, to: changes, key: key) }
         return try report(difference, oldName, newName)
     }
 
-    /// What is asked for; the names are for messages.
+    /// Returns the options of the comparison, from the flags. The names are used in messages.
     func options(_ oldName: String, _ newName: String) throws(FirnError) -> DifferenceOptions {
         var options = DifferenceOptions()
         options.key = arguments.names("key")
@@ -43,7 +43,7 @@ struct DiffCommand {
         return options
     }
 
-    /// What is to be printed. All is compared whatever that is: the totals are those of the tables.
+    /// The kinds of differences to print. All rows are compared in any case, so the totals count all kinds.
     var kinds: Set<DifferenceEntry.Kind> {
         let only = arguments.texts("only")
         return Set(DifferenceEntry.Kind.allCases.filter { only.isEmpty || only.contains("\($0)") })

@@ -3,14 +3,14 @@ import FirnChange
 import FirnDisk
 import FirnModel
 
-/// The differences for programs, one JSON object a line. The keys never change; new ones may be added.
+/// Prints differences as NDJSON. The keys never change; new ones can be added.
 ///
 ///     {"kind":"schema","added":[{"name":…,"type":…}],"removed":[…],"retyped":[{"name":…,"old":…,"new":…}],"reordered":false}   if columns differ
 ///     {"kind":"removed","key":{…},"old":{…}}
 ///     {"kind":"added","key":{…},"new":{…}}
 ///     {"kind":"changed","key":{…},"cells":{"score":{"old":1.5,"new":2}}}
-///         of a nested cell its parts that changed: {"birth.place":{"path":["birth","place"],"old":"A","new":"B"}}; without "old" it was added, without "new" removed
-///     {"kind":"type","name":…,"old":rows,"new":rows}   where all types of files are compared, before the lines of each; "same" where no lines follow: it has no key
+///         nested cells list the changed parts: {"birth.place":{"path":["birth","place"],"old":"A","new":"B"}}; no "old": added; no "new": removed
+///     {"kind":"type","name":…,"old":rows,"new":rows}   before the lines of each type if all types are compared; "same" instead of lines if it has no key
 ///     {"kind":"summary","v":1,"added":1,"removed":1,"changed":1,"unchanged":7,"cells":1,"columns":{"score":1}}
 struct DiffLines {
     private let difference: TableDifference
@@ -21,7 +21,7 @@ struct DiffLines {
         self.out = out
     }
 
-    /// Prints at most `limit` entries of the given kinds; schema and summary are always there.
+    /// Prints at most `limit` entries of the given kinds, and always the schema and the summary.
     func write(_ kinds: Set<DifferenceEntry.Kind>, limit: Int?) throws(FirnError) {
         try writeSchema()
         let readers = difference.readers()
@@ -35,7 +35,7 @@ struct DiffLines {
         try writeSummary(withSchema: false)
     }
 
-    /// The totals, and, unless a line before has it, what differs in the columns.
+    /// Prints the totals. `withSchema`: also the differences of the schema.
     func writeSummary(withSchema: Bool = true) throws(FirnError) {
         let columns = difference.columns.filter { $0.changed > 0 }.map { quoted($0.name) + ":\($0.changed)" }.joined(separator: ",")
         try out.write("""

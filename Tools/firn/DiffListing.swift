@@ -4,7 +4,7 @@ import FirnCommandLine
 import FirnDisk
 import FirnModel
 
-/// The differences for people: `-` and `+` rows with their values, `~` rows with their changed cells.
+/// Prints differences as text: removed (`-`) and added (`+`) rows with their values, changed rows (`~`) with their changed cells.
 ///
 ///     --- old.csv
 ///     +++ new.csv
@@ -17,7 +17,7 @@ struct DiffListing {
     private let difference: TableDifference
     private let style: Style
     private let names: (old: String, new: String)
-    /// Cells of a terminal line; nil: lines are not cut.
+    /// The width of the terminal; nil if lines are not cut.
     private let width: Int?
     private let out: StreamOut
 
@@ -29,7 +29,7 @@ struct DiffListing {
         self.out = out
     }
 
-    /// Prints at most `limit` entries of the given kinds; the totals are those of all.
+    /// Prints at most `limit` entries of the given kinds. The totals count all.
     func write(_ kinds: Set<DifferenceEntry.Kind>, limit: Int?) throws(FirnError) {
         guard !difference.isEmpty || !difference.schema.isEmpty else { return }
         let summary = DiffSummary(difference, style)
@@ -78,7 +78,7 @@ struct DiffListing {
         }
     }
 
-    /// The values of a row beside its key, without those that are absent.
+    /// Returns the values of a row that are neither part of the key nor null.
     private func rest(_ row: RowPlace, _ reader: RowReader, _ key: [Int]) throws(FirnError) -> String {
         var parts: [String] = []
         for (i, column) in difference.columns(of: reader).enumerated() where !key.contains(i) {
@@ -94,7 +94,7 @@ struct DiffListing {
         try out.write(paint(DisplayWidth.fit(text, to: width)) + "\n")
     }
 
-    /// Text is quoted where it would otherwise not be told from another value.
+    /// Formats a value. Text is quoted if it could otherwise be mistaken for another value.
     private func shown(_ value: Value, _ notation: Notation, beside other: Value = .null) -> String {
         guard case .string(let text) = value else { return value.isNull ? "null" : writtenText(value, notation: notation) }
         var isPlain = !text.isEmpty && text != "null" && !text.hasPrefix(" ") && !text.hasSuffix(" ")
@@ -104,7 +104,7 @@ struct DiffListing {
 }
 
 extension TableDifference {
-    /// How the table that an entry's key is read from writes a column of it (see `keyValues`).
+    /// Returns the notation of a key column in the table that the entry's key is read from (see `keyValues`).
     func notation(of column: ComparedColumn, _ entry: DifferenceEntry) -> Notation {
         if case .removed = entry { return types.old.columns[column.old].notation }
         return types.new.columns[column.new].notation

@@ -4,7 +4,7 @@ import FirnCommandLine
 import FirnDisk
 import FirnModel
 
-/// How much differs: rows, then cells by column, then columns.
+/// The counts of differences: rows, then cells by column, then the differences of the columns.
 struct DiffSummary {
     let difference: TableDifference
     let style: Style
@@ -37,13 +37,13 @@ struct DiffSummary {
          style.yellow("\(Quantity.count(difference.changed)) changed"), "\(Quantity.count(difference.unchanged)) unchanged"].joined(separator: ", ")
     }
 
-    /// What differs in the columns themselves.
+    /// The differences of the schema, one line each.
     var schemaLines: [String] {
         let schema = difference.schema
         var lines = schema.removed.map { style.red("- column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible($0.type.name))" }
         lines += schema.added.map { style.green("+ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible($0.type.name))" }
         lines += schema.retyped.map { style.yellow("~ column \(DisplayWidth.visible($0.name))") + ": \(DisplayWidth.visible("\($0.old.name) → \($0.new.name)"))" }
-        if schema.reordered { lines.append(style.yellow("~ the columns stand in another order")) }
+        if schema.reordered { lines.append(style.yellow("~ the columns are in another order")) }
         return lines
     }
 }

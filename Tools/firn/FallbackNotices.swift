@@ -3,12 +3,12 @@ import FirnCommandLine
 import FirnModel
 import Synchronization
 
-/// What this run of the command has reported of files whose newest version is not what is read: an older version is, because a commit was interrupted or its root is damaged.
+/// The notices of this run about files whose newest version cannot be read, because a commit was interrupted or its root is damaged.
 enum FallbackNotices {
     private static let said = Mutex<[String]>([])
     private static let strict = Mutex(false)
 
-    /// `--strict`: a fallback is an error.
+    /// Whether a fallback to an older version is an error (`--strict`).
     static var isStrict: Bool {
         get { strict.withLock { $0 } }
         set { strict.withLock { $0 = newValue } }
@@ -16,11 +16,11 @@ enum FallbackNotices {
 
     static var all: [String] { said.withLock { $0 } }
 
-    /// Prints the notice, once for each file; throws `.damaged` with `--strict`.
+    /// Prints a notice, once for each file. Throws `.damaged` instead if `isStrict` is set.
     static func report(_ name: String, _ fallback: Damage, version: UInt64) throws(FirnError) {
         if isStrict {
             throw FirnError(.damaged, "a commit was interrupted, or is damaged (\(fallback.what)), and only version \(version) can be read", at: .init(file: name, byte: fallback.offset),
-                            advice: "leave --strict out to read version \(version)")
+                            advice: "omit --strict to read version \(version)")
         }
         let text = "\(name): a commit was interrupted, or is damaged (\(fallback.what), at byte \(fallback.offset)): version \(version) is read"
         let isNew = said.withLock { said in
@@ -33,7 +33,7 @@ enum FallbackNotices {
 }
 
 extension JSONLine {
-    /// The version of the form, and what was reported of the files that were read.
+    /// Adds the version of the output format, and the notices about files that were read.
     mutating func addHead() {
         add("v", 1)
         let notices = FallbackNotices.all

@@ -14,13 +14,13 @@ final class FilteredReader: BatchReader {
         self.source = source
         self.threads = threads
         guard let root = source.schema.roots.first, source.schema.roots.count == 1 else {
-            throw FirnError(.usage, "--where needs an input of one type", advice: "choose it as FILE:Type")
+            throw FirnError(.usage, "--where needs an input of one type", advice: "choose one with FILE:Type")
         }
         type = root
         guard let parsed = try QueryCommand.parsed(condition, and: nil) else { throw FirnError(.usage, "--where needs a predicate") }
-        guard parsed.descriptors.isEmpty else { throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT", advice: "--limit cuts; firn query sorts") }
+        guard parsed.descriptors.isEmpty else { throw FirnError(.usage, "--where takes no SORT, DISTINCT or LIMIT", advice: "use --limit, or 'firn query' for the others") }
         self.condition = parsed
-        // Names and types are checked here, before anything is written.
+        // Runs the condition on an empty batch, so that its names and types are checked before anything is written.
         _ = try run(Batch(root, in: source.schema))
     }
 

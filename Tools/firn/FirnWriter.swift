@@ -4,18 +4,18 @@ import FirnDisk
 import FirnExchange
 import FirnModel
 
-/// Writes batches into a new `.firn` file, in one transaction, beside the target; `finish` puts it in the target's place.
+/// Writes batches to a new `.firn` file next to the target, in one transaction. The target is unchanged until `finish` replaces it.
 final class FirnWriter: BatchWriter {
     private let replacement: Replacement
     private let options: WritingOptions
     private let check: LosslessCheck?
-    /// What is read, in words.
+    /// The names of the inputs, for messages.
     private let source: String
     private var database: Database?
     private var transaction: DatabaseTransaction?
     private var writers: [String: BulkWriter] = [:]
     private(set) var remarks: [String] = []
-    /// Bytes of the file, once finished.
+    /// The size of the file in bytes, after `finish`.
     private(set) var size = 0
 
     init(path: String, _ options: WritingOptions, source: String, check: LosslessCheck? = nil) throws(FirnError) {
@@ -37,7 +37,7 @@ final class FirnWriter: BatchWriter {
         self.transaction = transaction
     }
 
-    /// Instead of `begin`, `write` and `finish`: a version of another file as it is.
+    /// Writes a version of another file unchanged, with row ids and indexes. Used instead of `begin`, `write` and `finish`.
     func copy(_ snapshot: DatabaseSnapshot, _ progress: Progress) throws(FirnError) {
         let path = replacement.temporaryPath, count = { (rows: Int) in progress.add(rows: rows) }
         let encryption: CopyEncryption = options.key.map { .key($0) } ?? .plain
@@ -59,7 +59,7 @@ final class FirnWriter: BatchWriter {
     }
 
     func write(_ batch: Batch, type: String) throws(FirnError) {
-        guard let transaction else { preconditionFailure("begin comes before write") }
+        guard let transaction else { preconditionFailure("call begin before write") }
         let writer: BulkWriter
         if let known = writers[type] {
             writer = known
@@ -71,7 +71,7 @@ final class FirnWriter: BatchWriter {
     }
 
     func finish() throws(FirnError) {
-        guard let database, let transaction else { preconditionFailure("begin comes before finish") }
+        guard let database, let transaction else { preconditionFailure("call begin before finish") }
         _ = try transaction.commit()
         let snapshot = try database.snapshot()
         try checkKeys(snapshot)
@@ -82,7 +82,7 @@ final class FirnWriter: BatchWriter {
         try replacement.finish()
     }
 
-    /// Two rows with one key are refused before the target is touched: the error names them.
+    /// Throws `.duplicateKey`, with both rows, if two rows have the same key. Called before the target is replaced.
     private func checkKeys(_ snapshot: DatabaseSnapshot) throws(FirnError) {
         for type in snapshot.schema.roots where !type.key.isEmpty {
             guard let table = snapshot.table(named: type.name) else { continue }
@@ -97,7 +97,7 @@ final class FirnWriter: BatchWriter {
                 _ = try TableDifference.compute(old: MemoryTable(type, schema: snapshot.schema, batches: []), new: table, options: options)
             } catch {
                 var told = error
-                if told.code == .duplicateKey { told.advice = "choose columns that are unique together with --key, or leave the key out" }
+                if told.code == .duplicateKey { told.advice = "use --key to choose columns that are unique together, or omit the key" }
                 throw told
             }
         }

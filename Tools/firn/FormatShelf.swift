@@ -5,9 +5,9 @@ import FirnExchange
 import FirnJSON
 import FirnModel
 
-/// The formats there are: the only file of the tool that knows them by name.
+/// Creates readers and writers by format. No other file of the command names the modules of formats.
 enum FormatShelf {
-    /// Opens an input of a text format; what has to be inferred is inferred here.
+    /// Opens an input of a text format, and infers the schema as far as it is not given.
     static func reader(_ input: Input, format: FormatName, _ options: ReadingOptions, typeName: String, given: GivenSchema?, progress: Progress) throws(FirnError) -> any BatchReader {
         switch format {
         case .csv, .tsv: return try CSVReader(input, options: csvOptions(options, format, typeName, given, progress))
@@ -39,7 +39,7 @@ enum FormatShelf {
         return csv
     }
 
-    /// A writer of text to a path; `-` is standard output. Only one type of rows fits into it.
+    /// Returns a writer of a text format. CSV and NDJSON take one type of rows.
     static func writer(_ output: Output, format: FormatName, _ options: WritingOptions, schema: Schema) -> any BatchWriter {
         switch format {
         case .csv, .tsv:
@@ -47,7 +47,7 @@ enum FormatShelf {
             var csv = CSVWriterOptions()
             csv.isExact = options.isLossless
             csv.encoding = options.encoding.flatMap(CSVEncoding.init(rawValue:))
-            // Rows that were read from a TSV keep its dialect, but for the one thing that makes it one.
+            // Rows that were read from a TSV keep its dialect, except the delimiter.
             let wasTabbed = schema.roots.first.flatMap { CSVDialect(envelope: $0.envelope) }?.delimiter == tab
             if format == .tsv { csv.delimiter = tab } else if wasTabbed { csv.delimiter = UInt8(ascii: ",") }
             return CSVWriter(output, options: csv)
@@ -59,7 +59,7 @@ enum FormatShelf {
         }
     }
 
-    /// A type as a line of JSON: what `firn schema --json` prints and `firn convert --schema` takes.
+    /// Returns a type as a line of JSON, in the form of `firn schema --json` and `firn convert --schema`.
     static func line(_ type: TypeSchema) -> String {
         var members: [(String, JSONDocument)] = [("v", .number("1")), ("type", .string(type.name))]
         if type.isEmbedded { members.append(("embedded", .bool(true))) }
@@ -72,7 +72,7 @@ enum FormatShelf {
         return JSONDocument.object(members).compact
     }
 
-    /// What a file of `firn schema --json` says: one type, or several one after the other.
+    /// Reads a file in the form of `firn schema --json`, with one or more types.
     static func schema(of path: String) throws(FirnError) -> SchemaFile {
         func refusal(_ what: String) -> FirnError { SchemaFile.refusal(path, what) }
         let bytes = try Input(path: path).readToEnd()
@@ -84,17 +84,17 @@ enum FormatShelf {
         }
         var spellings: [SchemaFile.Spelling] = []
         for document in documents {
-            if let version = document["v"], version.int != 1 { throw refusal("it is of a version that is not known here: \(version.compact)") }
-            guard let columns = document["columns"]?.elements else { throw refusal("there is no array \"columns\"") }
+            if let version = document["v"], version.int != 1 { throw refusal("unknown version: \(version.compact)") }
+            guard let columns = document["columns"]?.elements else { throw refusal("a type has no array \"columns\"") }
             var spelling = SchemaFile.Spelling(name: document["type"]?.text, isEmbedded: document["embedded"]?.truth ?? false, key: [], columns: [])
             for column in columns {
                 guard let name = column["name"]?.text else { throw refusal("a column has no \"name\"") }
                 guard let type = column["type"]?.text else { throw refusal("column \"\(name)\" has no type") }
-                if let notation = column["notation"], notation.text == nil { throw refusal("column \"\(name)\" has a notation that is no text") }
+                if let notation = column["notation"], notation.text == nil { throw refusal("the notation of column \"\(name)\" is not a text") }
                 spelling.columns.append(.init(name: name, type: type, notation: column["notation"]?.text))
             }
             if let key = document["key"] {
-                guard let names = key.elements?.map(\.text), !names.contains(nil) else { throw refusal("\"key\" is no array of names") }
+                guard let names = key.elements?.map(\.text), !names.contains(nil) else { throw refusal("\"key\" is not an array of names") }
                 spelling.key = names.compactMap(\.self)
             }
             spellings.append(spelling)

@@ -24,7 +24,7 @@ struct HashCommand {
                 display.end()
                 try report(operand, file, hashes)
             } catch {
-                // One of several keeps nobody from the others.
+                // An error in one of several files does not stop the others.
                 guard files.count > 1, error.code != .usage else { throw error }
                 display.end()
                 try session.out.flush()
@@ -37,7 +37,7 @@ struct HashCommand {
         return options.rejected?.count ?? 0 > 0 && worst.rawValue < ExitCode.rejected.rawValue ? .rejected : worst
     }
 
-    /// The one type that is named, or all types of rows.
+    /// Returns the type that is chosen, or all types of the file.
     private func tables(of file: OpenedFile) throws(FirnError) -> [any Table] {
         guard case .stored(_, let snapshot) = file.content, arguments.text("type") == nil, file.address.type == nil else { return [try file.table(arguments.text("type"))] }
         return snapshot.schema.roots.compactMap { snapshot.table(named: $0.name) }

@@ -12,10 +12,10 @@ struct IndexCommand {
     func run() throws(FirnError) -> ExitCode {
         let wanted = Array(arguments.operands.dropFirst()), isDrop = arguments.has("drop")
         guard !wanted.isEmpty else {
-            if isDrop || arguments.has("full-text") { throw FirnError(.usage, "name the columns: TYPE.COLUMN", advice: "'firn index FILE' lists the indexes that there are") }
+            if isDrop || arguments.has("full-text") { throw FirnError(.usage, "no columns are named", advice: "add them as TYPE.COLUMN; 'firn index FILE' lists the indexes") }
             return try list()
         }
-        if arguments.has("list") { throw FirnError(.usage, "--list takes no columns", advice: "leave it out to make indexes of them") }
+        if arguments.has("list") { throw FirnError(.usage, "--list takes no columns", advice: "omit it to create indexes of them") }
         let keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys, restores: true)
         if file.address.version != nil { throw FirnError(.usage, "an old version cannot be changed", at: .init(file: arguments.operands[0])) }
         let columns = try wanted.map { (text) throws(FirnError) in try column(text, file) }
@@ -51,17 +51,17 @@ struct IndexCommand {
         return missing.isEmpty ? .done : .no
     }
 
-    /// Waits for whoever writes the file, and says so.
+    /// Begins a transaction. If another program holds the write lock, prints a remark and waits.
     private func begin(_ database: Database, _ file: OpenedFile) throws(FirnError) -> DatabaseTransaction {
         let threads = try session.threads()
         do throws(FirnError) { return try database.begin(wait: .no, threads: threads) } catch {
             guard error.code == .locked else { throw error }
-            session.remark("another program writes \(file.name): waiting until it has done so")
+            session.remark("another program is writing \(file.name): waiting for it to finish")
             return try database.begin(threads: threads)
         }
     }
 
-    /// What `Type.column` or `column` names.
+    /// Returns the type and column that `Type.column` or `column` names.
     private func column(_ text: String, _ file: OpenedFile) throws(FirnError) -> (type: String, column: String) {
         let schema = file.schema
         for type in schema.types where text.hasPrefix(type.name + ".") && type.index(of: String(text.dropFirst(type.name.count + 1))) != nil {
@@ -75,7 +75,7 @@ struct IndexCommand {
                                 ?? "its columns are \(type.columns.map(\.name).joined(separator: ", "))")
         }
         guard let dot = text.firstIndex(of: ".") else {
-            throw FirnError(.usage, "\"\(text)\" names no type, and there are several", at: .init(file: file.name), advice: "write TYPE.\(text)")
+            throw FirnError(.usage, "\"\(text)\" names no type, and the file has several", at: .init(file: file.name), advice: "write TYPE.\(text)")
         }
         let name = String(text[..<dot])
         guard let type = schema[name] else { throw unknownType(name, in: schema, of: file.name) }

@@ -33,7 +33,7 @@ struct InfoCommand {
         return .done
     }
 
-    /// All that can be said without the key.
+    /// Prints the facts that are known without the key.
     private func sayEncrypted(_ operand: String, _ error: FirnError) throws(FirnError) -> ExitCode {
         let path = Address(operand).path, size = Int(clamping: try Paths.size(path))
         if session.arguments.has("json") {
@@ -45,7 +45,7 @@ struct InfoCommand {
             try session.out.write(line.object + "\n")
         } else {
             try session.out.write("\(session.outStyle.strong(DisplayWidth.visible(path))): \(Quantity.bytes(size)), encrypted\n")
-            if let advice = error.advice { session.remark("to see what it holds, \(advice)") }
+            if let advice = error.advice { session.remark("to see the contents, \(advice)") }
         }
         return .done
     }
@@ -58,9 +58,9 @@ struct InfoCommand {
         if file.key != nil { try out.write(", encrypted") }
         try out.write("\n")
         let others = versions.filter { $0.number != version }.map { String($0.number) }
-        if !others.isEmpty { try out.write("other versions that can be read: \(others.joined(separator: ", "))\n") }
+        if !others.isEmpty { try out.write("other readable versions: \(others.joined(separator: ", "))\n") }
         if !tags.isEmpty { try out.write("tags: \(tags.map { "\(DisplayWidth.visible($0.name)) (version \($0.version))" }.joined(separator: ", "))\n") }
-        try out.write("\(Quantity.bytes(used)) hold this version's rows, \(Quantity.bytes(space.dead)) older versions, "
+        try out.write("\(Quantity.bytes(used)) are used by this version's rows, \(Quantity.bytes(space.dead)) by older versions, "
             + "\(Quantity.bytes(space.free)) are free, \(Quantity.bytes(max(0, size - used - space.dead - space.free))) are structure\n")
     }
 
@@ -68,9 +68,9 @@ struct InfoCommand {
         let style = session.outStyle, out = session.out
         let whole = type.bytes
         var facts = [Quantity.count(type.rows, "row"), Quantity.bytes(whole)]
-        if type.rows > 0 { facts.append("\(Quantity.decimal(Double(whole) / Double(type.rows), 1)) B a row") }
+        if type.rows > 0 { facts.append("\(Quantity.decimal(Double(whole) / Double(type.rows), 1)) B per row") }
         facts.append(Quantity.count(type.segments, "segment"))
-        if type.deltaRows + type.deltaChanges > 0 { facts.append("\(Quantity.count(type.deltaRows + type.deltaChanges)) recent changes not yet packed") }
+        if type.deltaRows + type.deltaChanges > 0 { facts.append("\(Quantity.count(type.deltaRows + type.deltaChanges)) recent changes not yet in segments") }
         if type.deletedRows > 0 { facts.append("\(Quantity.count(type.deletedRows)) deleted rows not yet dropped") }
         try out.write("\n\(style.strong(DisplayWidth.visible(type.name)))\(type.isEmbedded ? " (embedded)" : ""): \(facts.joined(separator: ", "))\n")
         guard !type.columns.isEmpty else { return }
@@ -84,10 +84,10 @@ struct InfoCommand {
         for line in table.lines(width: Machine.terminalWidth(1), style: style) { try out.write(line) }
     }
 
-    /// The encodings of most segments, each with how many; `--json` has them all.
+    /// How many encodings of a column are shown: those of most segments. `--json` prints all.
     private static let shownEncodings = 2
 
-    /// With how many segments each, where they differ.
+    /// Returns the encodings of a column, with the number of segments of each if there are several.
     private func encodings(_ column: ColumnStatistics, segments: Int) -> String {
         guard column.encodings.count != 1 else { return column.encodings[0].name }
         let shown = column.encodings.prefix(InfoCommand.shownEncodings).map { "\($0.name) ×\($0.segments)" }.joined(separator: ", ")
@@ -149,7 +149,7 @@ struct InfoCommand {
         return line
     }
 
-    /// Nanoseconds since 1970 as `2026-11-21T10:11:12Z`.
+    /// Formats nanoseconds since 1970 as `2026-11-21T10:11:12Z`.
     static func date(_ nanoseconds: Int64) -> String {
         let seconds = nanoseconds >= 0 ? nanoseconds / 1_000_000_000 : (nanoseconds - 999_999_999) / 1_000_000_000
         return CellText.text(.date(Timestamp(seconds: seconds)), ColumnSchema("", ColumnType(.date), notation: .dateTimeZ(0)), in: Schema())

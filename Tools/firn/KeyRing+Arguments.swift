@@ -5,20 +5,20 @@ import FirnExchange
 import FirnModel
 
 extension KeyRing {
-    /// The key of `--key-file`, and that of the environment. Never from the command line itself, which every program on the machine can read.
+    /// Reads the key of `--key-file` and that of the environment. Keys are never arguments, which every program on the machine can read.
     init(_ arguments: Arguments) throws(FirnError) {
         self.init(given: try arguments.text("key-file").map { (path) throws(FirnError) in try EncryptionKey(file: path) }, ambient: Machine.environment(KeyRing.variable))
     }
 }
 
 extension CopyEncryption {
-    /// `--new-key-file` and `--plain`, of the commands that write `.firn` files.
+    /// Reads `--new-key-file` and `--plain`.
     init(_ arguments: Arguments) throws(FirnError) {
         guard let path = arguments.text("new-key-file") else {
             self = arguments.has("plain") ? .plain : .same
             return
         }
-        guard !arguments.has("plain") else { throw FirnError(.usage, "--plain and --new-key-file contradict each other", advice: "leave one of them out") }
+        guard !arguments.has("plain") else { throw FirnError(.usage, "--plain and --new-key-file contradict each other", advice: "omit one of them") }
         self = .key(try EncryptionKey(file: path))
     }
 }
@@ -29,7 +29,7 @@ extension EncryptionKey {
         self = key
     }
 
-    /// What may be a key: one byte more than one shows that it is none, and a device never ends. White space may be between the digits.
+    /// Reads a key file. Reads at most one byte more than a key has, because a device never ends; white space between digits does not count.
     private static func bytes(_ path: String) throws(FirnError) -> [UInt8] {
         let stream = try StreamIn(path: path), most = 2 * EncryptionKey.count + 1
         var bytes: [UInt8] = []

@@ -8,12 +8,12 @@ struct LogCommand {
     let session: Session
     private var arguments: Arguments { session.arguments }
 
-    /// What became of a type from the version before to this one.
+    /// The changes of a type from the version listed before to this one.
     private struct TypeChange {
         var name: String
         var rows: Int
         var added = 0, removed = 0, changed = 0
-        /// What became of the type itself.
+        /// The change of the type itself.
         var note: String?
         var isEmpty: Bool { added + removed + changed == 0 && note == nil }
     }
@@ -31,7 +31,7 @@ struct LogCommand {
             try retain(address, keys)
             return .done
         }
-        // Before anything is pinned here.
+        // Read the pins of others before this process pins a version.
         let pins = (try? keys.open(path: address.path).pinnedVersions()) ?? []
         let file = try OpenedFile(stored: operand, keys: keys)
         guard case .stored(let database, let newest) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
@@ -43,7 +43,7 @@ struct LogCommand {
         entries = Array(entries.prefix(limit))
         var after: (entry: Entry, snapshot: DatabaseSnapshot)?
         for entry in entries + (last.map { [$0] } ?? []) {
-            // A version may go while others are looked at: the log ends there.
+            // A version can be dropped while later ones are compared: the log ends there.
             let snapshot: DatabaseSnapshot
             do throws(FirnError) { snapshot = entry.version == newest.version ? newest : try database.snapshot(version: entry.version) } catch {
                 if error.code == .notFound { break }
@@ -56,7 +56,7 @@ struct LogCommand {
         return .done
     }
 
-    /// The versions that can be read, newest first.
+    /// Returns the versions that can be read, newest first.
     private func entries(_ database: Database) throws(FirnError) -> [Entry] {
         var entries: [UInt64: Entry] = [:]
         for version in try database.versions() { entries[version.version] = Entry(version: version.version, time: version.time) }
@@ -121,7 +121,7 @@ struct LogCommand {
         if let before, before.version + 1 != entry.version { head += " (since version \(before.version))" }
         try out.write("\(style.strong(DisplayWidth.visible(head)))\n")
         let shown = before == nil ? types.filter { $0.rows > 0 } : types.filter { !$0.isEmpty }
-        if shown.isEmpty { try out.write("    \(before == nil ? "no rows" : "the rows of the version before")\n") }
+        if shown.isEmpty { try out.write("    \(before == nil ? "no rows" : "no changes")\n") }
         for type in shown {
             var parts: [String] = []
             if type.added > 0 { parts.append("\(Quantity.count(type.added)) added") }
@@ -132,10 +132,10 @@ struct LogCommand {
         }
     }
 
-    // MARK: What is kept
+    // MARK: Retention
 
     private func retain(_ address: Address, _ keys: KeyRing) throws(FirnError) {
-        if address.version != nil || address.type != nil { throw FirnError(.usage, "--keep and --keep-for are for the file as a whole", at: .init(file: arguments.operands[0])) }
+        if address.version != nil || address.type != nil { throw FirnError(.usage, "--keep and --keep-for apply to the whole file", at: .init(file: arguments.operands[0])) }
         let count = try arguments.count("keep"), seconds = try arguments.text("keep-for").map(LogCommand.seconds)
         let database = try keys.open(path: address.path, writable: true), now = try database.retention()
         let isCustomary = count == 0 && (seconds ?? 0) == 0
@@ -153,7 +153,7 @@ struct LogCommand {
         session.remark("\(address.path) keeps its \(Quantity.count(kept.versions)) newest versions" + (kept.seconds.map { ", and those of the last \(LogCommand.span($0))" } ?? ""))
     }
 
-    /// `90m`, `12h`, `7d`, `30` (seconds).
+    /// Parses a time such as `90m`, `12h`, `7d` or `30` (seconds). Returns seconds.
     static func seconds(_ text: String) throws(FirnError) -> Int {
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         let unit = text.last.flatMap { units[$0] }

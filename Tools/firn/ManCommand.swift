@@ -11,14 +11,14 @@ struct ManCommand {
     func run() throws(FirnError) -> ExitCode {
         let program = Program.firn, topic = arguments.operands.first
         guard let folder = arguments.text("dir") else {
-            if arguments.has("force") { throw FirnError(.usage, "--force is for --dir", advice: "leave it out") }
+            if arguments.has("force") { throw FirnError(.usage, "--force applies to --dir only", advice: "omit it") }
             try session.out.write(program.manual(of: try topic.map { (name) throws(FirnError) in try program.command(explaining: name) }))
             return .done
         }
-        guard topic == nil else { throw FirnError(.usage, "--dir writes the pages of all commands", advice: "leave \"\(topic!)\" out") }
+        guard topic == nil else { throw FirnError(.usage, "--dir writes the pages of all commands", advice: "omit \"\(topic!)\"") }
         try Paths.makeDirectories(folder)
         let pages = program.manualPages.map { (path: "\(folder)/\($0.name).1", text: $0.text) }
-        // All or none where some are there.
+        // If one page exists and must not be overwritten, none is written.
         for page in pages { try Replacement.check(page.path, overwrite: arguments.has("force")) }
         for page in pages {
             let output = try Output(path: page.path, force: arguments.has("force"))

@@ -4,7 +4,7 @@ import FirnDisk
 import FirnExchange
 import FirnModel
 
-/// An operand opened for reading, whatever its format.
+/// An operand opened for reading, in any format.
 final class OpenedFile {
     enum Content {
         case stored(Database, DatabaseSnapshot)
@@ -14,10 +14,10 @@ final class OpenedFile {
     let address: Address
     let format: FormatName
     let content: Content
-    /// Bytes of the file as it lies on the disk; nil for a pipe.
+    /// The size of the file on disk in bytes; nil for a pipe.
     let size: Int?
 
-    /// For messages.
+    /// The name of the file in messages.
     let name: String
 
     /// `allowsEmpty`: for the command that reports damage itself: a `.firn` file without a complete version is opened too, and no warning is given
@@ -30,8 +30,8 @@ final class OpenedFile {
         size = input.totalBytes.map { Int(clamping: $0) }
         let first = try input.peek(8192)
         if options.format == nil, let kind = FormatName.foreign(first) {
-            throw FirnError(.notThisFormat, "this is \(kind), which this version does not read", at: .init(file: name),
-                            advice: "turn it into csv, json or ndjson first (\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) are read)")
+            throw FirnError(.notThisFormat, "this is \(kind), which cannot be read", at: .init(file: name),
+                            advice: "convert it to csv, json or ndjson first (\(FormatName.allCases.map(\.rawValue).joined(separator: ", ")) are read)")
         }
         format = options.format ?? FormatName.detect(path: address.path, firstBytes: first)
         guard format == .firn else {
@@ -44,12 +44,12 @@ final class OpenedFile {
             return
         }
         guard address.path != "-", input.compression == .none else {
-            throw FirnError(.usage, "a .firn file is read in place, not from a pipe or compressed", at: .init(file: name), advice: "name the file itself")
+            throw FirnError(.usage, "a .firn file cannot be read from a pipe or compressed", at: .init(file: name), advice: "name the uncompressed file")
         }
         guard !first.isEmpty else { throw FirnError(.notThisFormat, "the file is empty", at: .init(file: name)) }
         var database = try options.keys.open(path: address.path)
         if options.restores, database.fallback != nil {
-            // A writer restores a damaged root before anything else: what it goes on from is looked at here, too.
+            // A writer first restores a damaged root. The restored version is the one that the command must read.
             let restored = try options.keys.open(path: address.path, writable: true).restored
             if let restored { Session.complain(DisplayWidth.visible("firn: \(name): the newest root was damaged (\(restored.what)) and is restored") + "\n") }
             database = try options.keys.open(path: address.path)
@@ -58,27 +58,26 @@ final class OpenedFile {
         do throws(FirnError) { snapshot = if let word = address.version { try database.snapshot(at: word) } else { try database.snapshot() } } catch {
             throw error.pointing(toLogOf: name)
         }
-        // Of a file that is whole, that is no sign of damage.
+        // If later versions can be read, version 0 is no sign of damage.
         if snapshot.version == 0, let word = address.version, !allowsEmpty, try database.snapshot().version > 0 {
-            throw FirnError(.notFound, "version \(word) is the file before anything was committed", at: .init(file: name)).pointing(toLogOf: name)
+            throw FirnError(.notFound, "version \(word) is the empty file before the first commit", at: .init(file: name)).pointing(toLogOf: name)
         }
-        // Version 0 is what stands in a file before its first commit, and what is left when the only commit is damaged.
+        // Version 0 is read before the first commit, and also if the only commit is damaged.
         guard snapshot.version > 0 || allowsEmpty else {
-            throw FirnError(.damaged, "there is no complete version in it", at: .init(file: name), advice: "'firn verify \(name)' tells what is wrong")
+            throw FirnError(.damaged, "the file has no complete version", at: .init(file: name), advice: "'firn verify \(name)' reports what is damaged")
         }
-        // A version that was asked for by name is read as it is.
+        // A fallback does not affect a version that was selected explicitly, so --strict permits it.
         if let fallback = database.fallback, !allowsEmpty, address.version == nil || !FallbackNotices.isStrict { try FallbackNotices.report(name, fallback, version: snapshot.version) }
         content = .stored(database, snapshot)
     }
 
-    /// Throws `.notFound` if the operand names no file, without reading anything.
+    /// Throws `.notFound` if the file of the operand does not exist. Reads nothing.
     static func check(_ operand: String) throws(FirnError) {
         let path = Address(operand).path
         if !Paths.exists(path) { _ = try File(path: path, .read) }
     }
 
-    /// Opens a `.firn` file, and nothing else.
-    /// `restores`: the file is written next, so that a damaged root is restored first.
+    /// Opens a `.firn` file; other formats are an error. `restores`: the caller is going to write the file, so a damaged root is restored first.
     convenience init(stored operand: String, keys: KeyRing, allowsEmpty: Bool = false, restores: Bool = false) throws(FirnError) {
         var options = ReadingOptions(threads: 1)
         options.restores = restores
@@ -95,7 +94,7 @@ final class OpenedFile {
 
     var isCSV: Bool { format == .csv || format == .tsv }
 
-    /// The types whose rows are listed by themselves.
+    /// The schema of the version or stream.
     var schema: Schema {
         switch content {
         case .stored(_, let snapshot): snapshot.schema
@@ -103,22 +102,22 @@ final class OpenedFile {
         }
     }
 
-    /// The name of the one type meant: the one given, the one the operand names, or the only one there is.
+    /// Returns the name of the type to use: `given`, the type that the operand names, or the only type. Throws if there is no such type or a choice is needed.
     func typeName(_ given: String?) throws(FirnError) -> String {
         let roots = schema.roots
         if let name = given ?? (format == .firn ? address.type : nil) {
             guard roots.contains(where: { $0.name == name }) else { throw unknownType(name, in: schema, of: address.path) }
             return name
         }
-        guard let first = roots.first else { throw FirnError(.schema, "there are no types in it", at: .init(file: name)) }
+        guard let first = roots.first else { throw FirnError(.schema, "the file has no types", at: .init(file: name)) }
         guard roots.count == 1 else {
-            throw FirnError(.usage, "it has several types: \(roots.map(\.name).joined(separator: ", "))", at: .init(file: name),
+            throw FirnError(.usage, "the file has several types: \(roots.map(\.name).joined(separator: ", "))", at: .init(file: name),
                             advice: "choose one: \(address.path):\(first.name)")
         }
         return first.name
     }
 
-    /// All rows of one type. Rows that come as text are read to the end and held in memory.
+    /// Returns all rows of one type. The rows of a text format are read completely and held in memory.
     func table(_ given: String?) throws(FirnError) -> any Table {
         let wanted = try typeName(given)
         switch content {
@@ -132,7 +131,7 @@ final class OpenedFile {
         }
     }
 
-    /// The rows as batches; `type` chooses one type of a file that has several.
+    /// Returns the rows as batches; `given` selects one type of a file that has several.
     func reader(_ given: String?, threads: Int, progress: Progress) throws(FirnError) -> any BatchReader {
         switch content {
         case .stream(let reader): return reader
@@ -148,7 +147,7 @@ final class OpenedFile {
 }
 
 extension Schema {
-    /// One root type and the embedded types that its columns lead to; with links, the types of their rows too.
+    /// Returns the schema of one type and of the embedded types of its columns; with `throughLinks`, also of the types that it links to.
     func reachable(from name: String, throughLinks: Bool = false) -> Schema {
         var wanted: Set<String> = [name], waiting = [name]
         while let next = waiting.popLast() {
@@ -159,7 +158,7 @@ extension Schema {
         return Schema(types.filter { wanted.contains($0.name) })
     }
 
-    /// The same with another name for a type, wherever it stands.
+    /// Returns the schema with a type renamed, also as the target of columns.
     func renaming(_ name: String, to new: String) -> Schema {
         Schema(types.map { type in
             var type = type

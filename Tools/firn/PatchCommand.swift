@@ -12,7 +12,7 @@ struct PatchCommand {
     func run() throws(FirnError) -> ExitCode {
         let operand = arguments.operands[0], keys = try KeyRing(arguments), address = Address(operand)
         if let version = address.version {
-            throw FirnError(.usage, "changes go into the newest version", at: .init(file: operand), advice: "leave out @\(version), or go back to it with firn revert")
+            throw FirnError(.usage, "changes can only be applied to the newest version", at: .init(file: operand), advice: "omit \"@\(version)\", or restore that version first with 'firn revert'")
         }
         let source = try OpenedFile(stored: arguments.operands[1], keys: keys)
         guard case .stored(_, let snapshot) = source.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
@@ -21,7 +21,7 @@ struct PatchCommand {
 
         let file = try OpenedFile(stored: operand, keys: keys, restores: !arguments.has("check")), path = file.address.path, type = try typeName(changes, file)
         if arguments.has("check"), case .stored(let database, _) = file.content, let fallback = database.fallback {
-            // A transaction, even one that is not committed, would remove what is left of that commit.
+            // A transaction, even one that is cancelled, would remove what is left of that commit.
             throw FirnError(.damaged, "a commit was interrupted, or is damaged: \(fallback.what)", at: .init(file: operand, byte: UInt64(clamping: fallback.offset)),
                             advice: "check a copy: --check changes nothing, and the next writer removes what is left of that commit")
         }
@@ -36,7 +36,7 @@ struct PatchCommand {
         switch try changes.apply(to: type, in: transaction, options: options) {
         case .refused(let conflicts, let count, let isReached):
             try report(path, type, changes, conflicts, count: count)
-            if isReached, !arguments.has("json") { session.remark("the changes were applied already: the rows are those that they lead to") }
+            if isReached, !arguments.has("json") { session.remark("the changes are already applied: the rows are those that they lead to") }
             return .no
         case .applied(let hash, let isProven):
             let left = changes.parts.filter { $0.after == nil }.map { remaining(type ?? $0.name, path, transaction) }
@@ -47,17 +47,17 @@ struct PatchCommand {
         }
     }
 
-    /// What is left of a type that the changes take away.
+    /// Returns a remark about a type that the changes remove, which stays in the file.
     private func remaining(_ type: String, _ path: String, _ transaction: DatabaseTransaction) -> String {
         let rows = transaction.table(type).rowCount
-        return "the type '\(type)' stays in \(path), with \(rows > 0 ? "\(Quantity.count(rows, "row")) that the changes do not know" : "no rows")"
+        return "the type \"\(type)\" stays in \(path), with \(rows > 0 ? "\(Quantity.count(rows, "row")) that the changes do not contain" : "no rows")"
     }
 
-    /// What the one type of the changes is called in the file; nil: as in the changes.
+    /// Returns the file's name for the only type of the changes; nil if the names are those of the changes.
     private func typeName(_ changes: Changeset, _ file: OpenedFile) throws(FirnError) -> String? {
         let given = arguments.text("type") ?? file.address.type
         guard let single = changes.single else {
-            if given != nil { throw FirnError(.usage, "the changes are of several types", at: .init(file: arguments.operands[1]), advice: "leave out --type") }
+            if given != nil { throw FirnError(.usage, "the changes contain several types", at: .init(file: arguments.operands[1]), advice: "omit --type") }
             return nil
         }
         if single.before == nil { return given ?? single.name }
@@ -104,7 +104,7 @@ struct PatchCommand {
         guard !session.isQuiet else { return }
         if changes.isEmpty { return try session.out.write("\(path)\(type.map { ":\($0)" } ?? ""): nothing to change, no new version\n") }
         let facts = "\(Quantity.count(changes.added)) added, \(Quantity.count(changes.removed)) removed, \(Quantity.count(changes.pairs)) changed"
-        let proof = isProven ? "the rows are those that the changes lead to (\(hash.map { "\($0)" } ?? ""))" : "other rows are not those that the changes were made from"
+        let proof = isProven ? "the rows are those that the changes lead to (\(hash.map { "\($0)" } ?? ""))" : "other rows differ from those that the changes were made from"
         try session.out.write("\(DisplayWidth.visible(path + (type.map { ":\($0)" } ?? ""))): \(version.map { "version \($0): " } ?? "would be ")\(facts); \(proof)\n")
     }
 }

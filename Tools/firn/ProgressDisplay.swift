@@ -2,7 +2,7 @@ import FirnCommandLine
 import FirnDisk
 import FirnExchange
 
-/// Shows on standard error how far a command has come, while it works: on terminals after half a second, with `--progress` always.
+/// Shows the progress of a command on standard error: on terminals after half a second, with `--progress` always.
 final class ProgressDisplay {
     private let ticker: Ticker?
 
@@ -12,7 +12,7 @@ final class ProgressDisplay {
             ticker = nil
             return
         }
-        // On a terminal a line replaces the one before it; elsewhere there is one a second.
+        // On a terminal, each line replaces the one before. Otherwise one line is printed each second.
         var line = ProgressLine(now: session.startedAt, delay: isTerminal ? 0.5 : 1, interval: isTerminal ? 0.1 : 1)
         var isShown = false
         ticker = Ticker(every: 0.05) { isLast in
@@ -31,6 +31,6 @@ final class ProgressDisplay {
         }
     }
 
-    /// Removes the line. Nothing is shown from then on.
+    /// Removes the line. Nothing is shown afterwards.
     func end() { ticker?.stop() }
 }

@@ -14,7 +14,7 @@ struct QueryCommand {
         let progress = Progress(), display = ProgressDisplay(session, progress)
         defer { display.end() }
         let threads = try session.threads()
-        // What is wrong with the words is told before a long input is read.
+        // Errors in the command line are reported before a long input is read.
         for operand in operands.files where operand != "-" { try OpenedFile.check(operand) }
         let request: QueryRequest
         do throws(FirnError) { request = try self.request() } catch { throw misread(error) }
@@ -37,9 +37,9 @@ struct QueryCommand {
         return rows > 0 ? .done : .no
     }
 
-    // MARK: What is read
+    // MARK: Inputs
 
-    /// The operands that are files, and what is asked of them: a word that is no file, at the end.
+    /// The operands that are files, and the query: the last operand, if it is not the name of a file.
     private var operands: (files: [String], query: String?) {
         let all = arguments.operands
         guard all.count > 1, let last = all.last, last != "-" else { return (all, nil) }
@@ -49,13 +49,13 @@ struct QueryCommand {
         }
     }
 
-    /// One word that is no predicate may have been meant as a file.
+    /// Replaces the error if the query is one word that is not a predicate: it is probably the name of a missing file.
     private func misread(_ error: FirnError) -> FirnError {
         guard error.code == .usage, let word = operands.query, arguments.text("where") == nil, !word.contains(where: { $0.isWhitespace || "=<>!(){}'\"$".contains($0) }) else { return error }
         guard FormatName(extensionOf: word) != nil || word.contains("/") else {
-            return FirnError(.usage, "\"\(word)\" is neither a file nor a predicate", advice: "a predicate compares, such as '\(word) == true'; of a file check the name")
+            return FirnError(.usage, "\"\(word)\" is neither a file nor a predicate", advice: "a predicate is a comparison, such as '\(word) == true'; if it is a file, check its name")
         }
-        return FirnError(.notFound, "cannot open: No such file or directory", at: .init(file: word), advice: "a predicate compares, such as 'age > 30'")
+        return FirnError(.notFound, "cannot open: No such file or directory", at: .init(file: word), advice: "a predicate is a comparison, such as 'age > 30'")
     }
 
     private func open(_ options: ReadingOptions, _ progress: Progress) throws(FirnError) -> [OpenedFile] {
@@ -64,7 +64,7 @@ struct QueryCommand {
         return files.count > 1 ? try SchemaUnion(files).opened(options: options, progress: progress) : files
     }
 
-    /// Rows that come as text, or from several files one after the other, go through the query batch by batch.
+    /// Runs the query batch by batch on the rows of a text format, or of several files. Returns the number of rows.
     private func stream(_ files: [OpenedFile], _ request: QueryRequest, _ threads: Int, _ progress: Progress, _ display: ProgressDisplay) throws(FirnError) -> Int {
         let readers = try files.map { (file) throws(FirnError) in try file.reader(files.count == 1 ? nil : arguments.text("type"), threads: threads, progress: progress) }
         let reader: any BatchReader = readers.count == 1 ? readers[0] : JoinedReader(readers)
@@ -87,7 +87,7 @@ struct QueryCommand {
         return rows
     }
 
-    // MARK: What is asked
+    // MARK: Query
 
     private func request() throws(FirnError) -> QueryRequest {
         var request = QueryRequest()
@@ -109,7 +109,7 @@ struct QueryCommand {
         return request
     }
 
-    /// A query and a condition that both must hold; nil if neither is given.
+    /// Parses a query and a condition and combines them by AND. Returns nil if neither is given.
     static func parsed(_ query: String?, and condition: String?) throws(FirnError) -> QuerySyntax? {
         let texts = [query, condition].compactMap(\.self).filter { $0.contains { !$0.isWhitespace } }
         guard let first = texts.first else { return nil }
@@ -121,25 +121,25 @@ struct QueryCommand {
         return syntax
     }
 
-    /// A query bound to a table, to run on several threads. `file`: where the table is stored, for errors about its bytes.
+    /// Binds a query to a table, to run on several threads. `file` is the path of the table, for errors about its bytes.
     static func run(_ request: QueryRequest, _ table: any Table, file: String? = nil, threads: Int) throws(FirnError) -> QueryRun {
         try bound { () throws(QueryError) in
             try QueryRun(request, table: table, file: file, threads: threads, parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
         }
     }
 
-    /// Errors of the query language, as users see them.
+    /// Converts errors of the query language to `FirnError`.
     static func bound<R>(_ body: () throws(QueryError) -> R) throws(FirnError) -> R {
         do throws(QueryError) { return try body() } catch { throw error.asFirnError }
     }
 
-    // MARK: What is printed
+    // MARK: Output
 
-    /// Writes the batches that `body` gives. Returns how many rows they were.
+    /// Writes the batches that `body` passes to its closure. Returns the number of rows.
     private func print(_ columns: [ColumnSchema], _ name: String, _ types: Schema, _ display: ProgressDisplay? = nil,
                        _ body: ((Batch) throws(FirnError) -> Bool) throws(FirnError) -> Void) throws(FirnError) -> Int {
         var type = TypeSchema(name, columns: columns)
-        // What was asked for is there in every row of JSON, though it be null.
+        // In JSON, each row has all selected columns, also those that are null.
         for i in type.columns.indices { type.columns[i].writesNull = true }
         let schema = Schema([type] + types.types.filter { $0.name != name }).reachable(from: name)
         let writer = try writer(schema)
@@ -169,7 +169,7 @@ struct QueryCommand {
         return FormatShelf.writer(try Output(path: "-"), format: format, WritingOptions(threads: try session.threads()), schema: schema)
     }
 
-    /// The plan, then what running it read and what it could leave out.
+    /// Runs the query and prints its plan with what was read and skipped. Returns the number of rows.
     private func explain(_ run: QueryRun) throws(FirnError) -> Int {
         var rows = 0
         try run.forEachBatch { (batch) throws(FirnError) in

@@ -4,32 +4,32 @@ import FirnDisk
 import FirnExchange
 import FirnModel
 
-/// How inputs are to be read, from the flags under "Reading".
+/// The options for reading inputs, from the flags under "Reading".
 struct ReadingOptions {
-    /// The format, if the content is not to decide.
+    /// The format; nil if it is detected.
     var format: FormatName?
-    /// Words of a CSV that stand for no value, beside the empty field.
+    /// Cells of a CSV that are read as null, in addition to the empty field.
     var nullWords: [String] = []
     var encoding: String?
     var delimiter: UInt8?
     var hasHeader = true
-    /// Where rejected rows go; nil: the first one ends the command.
+    /// The file for rejected rows; nil if the first one aborts the command.
     var rejected: RejectedRows?
     var isLossless = false
     var threads: Int
-    /// Columns of CSV to read, in this order; empty: all.
+    /// The columns of CSV to read, in this order; empty for all.
     var columns: [String] = []
-    /// The types of the rows and what they lead to, if they are known beforehand.
+    /// The types of `--schema`; nil if they are inferred.
     var schema: SchemaFile?
-    /// The type that `--type` names: of a schema with several types, the one of the rows.
+    /// The type that `--type` names. If the schema has several types, it is the type of the rows.
     var typeName: String?
-    /// What several inputs were found to have in common: goes before `schema`.
+    /// The common schema of several inputs. Overrides `schema`.
     var forced: GivenSchema?
     /// The keys of encrypted files.
     var keys = KeyRing()
-    /// What comes through a pipe must not stand on a disk: what is made of it will be encrypted.
+    /// Input from a pipe must not be written to disk unencrypted, because the output will be encrypted.
     var staysOffDisk = false
-    /// The file is written next: a damaged root is restored first.
+    /// The command is going to write the file, so a damaged root is restored first.
     var restores = false
 
     init(threads: Int) { self.threads = threads }
@@ -45,9 +45,9 @@ struct ReadingOptions {
         encoding = arguments.text("encoding")
         hasHeader = !arguments.has("no-header")
         if let path = arguments.text("rejects") {
-            // Even --force does not mean that a table goes for the rows rejected from it, or a schema for those it rejects.
+            // Even --force must not replace an input, a schema or the target with the rejected rows.
             for operand in arguments.operands + arguments.texts("schema") where Paths.kind(path) != .other && (Paths.isSame(path, operand) || Paths.isSame(path, Address(operand).path)) {
-                throw FirnError(.usage, "--rejects names \(operand), which is read or written itself", advice: "name another file for the rejected rows")
+                throw FirnError(.usage, "--rejects names \"\(operand)\", which is itself read or written", advice: "name another file for the rejected rows")
             }
             rejected = try RejectedRows(path: path, force: arguments.has("force"), sources: SourceModes(arguments.operands.map { Address($0).path }))
         }
@@ -60,13 +60,13 @@ struct ReadingOptions {
         }
     }
 
-    /// Flags that say nothing about the inputs are refused rather than passed over.
+    /// Throws `.usage` if a flag does not apply to the formats of the inputs.
     static func check(_ arguments: Arguments, for files: [OpenedFile]) throws(FirnError) {
         guard files.allSatisfy({ $0.format == .firn }), let flag = ["schema", "rejects"].first(where: arguments.has) else { return }
-        throw FirnError(.usage, "--\(flag) is for CSV and JSON, and \(files.count == 1 ? "the input is" : "all inputs are") firn", advice: "leave it out")
+        throw FirnError(.usage, "--\(flag) applies to CSV and JSON only, and \(files.count == 1 ? "the input is" : "all inputs are") firn", advice: "omit it")
     }
 
-    /// For readers: the same as `rejected`.
+    /// `rejected`, in the form that readers take.
     var rejects: Rejects? {
         rejected.map { rejected in Rejects { (row, reason) throws(FirnError) in try rejected.add(row, because: reason) } }
     }

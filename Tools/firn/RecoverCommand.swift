@@ -8,20 +8,20 @@ import FirnModel
 struct RecoverCommand {
     let session: Session
     private var arguments: Arguments { session.arguments }
-    /// More losses than this are counted, not listed.
+    /// The maximum number of losses that are listed; further ones are only counted.
     private static let listed = 50
 
     func run() throws(FirnError) -> ExitCode {
         let source = Address(arguments.operands[0]), target = arguments.operands[1]
-        guard source.type == nil else { throw FirnError(.usage, "a file is recovered as a whole, not one of its types", advice: "leave ':\(source.type!)' out") }
-        guard target != "-", Paths.kind(target) != .other else { throw FirnError(.usage, "what is recovered is a .firn file, which cannot be a pipe", advice: "name a file") }
-        // What is lost in the copy may still be had of the original, by hand or by a later version of this program.
+        guard source.type == nil else { throw FirnError(.usage, "a file is recovered as a whole, not one of its types", advice: "omit \":\(source.type!)\"") }
+        guard target != "-", Paths.kind(target) != .other else { throw FirnError(.usage, "OUT is a .firn file, which cannot be written to a pipe", advice: "name a file") }
+        // Data that this recovery loses may still be recovered from the original, by hand or by a later release.
         guard !Paths.isSame(source.path, target) else {
-            throw FirnError(.usage, "FILE and OUT are the same file, and the damaged original would be gone", advice: "recover to another name, look at what came out, and rename it then")
+            throw FirnError(.usage, "FILE and OUT are the same file, and the damaged original would be lost", advice: "recover to another name, check the result, and then rename it")
         }
         switch Paths.kind(source.path) {
         case .directory?: throw FirnError(.inputOutput, "cannot read: it is a directory", at: .init(file: source.path))
-        case .other?: throw FirnError(.inputOutput, "it is a device or a pipe, and what is recovered is a file", at: .init(file: source.path))
+        case .other?: throw FirnError(.inputOutput, "it is a device or a pipe, and only files can be recovered", at: .init(file: source.path))
         default: break
         }
         let keys = try KeyRing(arguments), encryption = try CopyEncryption(arguments)
@@ -33,9 +33,9 @@ struct RecoverCommand {
             recovery = try keys.trying { (key) throws(FirnError) in try recover(source, key, to: target, encryption, effort, progress) }
         } catch {
             var told = error
-            // Nothing helps a file of which nothing is left, but what the recovery itself says.
+            // If nothing can be recovered, the usual advice does not apply; only the recovery's own advice does.
             if error.code == .damaged, !(error.advice ?? "").contains("--unproven") { told.advice = nil }
-            if error.code == .exists { told.advice = error.advice ?? "choose another name, or say --force" }
+            if error.code == .exists { told.advice = error.advice ?? "choose another name, or use --force to overwrite it" }
             throw told
         }
         display.end()
@@ -55,7 +55,7 @@ struct RecoverCommand {
 
     private func print(_ recovery: Recovery, _ target: String) throws(FirnError) {
         for remark in recovery.remarks { session.remark(remark) }
-        if recovery.withheldRows > 0 { session.remark("\(Quantity.count(recovery.withheldRows, "row")) that no hash proves were left out: --unproven writes them, each reported as unproven") }
+        if recovery.withheldRows > 0 { session.remark("\(Quantity.count(recovery.withheldRows, "row")) without a hash that proves them were left out: --unproven writes them, and reports them as unproven") }
         for loss in recovery.losses.prefix(RecoverCommand.listed) { try session.out.write("\(loss.isUnproven ? "unproven" : "lost"): \(DisplayWidth.visible(loss.description))\n") }
         if recovery.losses.count > RecoverCommand.listed { try session.out.write("lost: and \(Quantity.count(recovery.losses.count - RecoverCommand.listed)) more\n") }
         guard !session.isQuiet else { return }
@@ -63,7 +63,7 @@ struct RecoverCommand {
         let unproven = recovery.losses.count { $0.isUnproven }, count = recovery.losses.count - unproven
         var ends = count == 0 ? [] : [style.red(count == 1 ? "1 loss" : "\(Quantity.count(count)) losses")]
         if unproven > 0 { ends.append(style.red("\(unproven == 1 ? "1 range" : "\(Quantity.count(unproven)) ranges") unproven")) }
-        let version = recovery.version > 0 ? "version \(recovery.version)" : "a version whose number is not known"
+        let version = recovery.version > 0 ? "version \(recovery.version)" : "a version with unknown number"
         try session.out.write("\(DisplayWidth.visible(target)): \(Quantity.count(rows, "row")) of \(version), \(ends.isEmpty ? style.green("nothing lost") : ends.joined(separator: ", "))\n")
     }
 

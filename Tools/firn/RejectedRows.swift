@@ -3,12 +3,12 @@ import FirnCommandLine
 import FirnDisk
 import FirnExchange
 
-/// The file of `--rejects`: rows that could not be read, as they stood in the input.
+/// The file of `--rejects`: rows that cannot be read, copied unchanged from the input.
 final class RejectedRows {
     let path: String
     private let output: Output
     private(set) var count = 0
-    /// What is wrong with the first rows, and where, as far as their readers know.
+    /// The reasons and positions of the first rejected rows, if their readers report them.
     private(set) var reasons: [String] = []
     static let mostReasons = 20
 
@@ -23,13 +23,13 @@ final class RejectedRows {
         try output.write(row)
     }
 
-    /// For the user: why the first rows were rejected, that others were too, and where all of them are.
+    /// Remarks for the user: the reasons of the first rows, the number of all rows, and the path of the file.
     var remarks: [String] {
         guard count > 0 else { return [] }
         let others = reasons.isEmpty || reasons.count == count ? [] : ["… and \(Quantity.count(count - reasons.count, "row")) more"]
         return reasons + others + ["\(Quantity.count(count, "rejected row")) in \(path)"]
     }
 
-    /// Puts the file in its place, empty if nothing was rejected.
+    /// Completes the file. It is empty if nothing was rejected.
     func finish() throws(FirnError) { try output.finish() }
 }

@@ -11,17 +11,17 @@ struct RevertCommand {
     func run() throws(FirnError) -> ExitCode {
         let operand = arguments.operands[0], address = Address(operand)
         if address.version != nil || address.type != nil {
-            throw FirnError(.usage, "the file goes back as a whole, from its newest version", at: .init(file: operand), advice: "firn revert \(address.path) \(address.version ?? "VERSION")")
+            throw FirnError(.usage, "revert applies to the whole file, from its newest version", at: .init(file: operand), advice: "use 'firn revert \(address.path) \(address.version ?? "VERSION")'")
         }
         let keys = try KeyRing(arguments), file = try OpenedFile(stored: operand, keys: keys, restores: true), path = file.address.path
         let database = try keys.open(path: path, writable: true)
         let wanted: DatabaseSnapshot
         do throws(FirnError) { wanted = try database.snapshot(at: arguments.operands[1]) } catch { throw error.pointing(toLogOf: path) }
-        guard wanted.version > 0 else { throw FirnError(.notFound, "version 0 is the file before anything was committed", at: .init(file: path)).pointing(toLogOf: path) }
+        guard wanted.version > 0 else { throw FirnError(.notFound, "version 0 is the empty file before the first commit", at: .init(file: path)).pointing(toLogOf: path) }
         let threads = try session.threads()
         let transaction = try database.begin(wait: .seconds(Session.turn), threads: threads)
         defer { transaction.cancel() }
-        // What the transaction began from: nobody else commits meanwhile.
+        // This is the version that the transaction began from, because the write lock is held.
         let newest = try database.snapshot()
         var facts: [String] = [], lines: [JSONLine] = []
         for type in newest.schema.types {
@@ -51,9 +51,9 @@ struct RevertCommand {
             line.add("types", lines)
             try session.out.write(line.object + "\n")
         } else if isSame {
-            session.remark("version \(newest.version) holds what version \(wanted.version) does: nothing was changed")
+            session.remark("version \(newest.version) already has the rows of version \(wanted.version): nothing was changed")
         } else if !session.isQuiet {
-            try session.out.write("version \(version) holds what version \(wanted.version) does\n")
+            try session.out.write("version \(version) now has the rows of version \(wanted.version)\n")
             for fact in facts { try session.out.write("    \(DisplayWidth.visible(fact))\n") }
         }
         return .done

@@ -21,7 +21,7 @@ struct SQLCommand {
         let options = try ReadingOptions(arguments, threads: threads)
         let files = try operands.map { (operand) throws(FirnError) in try OpenedFile(operand, options, progress: progress) }
         try ReadingOptions.check(arguments, for: files)
-        // What SQLite sorts and sets aside would stand in temporary files, in the clear.
+        // Without this, SQLite would write intermediate results of encrypted files to temporary files in plain text.
         if files.contains(where: { $0.key != nil }) { try connection.keepInMemory() }
         let names = try SQLNames(files).add(to: connection)
         display.end()
@@ -39,7 +39,7 @@ struct SQLCommand {
                 continue
             } else {
                 rows += try print(statement, isFirst: results == 0)
-                // What a statement before an error found is there to be read.
+                // The rows of this statement must be printed even if the next statement fails.
                 try session.out.flush()
             }
             results += 1
@@ -54,14 +54,14 @@ struct SQLCommand {
         return rows > 0 || results == 0 || arguments.has("explain") ? .done : .no
     }
 
-    // MARK: What is asked
+    // MARK: Statements
 
-    /// The last operand, or (`-`) standard input.
+    /// Returns the statements: the last operand, or standard input if it is `-`.
     private func statements(_ files: [String]) throws(FirnError) -> String {
         let last = arguments.operands.last!
         guard last == "-" else {
             if Paths.kind(last) == .file, !last.contains(where: \.isWhitespace) {
-                throw FirnError(.usage, "there is no statement behind the files", advice: "write one as the last operand, or - to read it from standard input")
+                throw FirnError(.usage, "there is no statement after the files", advice: "add a statement as the last operand, or - to read it from standard input")
             }
             return last
         }
@@ -71,7 +71,7 @@ struct SQLCommand {
         return text
     }
 
-    /// Errors about names tell which there are.
+    /// Adds advice to errors about unknown tables and columns: the nearest name, or the names of all tables.
     private func told<R>(_ names: [String], _ connection: SQLConnection, _ body: () throws(FirnError) -> R) throws(FirnError) -> R {
         do throws(FirnError) { return try body() } catch {
             var told = error
@@ -87,7 +87,7 @@ struct SQLCommand {
         }
     }
 
-    // MARK: What is printed
+    // MARK: Output
 
     private func print(_ statement: SQLStatement, isFirst: Bool) throws(FirnError) -> Int {
         let rows = SQLRows(statement, asText: ["csv", "tsv"].contains(try session.rowFormat()))
@@ -121,7 +121,7 @@ struct SQLCommand {
         if rows.isEmpty, writer is TablePrinter { session.remark("no rows") }
     }
 
-    /// SQLite's plan, then what the tables did when it ran.
+    /// Prints SQLite's plan, runs the statement, and prints the work of the tables.
     private func explain(_ statement: SQLStatement, _ connection: SQLConnection) throws(FirnError) {
         try session.out.write(DisplayWidth.visible(try connection.plan(of: statement), keepingLines: true))
         let before = connection.tables.map(\.work)
@@ -135,7 +135,7 @@ struct SQLCommand {
 }
 
 extension String {
-    /// Where this ends in a text that it stands in.
+    /// Returns the end of the first occurrence of this string in `text`, or nil.
     fileprivate func endIndex(in text: String) -> String.Index? {
         guard let start = text.indices.first(where: { text[$0...].hasPrefix(self) }) else { return nil }
         return text.index(start, offsetBy: count)
@@ -143,7 +143,7 @@ extension String {
 }
 
 extension SQLTable.Work {
-    /// What was done since an earlier state, for people.
+    /// Returns the work since an earlier state, as lines of text.
     func lines(since old: SQLTable.Work, table: String) -> [String] {
         var lines: [String] = []
         for (i, plan) in plans.enumerated() {
@@ -152,7 +152,7 @@ extension SQLTable.Work {
         }
         guard !lines.isEmpty else { return [] }
         let segments = self.segments - old.segments, skipped = segmentsSkipped - old.segmentsSkipped, vectors = vectorsSkipped - old.vectorsSkipped
-        var parts = ["\(Quantity.count(rowsGiven - old.rowsGiven, "row")) handed to SQLite"]
+        var parts = ["\(Quantity.count(rowsGiven - old.rowsGiven, "row")) passed to SQLite"]
         if segments > 0 { parts.append("\(Quantity.count(segments, "segment")) searched, \(Quantity.count(skipped)) of them and \(Quantity.count(vectors, "vector")) skipped by zones") }
         if lookups > old.lookups { parts.append("\(Quantity.count(lookups - old.lookups, "look-up")) through an index") }
         return lines + ["  " + parts.joined(separator: "; ")]

@@ -3,13 +3,13 @@ import FirnExchange
 import FirnModel
 import FirnSQL
 
-/// What the tables of `firn sql` are called: a type's own name, and where several inputs have a type of that name `FILE_Type`.
+/// The names of the tables of `firn sql`: the name of the type, or `FILE_Type` if several inputs have a type of that name.
 struct SQLNames {
     private let files: [OpenedFile]
 
     init(_ files: [OpenedFile]) { self.files = files }
 
-    /// Adds all types of all files to a connection; the names they got.
+    /// Adds all types of all files to a connection, and returns the names of the tables.
     func add(to connection: SQLConnection) throws(FirnError) -> [String] {
         var types: [(file: SQLFile, opened: OpenedFile, name: String)] = []
         for opened in files {
@@ -28,7 +28,7 @@ struct SQLNames {
         return given
     }
 
-    /// In quotes where SQL needs them.
+    /// Returns the name as SQL, in quotes if necessary.
     static func written(_ name: String) -> String {
         let isPlain = name.utf8.enumerated().allSatisfy { at, byte in
             byte | 32 >= 97 && byte | 32 <= 122 || byte == 95 || byte >= 48 && byte <= 57 && at > 0
@@ -38,7 +38,7 @@ struct SQLNames {
 }
 
 extension OpenedFile {
-    /// All types with their rows, or the one that the operand names. Rows that come as text are read to the end and held in memory.
+    /// Returns all types with their rows, or the type that the operand names. The rows of a text format are read completely and held in memory.
     func tables() throws(FirnError) -> [any Table] {
         switch content {
         case .stored(_, let snapshot):

@@ -4,7 +4,7 @@ import FirnExchange
 import FirnModel
 import FirnSQL
 
-/// Values for the parameters of statements, from `--param name=value`.
+/// The values of statement parameters, from `--param name=value`.
 struct SQLParameters {
     private let values: [(name: String, value: Value)]
 
@@ -16,13 +16,13 @@ struct SQLParameters {
             }
             var name = String(word[..<mark])
             if let first = name.first, ":@$?".contains(first), name.count > 1 { name.removeFirst() }
-            guard !values.contains(where: { $0.name == name }) else { throw FirnError(.usage, "--param \(name) is given twice") }
+            guard !values.contains(where: { $0.name == name }) else { throw FirnError(.usage, "--param \"\(name)\" is given twice") }
             values.append((name, SQLParameters.value(String(word[word.index(after: mark)...]))))
         }
         self.values = values
     }
 
-    /// A number where the text is how that number is written, text otherwise: 007 is text.
+    /// Returns a number if the text is the canonical text of one, otherwise the text: 007 is text.
     private static func value(_ text: String) -> Value {
         if let whole = Int64(text), String(whole) == text { return .int(whole) }
         let real: Double? = Array(text.utf8).withUnsafeBytes { NumberText.parseDouble($0) }
@@ -30,7 +30,7 @@ struct SQLParameters {
         return .string(text)
     }
 
-    /// Gives a statement its values; the names that were used. All of its parameters need one.
+    /// Binds the values to the parameters of a statement, and returns the names used. Throws `.usage` if a parameter has no value.
     func bind(to statement: SQLStatement) throws(FirnError) -> Set<String> {
         var used: Set<String> = []
         for (index, parameter) in statement.parameters.enumerated() {
@@ -45,10 +45,10 @@ struct SQLParameters {
         return used
     }
 
-    /// A value that no statement asked for was meant for something.
+    /// Throws `.usage` if a value was given for a parameter that no statement has.
     func check(_ used: Set<String>) throws(FirnError) {
         if let idle = values.first(where: { !used.contains($0.name) }) {
-            throw FirnError(.usage, "no statement has a parameter :\(idle.name)", advice: "leave out --param \(idle.name)")
+            throw FirnError(.usage, "no statement has a parameter :\(idle.name)", advice: "omit --param \(idle.name)")
         }
     }
 }

@@ -3,20 +3,20 @@ import FirnExchange
 import FirnModel
 import FirnSQL
 
-/// The rows of a statement as batches. SQL gives each value its own kind, so that the columns are of any; for CSV they are text.
+/// The rows of a statement as batches. In SQL each value has its own type, so the columns have type any; for CSV they are text.
 final class SQLRows {
     private let statement: SQLStatement
     private static let batchSize = 1000
-    /// A batch ends with the row that makes its texts and blobs longer than this.
+    /// A batch ends with the row at which its texts and blobs reach this number of bytes.
     private static let batchBytes = 4 << 20
-    /// How often a long value is in memory while its row is written.
+    /// The number of copies of a long value in memory while its row is written.
     private static let copies = 6
-    /// For the values of the batch, where they are long.
+    /// The memory charged for the values of the batch, if they are long.
     private let charge = MemoryCharge(.process)
     private(set) var batch = Batch(columns: [])
     private(set) var isEmpty = true
     let type: TypeSchema
-    /// For tables: with the kinds that the first rows have, by which columns are aligned.
+    /// The type for text tables: columns that have only numbers in the first rows are numbers, and are aligned to the right.
     private(set) var shownType: TypeSchema
 
     private let isText: Bool
@@ -28,7 +28,7 @@ final class SQLRows {
         shownType = type
     }
 
-    /// The next rows into `batch`; false: there are none.
+    /// Reads the next rows into `batch`. Returns false if there are none.
     func fill() throws(FirnError) -> Bool {
         batch = Batch(columns: type.columns.map { Column($0.type) })
         var held = 0
@@ -55,7 +55,7 @@ extension SQLRows {
 }
 
 extension Value {
-    /// As a cell of CSV: bytes in base64, as other columns of bytes are written.
+    /// The value as a cell of CSV. Bytes are written in base64, as in other columns.
     fileprivate var asText: Value {
         switch self {
         case .int(let x): return .string(String(x))

@@ -1,12 +1,12 @@
 import FirnModel
 
-/// The words of schemas in JSON: see `FormatShelf.line` and `FormatShelf.schema`.
+/// The names of column types and notations in JSON schemas: see `FormatShelf.line` and `FormatShelf.schema`.
 enum SchemaText {
-    /// The type that a name as in `int?`, `list<string?>` or `map<string, any>` stands for; nil if it stands for none. Embedded and linked types are
-    /// named by their own names.
+    /// Returns the type that a text such as `int?`, `list<string?>` or `map<string, any>` denotes, or nil if it is invalid. Embedded and linked types are
+    /// written by name.
     static func columnType(_ text: String, embedded: [String]) -> ColumnType? {
         var name = text[...], isOptional = false
-        // Embedded types are called as their columns are, which may end in anything.
+        // Names of embedded types come from names of columns, and can end in "?".
         if name.last == "?", !embedded.contains(text) {
             isOptional = true
             name.removeLast()
@@ -41,7 +41,7 @@ enum SchemaText {
         ("dateTimeZ", Notation.dateTimeZ(0).code, true), ("dateTimeT", Notation.dateTimeT(0).code, true), ("uuidUpper", Notation.uuidUpper.code, false),
     ]
 
-    /// Whether values of a kind can be written in a notation.
+    /// Returns whether values of a kind can be written in a notation.
     static func suits(_ notation: Notation, _ kind: ScalarKind) -> Bool {
         switch notation.code {
         case Notation.plain.code: true
@@ -52,7 +52,7 @@ enum SchemaText {
         }
     }
 
-    /// Nil for the plain notation, which goes without saying.
+    /// Returns the name of a notation; nil for the plain notation, which is not written.
     static func name(of notation: Notation) -> String? {
         guard let known = notations.first(where: { $0.code == notation.code }) else { return nil }
         return known.hasDigits ? "\(known.name)(\(notation.parameter))" : known.name

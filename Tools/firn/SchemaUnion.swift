@@ -3,16 +3,16 @@ import FirnCommandLine
 import FirnExchange
 import FirnModel
 
-/// One schema for several inputs that hold rows of one type.
+/// Builds one schema for several inputs with rows of one type.
 ///
-/// Their columns have the same names, in any order. A column that may be null in one may be null in all. In CSV files a column that is
-/// not of one type, or not written in one way, is a string: so that each file's text comes back.
+/// The columns of the inputs must have the same names, in any order. A column that can be null in one input can be null in the result. In CSV files, a
+/// column whose types or notations differ becomes a string (int and double in plain notation become double), so that the text of each file round-trips.
 struct SchemaUnion {
     private let files: [OpenedFile]
 
     init(_ files: [OpenedFile]) { self.files = files }
 
-    /// The files opened so that their schemas agree up to the order of columns and to what may be null.
+    /// Returns the files, opened again if necessary, so that their schemas differ only in the order of columns and in which ones can be null.
     func opened(options: ReadingOptions, progress: Progress) throws(FirnError) -> [OpenedFile] {
         let types = try files.map { (file) throws(FirnError) in try file.schema[file.typeName(nil)]! }
         var union = types[0], mustReopen = false
@@ -40,12 +40,12 @@ struct SchemaUnion {
     private func checkNames(_ file: OpenedFile, _ type: TypeSchema, _ union: TypeSchema) throws(FirnError) {
         let names = Set(type.columns.map(\.name)), first = files[0].name
         if let missing = union.columns.first(where: { !names.contains($0.name) }) {
-            throw FirnError(.schema, "it has no column \"\(missing.name)\", which \(first) has", at: .init(file: file.name),
-                            advice: "only inputs with the same columns make one type: see firn schema, and --columns")
+            throw FirnError(.schema, "the file has no column \"\(missing.name)\", which \(first) has", at: .init(file: file.name),
+                            advice: "only inputs with the same columns can be combined: see 'firn schema' and --columns")
         }
         if let surplus = type.columns.first(where: { union.index(of: $0.name) == nil }) {
-            throw FirnError(.schema, "it has a column \"\(surplus.name)\", which \(first) has not", at: .init(file: file.name),
-                            advice: "only inputs with the same columns make one type: see firn schema, and --columns")
+            throw FirnError(.schema, "the file has a column \"\(surplus.name)\", which \(first) does not have", at: .init(file: file.name),
+                            advice: "only inputs with the same columns can be combined: see 'firn schema' and --columns")
         }
     }
 
@@ -59,7 +59,7 @@ struct SchemaUnion {
         if same == merged.type, a.notation == b.notation { return merged }
         guard files.allSatisfy(\.isCSV) else {
             throw FirnError(.schema, "column \"\(a.name)\" is \(b.type.name) here and \(a.type.name) in \(files[0].name)", at: .init(file: file.name),
-                            advice: "convert each input by itself")
+                            advice: "convert each input separately")
         }
         if a.notation == .plain, b.notation == .plain, Set([a.type.kind, b.type.kind]) == [.int, .double] {
             merged.type.kind = .double
@@ -71,14 +71,14 @@ struct SchemaUnion {
     }
 }
 
-/// Several inputs of one type, one after the other, in the columns of the first.
+/// Reads several inputs of one type, one after the other, with the columns of the first.
 final class JoinedReader: BatchReader {
     let schema: Schema
     private let readers: [any BatchReader]
     private let type: TypeSchema
     private var current = 0
 
-    /// Each reader has one root type; they agree in their columns but for the order, and for what may be null.
+    /// Each reader has one root type. Their columns differ only in order and in which ones can be null.
     init(_ readers: [any BatchReader]) {
         self.readers = readers
         var schema = readers[0].schema

@@ -2,14 +2,14 @@ import FirnBytes
 import FirnCommandLine
 import FirnDisk
 
-/// One run of the command: its arguments, and where it prints. Data goes to `out`, everything else to standard error.
+/// One run of the command: its arguments and its outputs. Data is written to `out`, everything else to standard error.
 final class Session {
-    /// How long a small change waits for who writes the file, in seconds.
+    /// The seconds that a small change waits for the write lock.
     static let turn = 5.0
 
     let arguments: Arguments
     let out = StreamOut.standardOutput()
-    /// How standard error is coloured, and standard output.
+    /// The colours of standard error and of standard output.
     let errorStyle: Style
     let outStyle: Style
     let isQuiet: Bool
@@ -22,7 +22,7 @@ final class Session {
         isQuiet = arguments.has("quiet")
     }
 
-    /// Does what the words ask for; errors are printed, and become the exit code.
+    /// Runs the command line and returns its exit code. Errors are printed to standard error.
     static func run(_ words: [String]) -> ExitCode {
         let colour = words.last { $0.hasPrefix("--color=") }.map { String($0.dropFirst("--color=".count)) }
         do throws(FirnError) {
@@ -37,14 +37,14 @@ final class Session {
                 let session = Session(arguments)
                 let code = try session.perform()
                 if Mapping.faults.pointee > 0 {
-                    throw FirnError(.damaged, "a file was cut short while it was read", advice: "what was printed may be wrong; --no-mmap tells which it was")
+                    throw FirnError(.damaged, "a file was truncated while it was read", advice: "the output can be wrong; run it again with --no-mmap, which reports the file")
                 }
                 try session.out.flush()
                 return code
             }
         } catch {
             var named = error
-            // A file that was being written is gone by now: users know its target.
+            // Temporary files are deleted by now: messages name their target instead.
             named.message = Replacement.shown(error.message)
             named.advice = error.advice.map(Replacement.shown)
             if let file = error.place?.file { named.place?.file = Replacement.shown(file) }
@@ -53,11 +53,11 @@ final class Session {
         }
     }
 
-    /// How rows are printed. `--json` is the JSON form of what is asked for: `table` becomes NDJSON.
+    /// Returns the format in which rows are printed. With `--json`, `table` becomes `ndjson`. Throws `.usage` if `--json` contradicts `--format`.
     func rowFormat() throws(FirnError) -> String {
         let format = arguments.text("format") ?? "table"
         guard arguments.has("json") else { return format }
-        guard !["csv", "tsv"].contains(format) else { throw FirnError(.usage, "--json and --format \(format) ask for two forms", advice: "leave one of them out") }
+        guard !["csv", "tsv"].contains(format) else { throw FirnError(.usage, "--json and --format \(format) request different formats", advice: "omit one of them") }
         return format == "table" ? "ndjson" : format
     }
 
@@ -95,22 +95,22 @@ final class Session {
 
     private func warn(ofKeyFile path: String) {
         guard let permissions = FilePermissions(path: path), permissions.othersCanRead else { return }
-        remark("other users can read the key file \"\(path)\": change that with chmod go= \"\(path)\"")
+        remark("other users can read the key file \"\(path)\": prevent this with chmod go= \"\(path)\"")
     }
 
-    /// A sentence for the user, unless `--quiet` was given.
+    /// Prints a remark to standard error, unless `--quiet` was given.
     func remark(_ text: String) {
         if !isQuiet { Session.complain(errorStyle.faint("firn: ") + DisplayWidth.visible(text) + "\n") }
     }
 
-    /// Writes to standard error. If that fails there is nobody left to tell.
+    /// Writes to standard error. Failures are ignored, because there is no output left to report them.
     static func complain(_ text: String) {
         let stream = StreamOut.standardError()
         try? stream.write(text)
         try? stream.flush()
     }
 
-    /// How many threads may work: `--threads`, or one for each core.
+    /// Returns the number of threads to use: `--threads` (at most 256), or one for each core. Throws `.usage` if it is 0.
     func threads() throws(FirnError) -> Int {
         guard let threads = try arguments.count("threads") else { return Machine.cores }
         guard threads > 0 else { throw FirnError(.usage, "--threads takes a number above 0") }

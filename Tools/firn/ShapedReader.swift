@@ -2,30 +2,30 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// Passes batches on with some of the columns, under a name, with a key, and not more rows than wanted.
+/// Passes batches on with selected columns, another type name, another key, and at most a given number of rows.
 final class ShapedReader: BatchReader {
     let schema: Schema
     private let source: any BatchReader
-    /// Positions of the columns kept; nil: all.
+    /// The positions of the selected columns; nil for all.
     private let kept: [Int]?
     private let type: TypeSchema
     private let renamed: [String: String]
     private var left: Int
     private let isLimited: Bool
 
-    /// - Throws: `.usage` where names do not fit the schema.
+    /// - Throws: `.usage` if a name does not exist in the schema, or a type must be chosen.
     init(_ source: any BatchReader, columns: [String], name: String?, key: [String], limit: Int?) throws(FirnError) {
         self.source = source
         left = limit ?? .max
         isLimited = limit != nil
         var schema = source.schema
         let roots = schema.roots
-        // Types that rows only link to may stand beside the one that is named.
+        // The schema can also have types that are only targets of links.
         let named = roots.first { $0.name == name }
         guard let root = named ?? roots.first else { throw FirnError(.schema, "the input has no rows and no columns") }
         guard roots.count == 1 || named != nil || (columns.isEmpty && name == nil && key.isEmpty) else {
             throw FirnError(.usage, "the input has several types: \(roots.map(\.name).joined(separator: ", "))",
-                            advice: "choose one as FILE:Type")
+                            advice: "choose one with FILE:Type")
         }
         var shaped = root, kept: [Int]?
         if !columns.isEmpty {
@@ -33,15 +33,15 @@ final class ShapedReader: BatchReader {
             shaped.columns = chosen.map { root.columns[$0] }
             shaped.key = root.key.allSatisfy(chosen.contains) ? root.key.map { chosen.firstIndex(of: $0)! } : []
             kept = chosen
-            // What surrounded the rows speaks of positions of columns.
+            // The envelope refers to positions of columns.
             shaped.envelope = nil
         }
         if let name { shaped.name = name }
         if !key.isEmpty {
             shaped.key = try key.map { (column) throws(FirnError) in
                 if shaped.index(of: column) == nil, shaped.hasMember(column) {
-                    throw FirnError(.usage, "\"\(column)\" is a member of objects, and the key of a file is made of whole columns",
-                                    advice: "choose a column; 'firn diff --key \(column)' compares by members")
+                    throw FirnError(.usage, "\"\(column)\" is a field of objects, and a primary key consists of whole columns",
+                                    advice: "choose a column; 'firn diff --key \(column)' compares by fields")
                 }
                 return try shaped.position(of: column)
             }
@@ -71,10 +71,10 @@ final class ShapedReader: BatchReader {
 }
 
 extension TypeSchema {
-    /// Whether a path such as `birth.place` begins with a column of objects.
+    /// Returns whether a path such as `birth.place` begins with a column of objects.
     fileprivate func hasMember(_ path: String) -> Bool { columns.contains { $0.type.kind == .embedded && path.hasPrefix($0.name + ".") } }
 
-    /// Where a column stands. The error names what may have been meant.
+    /// Returns the position of a column. Throws `.usage`, with the nearest name, if there is none.
     func position(of column: String) throws(FirnError) -> Int {
         if let position = index(of: column) { return position }
         throw unknownColumn(column, of: self)

@@ -3,8 +3,8 @@ import FirnDisk
 import FirnExchange
 import FirnModel
 
-/// The rows of a `.firn` file as batches: one segment after the other, the columns of a segment on several threads. Segments of very many columns come
-/// in smaller batches, in which columns without any value share their memory.
+/// Reads the rows of a `.firn` file as batches: one segment after the other, the columns of a segment on several threads. Segments with very many columns
+/// are read in smaller batches, in which columns without any value share their memory.
 final class StoredReader: BatchReader {
     let schema: Schema
     let remarks: [String] = []
@@ -14,9 +14,9 @@ final class StoredReader: BatchReader {
     private let progress: Progress
     private var table = 0
     private var segment = 0
-    /// A segment of many columns, and the vector to be read next.
+    /// The current segment with many columns, and the next vector to read.
     private var wide: (segment: any Segment, columns: [any ColumnReader], vector: Int)?
-    /// Slots (rows × columns) of a segment that is read as a whole.
+    /// The maximum number of slots (rows × columns) of a segment that is read as one batch.
     private static let mostSlots = 1 << 24
 
     init(_ tables: [any Table], schema: Schema, path: String, threads: Int, progress: Progress) {
@@ -57,7 +57,7 @@ final class StoredReader: BatchReader {
         return nil
     }
 
-    /// The live rows of the next vector of a segment of many columns; nil if it has none.
+    /// Returns the live rows of the next vector of a segment with many columns, or nil if the vector has none.
     private func nextOfWide() throws(FirnError) -> Batch? {
         guard let (segment, readers, vector) = wide else { return nil }
         wide = vector + 1 < segment.vectorCount ? (segment, readers, vector + 1) : nil
@@ -85,7 +85,7 @@ final class StoredReader: BatchReader {
         }
     }
 
-    /// The live rows of a segment.
+    /// Returns the live rows of a segment.
     static func batch(of segment: any Segment, columns: [Int], of table: any Table, threads: Int) throws(Damage) -> Batch {
         let live = segment.live.flatMap { $0.allSet ? nil : $0 }
         var rows: [Int] = []

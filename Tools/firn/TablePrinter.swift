@@ -4,11 +4,11 @@ import FirnDisk
 import FirnExchange
 import FirnModel
 
-/// Prints rows as an aligned table. On a terminal lines are cut to its width; in a pipe they are whole.
-/// The widths of the columns are those of the first thousand rows.
+/// Prints rows as an aligned table. On a terminal, lines are cut to its width; in a pipe, they are complete.
+/// The widths of the columns are determined by the first 1,000 rows.
 final class TablePrinter: BatchWriter {
     private static let sample = 1000
-    /// Bytes of cells that are held for the widths.
+    /// The maximum number of bytes of cells that are held to determine the widths.
     private static let maximumHeld = 32 << 20
 
     private let out: StreamOut
@@ -38,13 +38,13 @@ final class TablePrinter: BatchWriter {
     }
 
     func write(_ batch: Batch, type _: String) throws(FirnError) {
-        guard let type else { preconditionFailure("begin comes before write") }
+        guard let type else { preconditionFailure("call begin before write") }
         for row in 0..<batch.count {
             var cells: [String] = []
             cells.reserveCapacity(batch.columns.count)
             for (column, description) in zip(batch.columns, type.columns) {
                 let value = column.value(at: row)
-                // The text of a nested value is made after there is memory for it.
+                // The memory for the text of a nested value is charged before the text is made.
                 try hold(held + CellText.minimumLength(value), description)
                 cells.append(CellText.text(value, description, in: schema))
                 held += cells[cells.count - 1].utf8.count
@@ -55,21 +55,21 @@ final class TablePrinter: BatchWriter {
         }
     }
 
-    /// Charges cells of `total` bytes, if they are long: their lines are made next to them. `column`: of the last cell.
+    /// Charges cells of `total` bytes to the memory limit, if they are long. `column` is that of the last cell, for the error.
     private func hold(_ total: Int, _ column: ColumnSchema) throws(FirnError) {
         let bytes = total * TablePrinter.copies
         guard total > 1 << 20, bytes > charge.bytes, !charge.take(bytes - charge.bytes) else { return }
         throw FirnError.beyondMemory("column \"\(type?.name ?? "").\(column.name)\"", bytes - charge.bytes, .process)
     }
 
-    /// How often a cell is in memory while it is printed.
+    /// The number of copies of a cell in memory while it is printed.
     private static let copies = 4
 
     func finish() throws(FirnError) {
         try print()
         let hidden = table.hiddenColumns(within: width)
         if hidden > 0 {
-            remarks.append("\(Quantity.count(hidden, "column")) did not fit the terminal: choose with --select, or pipe into 'less -S'")
+            remarks.append("\(Quantity.count(hidden, "column")) did not fit the terminal: select columns with --select, or pipe into 'less -S'")
         }
     }
 
@@ -82,7 +82,7 @@ final class TablePrinter: BatchWriter {
 }
 
 extension ColumnType {
-    /// Shown at the right of its column.
+    /// Whether values of the type are numbers, which are aligned to the right.
     var isNumber: Bool {
         guard !isCollection else { return false }
         switch kind {

@@ -11,17 +11,17 @@ struct TagCommand {
         let names = Array(arguments.operands.dropFirst()), keys = try KeyRing(arguments), file = try OpenedFile(stored: arguments.operands[0], keys: keys, restores: !names.isEmpty)
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         if names.isEmpty {
-            if arguments.has("delete") { throw FirnError(.usage, "name the tags to delete", advice: "'firn tag FILE' lists the tags that there are") }
+            if arguments.has("delete") { throw FirnError(.usage, "name the tags to delete", advice: "'firn tag FILE' lists the tags") }
             try print(try database.tags())
             return .done
         }
-        if file.address.type != nil { throw FirnError(.usage, "a version holds all types of a file", at: .init(file: arguments.operands[0]), advice: "name the file alone") }
+        if file.address.type != nil { throw FirnError(.usage, "a version has all types of a file", at: .init(file: arguments.operands[0]), advice: "name the file without a type") }
         let writable = try keys.open(path: file.address.path, writable: true)
         return arguments.has("delete") ? try delete(names, writable) : try add(names, file, snapshot, writable)
     }
 
     private func add(_ names: [String], _ file: OpenedFile, _ meant: DatabaseSnapshot, _ database: Database) throws(FirnError) -> ExitCode {
-        // Beside a fast writer the version that was the newest a moment ago may not be kept any more; this one is held by who tags it.
+        // A fast writer can already have dropped the version that was read at first. The database that writes the tag pins this one.
         let meant = file.address.version == nil ? try database.snapshot() : meant
         let existing = try database.tags()
         var wanted: [(name: String, snapshot: DatabaseSnapshot)] = []
@@ -38,18 +38,18 @@ struct TagCommand {
                 snapshot = try at.map { (place) throws(FirnError) in try database.snapshot(at: String(word[word.utf8.index(after: place)...])) } ?? meant
             } catch { throw error.pointing(toLogOf: file.name) }
             if let other = existing.first(where: { $0.name == name }), other.version != snapshot.version, !arguments.has("force") {
-                throw FirnError(.exists, "the tag \"\(name)\" is of version \(other.version)", at: .init(file: file.name), advice: "--force moves it to version \(snapshot.version)")
+                throw FirnError(.exists, "the tag \"\(name)\" names version \(other.version)", at: .init(file: file.name), advice: "use --force to move it to version \(snapshot.version)")
             }
             wanted.append((name, snapshot))
         }
-        // All of them with one commit.
+        // All tags are added in one commit.
         try database.tag(wanted, wait: .seconds(Session.turn))
         if arguments.has("json") || !session.isQuiet { try print(try database.tags().filter { tag in wanted.contains { $0.name == tag.name } }) }
         return .done
     }
 
     private func delete(_ names: [String], _ database: Database) throws(FirnError) -> ExitCode {
-        if arguments.has("force") { throw FirnError(.usage, "--force is for moving tags, not for deleting them") }
+        if arguments.has("force") { throw FirnError(.usage, "--force applies to moving tags, not to deleting them") }
         let missing = try database.untag(names, wait: .seconds(Session.turn))
         for name in missing { session.remark("there is no tag \"\(name)\"") }
         if arguments.has("json") {

@@ -8,7 +8,7 @@ import FirnModel
 struct VerifyCommand {
     let session: Session
     private var isFull: Bool { session.arguments.has("full") }
-    /// More defects than this are counted, not listed: a file that lost its middle has thousands.
+    /// The maximum number of defects that are listed; a badly damaged file has thousands, which are only counted.
     private static let listed = 50
 
     func run() throws(FirnError) -> ExitCode {
@@ -21,7 +21,7 @@ struct VerifyCommand {
                 if try !check(operand, progress, started) { worst = worse(worst, .no) }
             } catch {
                 display.end()
-                // A file so damaged that it cannot be read: the answer of this command, in detail the error's.
+                // A file that is too damaged to be opened is a result of this command, and is reported as a defect.
                 if error.code == .damaged {
                     let place = error.place?.byte.map { " (byte \($0))" } ?? ""
                     let defect = Defect(part: "structure", Damage(error.message, at: Int(clamping: error.place?.byte ?? 0)))
@@ -40,17 +40,17 @@ struct VerifyCommand {
         return worst
     }
 
-    /// Checks one file, and prints what was found; whether it is intact.
+    /// Checks one file and prints the result. Returns whether the file is intact.
     private func check(_ operand: String, _ progress: Progress, _ started: Double) throws(FirnError) -> Bool {
         let file = try OpenedFile(stored: operand, keys: try KeyRing(session.arguments), allowsEmpty: true)
         guard case .stored(let database, let snapshot) = file.content else { preconditionFailure("OpenedFile(stored:) opens stored files") }
         let defects = try database.verify(snapshot, full: isFull, others: file.address.version == nil) { progress.add(rows: $0) }
-        // Values that there was no memory for were not looked at: that is no answer.
+        // Values that did not fit in memory were not checked, so the result is unknown.
         if let unread = defects.first(where: { $0.damage.isBeyondMemory }) { throw FirnError(unread.damage, in: operand) }
         let rows = snapshot.tables.reduce(0) { $0 + $1.rowCount }
         let summary = defects.isEmpty ? "intact (version \(snapshot.version), \(Quantity.count(rows, "row")), \(isFull ? "every value decoded" : "structure and hashes"))"
             : "\(Quantity.count(defects.count, "defect")) found"
-        // A damaged root without which nothing is missing is no defect of the data.
+        // A damaged root without any loss of data is a notice, not a defect.
         let notice = try database.rootNotice().map { "\($0.what) (byte \($0.offset))" }
         if let notice, !session.arguments.has("json") { Session.complain("firn: \(DisplayWidth.visible("\(operand): notice: \(notice)"))\n") }
         try report(operand, summary, defects: defects, notice: notice, isIntact: defects.isEmpty, seconds: Machine.seconds - started)
@@ -59,7 +59,7 @@ struct VerifyCommand {
 
     private func worse(_ a: ExitCode, _ b: ExitCode) -> ExitCode { a.rawValue >= b.rawValue ? a : b }
 
-    /// `isAnswer`: the summary is all there is to say, and printed even if summaries are not wanted.
+    /// `isAnswer`: the summary is the whole result, and is printed with `--quiet` too.
     private func report(_ name: String, _ summary: String, defects: [Defect], notice: String? = nil, isIntact: Bool, isAnswer: Bool = false, seconds: Double) throws(FirnError) {
         if session.arguments.has("json") {
             var line = JSONLine()

@@ -3,19 +3,19 @@ import FirnCommandLine
 import FirnDisk
 import FirnModel
 
-/// How outputs are to be written, from the flags under "Writing".
+/// The options for writing outputs, from the flags under "Writing".
 struct WritingOptions {
     enum Effort: String { case fast, standard = "default", small }
 
     var overwrites = false
     var effort = Effort.standard
     var isLossless = false
-    /// Of CSV; nil: see `CSVWriterOptions.encoding`.
+    /// The encoding of CSV; for nil see `CSVWriterOptions.encoding`.
     var encoding: String?
     var threads: Int
-    /// What a `.firn` file is encrypted with.
+    /// The key that a `.firn` file is encrypted with; nil if it is not encrypted.
     var key: EncryptionKey?
-    /// The files that outputs are made from: a new output has no more permissions than they have.
+    /// The permissions of the inputs. A new output gets no permissions that they do not have.
     var sources = SourceModes.none
 
     init(threads: Int) { self.threads = threads }

@@ -3,10 +3,10 @@ import FirnCommandLine
 import FirnDisk
 
 Interruption.endWithCode()
-// Paths are text here: one that is not would name another file, or none.
+// The command handles paths as text. A path that is not UTF-8 would be converted to another path.
 for index in 1..<max(1, Int(CommandLine.argc)) {
     guard let word = CommandLine.unsafeArgv[index], String(validatingCString: word) == nil else { continue }
-    let error = FirnError(.usage, "\"\(DisplayWidth.visible(String(cString: word)))\" is not UTF-8", advice: "give the file another name, or a link with one")
+    let error = FirnError(.usage, "\"\(DisplayWidth.visible(String(cString: word)))\" is not UTF-8", advice: "rename the file, or make a link to it with another name")
     Session.complain(error.complaint(style: Style(choice: nil, isTerminal: Machine.isTerminal(2), environment: Machine.environment)))
     Machine.exit(ExitCode.usage.rawValue)
 }
