@@ -3,10 +3,10 @@ import FirnBytes
 import FirnExchange
 import FirnModel
 
-/// The values of a column for a run of rows in memory that stays where it is, as the C side hands them to SQLite. Filled again and again.
+/// The values of a column for a run of rows, at stable addresses, in the form that the C side passes to SQLite. Buffers are filled repeatedly.
 final class ColumnBuffer {
     private var words = Grown<Int64>(), reals = Grown<Double>(), offsets = Grown<Int64>(), bytes = Grown<UInt8>(), present = Grown<UInt64>(), forms = Grown<UInt8>()
-    /// Text being made from other values.
+    /// The text of values that are converted to text.
     private var scratch = Text()
     private var charge: MemoryCharge?
 
@@ -19,15 +19,15 @@ final class ColumnBuffer {
         forms.free()
     }
 
-    /// Charges `bytes` before values that take as much are put in. Little is not charged.
+    /// Charges the memory for values of this size before they are copied. Less than 64 KiB is not charged.
     func hold(_ bytes: Int, _ scope: MemoryScope) throws(Damage) {
         if bytes >= 64 << 10 { try MemoryCharge.grow(&charge, to: bytes, scope) }
     }
 
-    /// Bytes held.
+    /// The number of allocated bytes.
     var footprint: Int { (words.capacity + reals.capacity + offsets.capacity + present.capacity) * 8 + bytes.capacity + forms.capacity }
 
-    /// Takes the values of a column; `description` is how it was declared.
+    /// Copies the values of a column. `description` is the schema of the column.
     func fill(_ column: Column, _ form: SQLForm, _ description: ColumnSchema, in schema: Schema) -> firn_sql_column {
         var out = firn_sql_column()
         if let bits = column.present, !bits.allSet { out.present = UnsafePointer(present.take(bits.words)) }
@@ -74,7 +74,7 @@ final class ColumnBuffer {
         }
     }
 
-    /// Each value by its own kind.
+    /// Copies values of different kinds, each with its own form.
     private func fillMixed(_ column: Column, _ out: inout firn_sql_column) {
         scratch.removeAll()
         var kinds: [UInt8] = [], numbers: [Int64] = [], fractions: [Double] = []
@@ -111,7 +111,7 @@ final class ColumnBuffer {
     }
 }
 
-/// Values that SQL has no kind for, as text.
+/// Converts values without a type in SQL to text.
 enum SQLText {
     static func date(_ seconds: Int64, _ nanoseconds: Int64, isDay: Bool) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: DateText.room) { out, count in
@@ -142,7 +142,7 @@ enum SQLText {
     }
 }
 
-/// A decimal as SQLite keeps one in a column declared DECIMAL, but for digits beyond the fifteenth, which it would drop.
+/// A decimal as SQLite stores one in a column declared DECIMAL, except that decimals of more than 15 digits are text, so that no digit is lost.
 enum SQLDecimal {
     case int(Int64), real(Double), text(String)
 
@@ -156,7 +156,7 @@ enum SQLDecimal {
             default: isNumber = false
             }
         }
-        // Digits of the exponent are counted too: such numbers are rare, and text says the same.
+        // Digits of the exponent are counted too. Such numbers are rare, and as text they have the same meaning.
         guard isNumber, digits <= 15, let real = Double(text), real.isFinite, real != 0 || digits == 0 else {
             self = .text(text)
             return
@@ -165,7 +165,7 @@ enum SQLDecimal {
     }
 }
 
-/// Memory that grows and is never moved by anyone else.
+/// Memory that grows, with an address that changes only when it grows.
 private struct Grown<Element: BitwiseCopyable> {
     private var base: UnsafeMutablePointer<Element>?
     private(set) var capacity = 0

@@ -2,14 +2,15 @@ import CSQLite
 import FirnBytes
 import FirnModel
 
-/// A few vectors of a table, spread over it, from which the number of rows that share values is estimated.
+/// A sample of a table, of a few vectors spread over it, from which the number of rows with equal values is estimated.
 final class ColumnSample {
     private static let vectors = 8
-    /// Values of each column are hashed once.
+    /// The hashes of the sampled values by column, computed once.
     private var hashes: [Int: [UInt64]] = [:]
     private var shares: [[Int]: Double] = [:]
-    /// The vectors taken, and where their rows begin among the hashes.
+    /// The sampled vectors.
     private let taken: [(segment: Int, vector: Int)]
+    /// The index of each sampled vector's first row in the hashes.
     private var starts: [Int] = [0]
     private let reader: SQLReader
     private let places: Int
@@ -39,8 +40,8 @@ final class ColumnSample {
         return all
     }
 
-    /// How likely two rows have the same values in all of these columns. Rows of one vector are often alike, so that pairs within a vector and
-    /// pairs across are counted apart, and weighed as they are in the table.
+    /// Estimates the probability that two rows have equal values in all of these columns. Rows of one vector are often similar, so pairs within a vector
+    /// and pairs across vectors are counted separately and weighted by their frequency in the table.
     func share(_ columns: [Int]) throws(Damage) -> Double {
         if let known = shares[columns] { return known }
         var combined: [UInt64] = [], isPresent = [Bool](repeating: true, count: count)
@@ -75,7 +76,7 @@ final class ColumnSample {
         return share
     }
 
-    /// The part of the rows that have a value in a column; nil where the value says nothing of them.
+    /// Estimates the fraction of rows that equal a value. Returns nil if equal rows have no common hash.
     func part(_ column: Int, equalTo value: OpaquePointer) throws(Damage) -> Double? {
         guard count > 0, case .hash(let hash, _) = EqualityKey.probe(value, reader.columns[column].form) else { return nil }
         let matching = try hashes(column).reduce(0) { $0 + ($1 == hash ? 1 : 0) }

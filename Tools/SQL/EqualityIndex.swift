@@ -3,49 +3,49 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 
-/// Where the rows with given values of some columns are, for joins: candidates, by a hash of the values as SQL has them, in the order of the
-/// table. SQLite compares them itself. In memory: 8 bytes a row and 4 to 8 for the slots.
+/// A hash index in memory on the values of some columns, for joins. It returns candidates, in the order of the table; SQLite compares the values itself. It
+/// takes 8 bytes per row, and 4 to 8 bytes per row for the slots.
 final class EqualityIndex {
     struct Entry {
-        /// Of the row: its vector, by `VectorPlaces`, times `vectorSize`, and its place in there.
+        /// The row: its vector number in `VectorPlaces`, times `vectorSize`, plus its position in the vector.
         var spot: UInt32
-        /// High bits of the hash: few others than the rows meant get past it.
+        /// The high bits of the hash, which exclude most rows with other values.
         var tag: UInt32
     }
 
-    /// Candidates of one look-up: those of the entries that have the tag.
+    /// The candidates of a look-up: the entries of a slot that have the tag.
     struct Matches {
         var at: UnsafePointer<Entry>
         let end: UnsafePointer<Entry>
         let tag: UInt32
 
-        /// Goes to the next candidate, if `at` is none.
+        /// Advances `at` to the next candidate, unless it is at one.
         @inline(__always)
         mutating func skip() { while at < end, at.pointee.tag != tag { at += 1 } }
     }
 
-    /// Texts that are numbers in an unusual spelling (`EqualityKey.isOdd`), of each column: their rows may equal numbers that have another hash.
+    /// For each column, the rows with texts that are numbers in an unusual notation (`EqualityKey.isOdd`). They can equal numbers with another hash.
     private(set) var odd: [[UInt32]]
-    /// More of them than are listed.
+    /// For each column, whether it has too many such rows to list.
     private(set) var hasTooManyOdd: [Bool]
     private static let mostOdd = 256
     private var entries: UnsafeMutablePointer<Entry>
     private let count: Int
-    /// Where a slot's entries begin, and after the last one where they end.
+    /// The index of each slot's first entry, and after the last slot the end of the entries.
     private let starts: UnsafeMutablePointer<UInt32>
     private let mask: UInt64
     let bytes: Int
     private let charge: MemoryCharge
 
-    /// The memory of all indexes of a connection at most.
+    /// The maximum number of bytes of all indexes of a connection.
     static let mostBytes = Machine.memory / 4
 
-    /// As many as a spot can tell apart.
+    /// The maximum number of vectors that `Entry.spot` can number.
     static let mostVectors = Int(UInt32.max) / vectorSize
 
-    /// Whether there can be an index of a table.
+    /// Returns whether a table with this number of rows can have an index.
     static func isPossible(rows: Int) -> Bool { rows < Int(UInt32.max) / 2 && rows * rowBytes < mostBytes }
-    /// Bytes for each row while the index is made.
+    /// The number of bytes per row while the index is built.
     private static let rowBytes = 24
 
     init(_ table: any Table, _ columns: [SQLColumn], on key: [Int], _ places: VectorPlaces) throws(Damage) {
@@ -58,7 +58,7 @@ final class EqualityIndex {
         let mask = UInt64(size - 1)
         let starts = UnsafeMutablePointer<UInt32>.allocate(capacity: size + 1)
         starts.initialize(repeating: 0, count: size + 1)
-        // Counted, added up, then filled from the end: within a slot rows keep their order.
+        // A counting sort by slot. It fills slots from the end, so that rows keep their order within a slot.
         for hash in hashes.hashes { starts[Int(hash & mask)] &+= 1 }
         var sum: UInt32 = 0
         for slot in 0..<size {
@@ -91,7 +91,7 @@ final class EqualityIndex {
         return matches
     }
 
-    /// The spots of all candidates and of the odd texts of the only column, ascending.
+    /// Returns the spots of all candidates, and with `orOdd` those of the odd texts of the only column, in ascending order.
     func spots(_ hash: UInt64, orOdd: Bool) -> [UInt32] {
         var matches = matches(hash), spots: [UInt32] = []
         while matches.at < matches.end {

@@ -2,39 +2,39 @@ import CSQLite
 import FirnBytes
 import FirnModel
 
-/// Hashes of values as SQLite compares them for equality: of rows of a column, and of the other side of a comparison.
+/// Hashes of values, for the rows of a column and for the other side of a comparison. Values that SQLite considers equal have equal hashes.
 enum EqualityKey {
-    /// What is known of a value that a column is compared with.
+    /// What a value that a column is compared with implies about the hashes of equal rows.
     enum Probe {
-        /// Rows that equal it have this hash, or are odd texts if `orOdd` (`isOdd`).
+        /// Equal rows have this hash, or, if `orOdd`, are odd texts (`isOdd`).
         case hash(UInt64, orOdd: Bool)
         case null
-        /// No row equals it.
+        /// No row is equal.
         case never
-        /// Rows that equal it may have any hash.
+        /// Equal rows can have any hash.
         case unknown
     }
 
-    /// Whether look-ups by such columns can be answered.
+    /// Returns whether columns of this form can be looked up by hash.
     static func isUseful(_ form: SQLForm) -> Bool { form.isNumeric || form.isTextual || form == .blob }
 
-    /// Beside a number SQLite compares a text as the number that it says, which may be written in many ways. Such texts are listed, but for whole
-    /// numbers in plain digits: for them the hash of the digits serves.
+    /// Returns whether a column can have odd texts. SQLite compares a text with a number by its numeric value, which can be written in many ways. Such texts
+    /// are listed, except whole numbers in plain digits, which are found by the hash of their digits.
     static func mayBeOdd(_ form: SQLForm) -> Bool { form == .text || form == .objectID }
 
     static func combine(_ hash: UInt64, _ next: UInt64) -> UInt64 { mix(hash &+ 0x6A09_E667_F3BC_C909, next) }
 
-    /// Eight neighbours have neighbouring slots: look-ups are often of one number after the other, as those of keys are.
+    /// Maps eight successive numbers to successive slots, because look-ups by key are often in ascending order.
     @inline(__always)
     private static func hash(_ x: Int64) -> UInt64 { mix(UInt64(bitPattern: x) >> 3, 1) & ~7 | UInt64(bitPattern: x) & 7 }
 
     // MARK: Rows
 
-    /// The hashes of a vector's rows; null is `nullHash`.
+    /// Computes the hashes of a vector's rows; the hash of null is `nullHash`.
     static func hash(_ column: firn_sql_column, _ form: SQLForm, count: Int, into out: UnsafeMutablePointer<UInt64>) {
         switch Int(column.form) {
         case FIRN_SQL_INT: for row in 0..<count { out[row] = hash(column.words[row]) }
-        // Not a number is null to SQLite.
+        // SQLite treats NaN as null.
         case FIRN_SQL_REAL: for row in 0..<count { out[row] = column.reals[row].isNaN ? nullHash : realHash(column.reals[row]) }
         default: for row in 0..<count { out[row] = hashBytes(bytes(column, row)) }
         }
@@ -84,7 +84,7 @@ enum EqualityKey {
         default:
             guard form != .blob else { return .never }
             let x = firn_sql_value_real(value)
-            // What other texts say this number is either odd or plain digits. SQLite writes infinity as letters.
+            // All texts that equal this number are odd or plain digits. Infinity is excluded, because SQLite writes it in letters.
             guard mayBeOdd(form), x.isFinite else { return form == .text ? .unknown : .never }
             return abs(x) < 1e15 ? x.rounded() == x ? whole(Int64(x)) : .hash(realHash(x), orOdd: true) : .unknown
         }
@@ -97,19 +97,19 @@ enum EqualityKey {
 
     // MARK: Texts that are numbers
 
-    /// A text that is a number to SQLite, in another spelling than plain digits.
+    /// Returns whether SQLite accepts a text as a number and it is not a whole number in plain digits.
     static func isOdd(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let first = text.first, first <= UInt8(ascii: "9") else { return false }
         return !isPlainWhole(text) && isNumber(text)
     }
 
-    /// The digits of a decimal that no number of SQL holds are such a text, and yet compared as the number that they say.
+    /// Returns whether a text can be a decimal that SQL numbers cannot represent exactly. SQLite compares such a text as a number.
     static func isLongNumber(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let first = text.first, first <= UInt8(ascii: "9") else { return false }
         return (text.count >= 16 || text.contains { $0 | 32 == UInt8(ascii: "e") }) && isNumber(text)
     }
 
-    /// A whole number of 18 digits at most, in the only spelling that has no zeros or signs to spare.
+    /// Returns whether a text is a whole number of at most 18 digits without redundant zeros and signs.
     private static func isPlainWhole(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let first = text.first else { return false }
         let digits = first == UInt8(ascii: "-") ? text[1...] : text[...]
@@ -117,7 +117,7 @@ enum EqualityKey {
         return digits.first != 48 || text.count == 1
     }
 
-    /// Space, sign, digits with a point, exponent, space: as SQLite reads numbers.
+    /// Returns whether SQLite accepts a text as a number: space, sign, digits with a decimal point, exponent, space.
     private static func isNumber(_ text: UnsafeRawBufferPointer) -> Bool {
         var at = 0
         func byte() -> UInt8 { at < text.count ? text[at] : 0 }

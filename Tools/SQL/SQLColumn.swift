@@ -1,17 +1,17 @@
 import FirnModel
 
-/// What the values of a column are in SQL.
+/// The form of a column's values in SQL.
 enum SQLForm: Sendable, Equatable {
     /// Whole numbers; bools are 0 and 1.
     case int, bool
     case real, float
     case text, blob
-    /// `2016-09-29 10:11:12.5` in UTC, so that the order of the texts is that of the times; of a column of days `2016-09-29`.
+    /// `2016-09-29 10:11:12.5` in UTC, or `2016-09-29` in a column of days. The order of the texts is that of the times.
     case date(isDay: Bool)
-    /// Numbers where those of SQL hold them exactly, all digits as text otherwise; comparisons are those of numbers.
+    /// Numbers if SQL can represent them exactly, otherwise text with all digits. Compared as numbers.
     case decimal
     case uuid(isUpper: Bool), objectID
-    /// Each value by its own kind.
+    /// Values of different kinds.
     case any
     /// Lists, sets, maps and embedded objects.
     case json
@@ -37,8 +37,8 @@ enum SQLForm: Sendable, Equatable {
         }
     }
 
-    /// In the declaration of the table. SQLite takes from it how values are compared: "TEXT" anywhere in it means as text, which a plain
-    /// DATETIME would not.
+    /// The type in the declaration of the table. SQLite derives the comparison of values from it: with "TEXT" anywhere in it they are compared as text,
+    /// which a plain DATETIME would not do.
     var declaration: String {
         switch self {
         case .int: "INTEGER"
@@ -56,7 +56,7 @@ enum SQLForm: Sendable, Equatable {
         }
     }
 
-    /// Compared as numbers, whatever stands on the other side.
+    /// Whether values are compared as numbers, whatever they are compared with.
     var isNumeric: Bool {
         switch self {
         case .int, .bool, .real, .float: true
@@ -64,7 +64,7 @@ enum SQLForm: Sendable, Equatable {
         }
     }
 
-    /// Compared as text, by the bytes of its UTF-8.
+    /// Whether values are compared as text, by the bytes of its UTF-8.
     var isTextual: Bool {
         switch self {
         case .text, .date, .uuid, .objectID: true
@@ -72,29 +72,29 @@ enum SQLForm: Sendable, Equatable {
         }
     }
 
-    /// The engine sorts such columns as SQLite does. (Of reals only if none is NaN, of dates only within the years 0 to 9999.)
+    /// Whether Query sorts such columns as SQLite does: floats only without NaN, dates only within the years 0 to 9999.
     var isOrdered: Bool { isNumeric || isTextual || self == .blob }
 }
 
-/// A column of a type as SQL has it.
+/// A column of a type as a column of a SQL table.
 struct SQLColumn: Sendable {
-    /// In the type.
+    /// The position in the type.
     let position: Int
-    /// Unlike every other of the table, upper and lower case of ASCII letters being the same to SQLite.
+    /// The name in SQL, unique in the table without regard to the case of ASCII letters, as SQLite requires.
     let name: String
     let schema: ColumnSchema
     let form: SQLForm
-    /// Of links, and of collections of links: what stands for the rows that they lead to.
+    /// For links and collections of links: how target rows are named.
     let target: Target?
 
     struct Target: Sendable {
         let typeName: String
-        /// The column that is the key of their type; nil: they are named by row id.
+        /// The key column of the target type; nil if rows are named by row id.
         let key: Int?
         let keySchema: ColumnSchema?
     }
 
-    /// One column for each of the type's.
+    /// Returns a SQL column for each column of the type.
     static func all(of type: TypeSchema, in schema: Schema) -> [SQLColumn] {
         var names = NameTable()
         return type.columns.enumerated().map { position, column in
@@ -113,11 +113,11 @@ struct SQLColumn: Sendable {
         }
     }
 
-    /// Names the type's own rows or other rows.
+    /// Whether the column is a single link.
     var isLink: Bool { schema.type.kind == .link && !schema.type.isCollection }
 }
 
-/// Names that SQLite tells apart: a name that was there already, but for the case of ASCII letters, gets a number.
+/// Makes names unique for SQLite: a name that differs from an earlier one only in the case of ASCII letters gets a number.
 package struct NameTable {
     private var taken: Set<String> = []
 
@@ -132,19 +132,19 @@ package struct NameTable {
         return candidate
     }
 
-    /// With ASCII letters in lower case.
+    /// Returns the name with ASCII letters in lower case.
     package static func folded(_ name: String) -> String {
         let bytes: [UInt8] = name.utf8.map { $0 >= 65 && $0 <= 90 ? $0 | 32 : $0 }
         return String(decoding: bytes, as: UTF8.self)
     }
 }
 
-/// Names and texts as SQL takes them, whatever is in them.
+/// Quotes names and texts for SQL, whatever they contain.
 package enum SQLSpelling {
     package static func name(_ name: String) -> String { "\"" + doubling("\"", in: name) + "\"" }
     static func text(_ text: String) -> String { "'" + doubling("'", in: text) + "'" }
 
-    /// Byte by byte, as SQLite reads: a quote and a mark that combines with it are one character.
+    /// Works on bytes, as SQLite does: in Swift a quote and a combining mark after it are one character.
     private static func doubling(_ mark: Unicode.Scalar, in text: String) -> String {
         let mark = UInt8(ascii: mark)
         return String(decoding: text.utf8.flatMap { $0 == mark ? [mark, mark] : [$0] }, as: UTF8.self)

@@ -2,24 +2,24 @@ import CSQLite
 import FirnModel
 import FirnQuery
 
-/// What a constraint asks of the rows, in the engine's language.
+/// A constraint of SQLite as a predicate of Query.
 enum SQLCondition {
-    /// Nothing that the engine could test: SQLite looks at every row.
+    /// The constraint has no predicate: SQLite tests every row.
     case unknown
     case never
-    /// All rows that SQLite would take. Of numbers, dates and null these are all; of text there may be more, which SQLite then looks at.
+    /// The predicate holds for every row that SQLite accepts. It is exact for numbers, dates and null. For text it can hold for more rows; SQLite tests these.
     case rows(PredicateSyntax)
 }
 
-/// Makes conditions on one column. SQLite compares ints and reals by value, text by its bytes, and kinds in the order null, number, text, blob;
-/// a comparison with null holds for no row. Not a number is null to it.
+/// Builds conditions on one column. SQLite compares integers and floats by value, text by its bytes, and kinds in the order null, number, text, blob. A
+/// comparison with null holds for no row, and NaN is treated as null.
 struct SQLConditions {
     let path: PathSyntax
     let form: SQLForm
     let isOptional: Bool
-    /// Links to rows that are named by their ids. Those that are gone are null to SQLite, and not to the engine.
+    /// Whether the column is a link whose rows are named by id. Links to deleted rows are null in SQLite, but not in Query.
     let isNamed: Bool
-    /// All dates lie within the years 0 to 9999, where the order of the texts is that of the times.
+    /// Whether all dates are within the years 0 to 9999, where the order of the texts is that of the times.
     let datesAreOrdered: Bool
 
     // MARK: Parts of predicates
@@ -28,10 +28,10 @@ struct SQLConditions {
         .comparison(ComparisonSyntax(.path(path), comparator, .constant(ConstantSyntax(value))))
     }
 
-    /// The rows that have a value.
+    /// The predicate for rows that have a value.
     var present: PredicateSyntax {
         switch form {
-        // Null and not a number are no greater than anything.
+        // No comparison holds for null and NaN.
         case .real: compare(.greaterOrEqual, .double(-.infinity))
         case .float: compare(.greaterOrEqual, .float(-.infinity))
         default: isOptional ? compare(.notEqual, .null) : .constant(true)
@@ -47,7 +47,7 @@ struct SQLConditions {
 
     // MARK: Comparisons
 
-    /// `isConstant`: the right-hand side is a literal of the statement.
+    /// Returns the condition for a comparison. `isConstant`: the right-hand side is a literal of the statement.
     func condition(_ comparison: Int, _ value: OpaquePointer, isConstant: Bool) -> SQLCondition {
         switch comparison {
         case FIRN_SQL_IS_NULL: return .rows(absent)
@@ -68,7 +68,7 @@ struct SQLConditions {
         return condition(comparator, value, isConstant: isConstant)
     }
 
-    /// `x IN (…)`.
+    /// Returns the condition for `x IN (…)`.
     func anyOf(_ list: OpaquePointer) -> SQLCondition {
         var parts: [PredicateSyntax] = [], constants: [ExpressionSyntax] = [], isKnown = true
         forEachValue(of: list) { value in
@@ -97,7 +97,7 @@ struct SQLConditions {
         case (.real, .real(let x)): return reals(comparator, .double(x))
         case (.float, .int), (.float, .real): return SQLNumbers.floats(self, comparator, value)
         case (.int, _), (.bool, _), (.real, _), (.float, _):
-            // Every number is less than text, and than bytes.
+            // In SQLite every number is less than text and blobs.
             return comparator == .less || comparator == .lessOrEqual || comparator == .notEqual ? .rows(present) : .never
         case (.text, .text(let bytes)): return texts(comparator, bytes, isConstant: isConstant)
         case (.blob, .blob(let bytes)): return .rows(ordered(comparator, .data(bytes)))
@@ -108,7 +108,7 @@ struct SQLConditions {
         }
     }
 
-    /// The rows with a value for which a comparison holds. The engine counts null as unequal to everything, and as the least of texts.
+    /// Returns the predicate for a comparison of rows with a value. In Query, null is unequal to every value and less than every text.
     func ordered(_ comparator: Comparator, _ value: Value) -> PredicateSyntax {
         let test = compare(comparator, value)
         switch comparator {
@@ -121,10 +121,10 @@ struct SQLConditions {
 
     private func texts(_ comparator: Comparator, _ bytes: [UInt8], isConstant: Bool) -> SQLCondition {
         guard let text = String(validating: bytes, as: UTF8.self) else { return .unknown }
-        // The digits of a decimal that no number holds are text, and yet compared as the number they say.
+        // A text of a decimal that no number represents exactly is compared as a number.
         if !isConstant, bytes.withUnsafeBytes({ EqualityKey.isLongNumber($0) }) { return .unknown }
-        // Beside an expression of numeric affinity a text that is a number counts as one, which is less than any text that is none. Such a text
-        // begins with nothing above "9".
+        // In a comparison with an expression of numeric affinity, a text that is a number is compared as a number, which is less than any other text. Such a
+        // text begins with a byte that is not greater than "9".
         if !isConstant, comparator == .less || comparator == .lessOrEqual, bytes.first ?? 0 <= UInt8(ascii: "9") { return .unknown }
         return .rows(ordered(comparator, .string(text)))
     }
@@ -132,7 +132,7 @@ struct SQLConditions {
     private func dates(_ comparator: Comparator, _ bytes: [UInt8], isDay: Bool) -> SQLCondition {
         guard datesAreOrdered else { return .unknown }
         guard let first = SQLTimes.first(notBelow: bytes, isDay: isDay) else {
-            // The text stands behind every time.
+            // The text is greater than every time.
             return comparator == .less || comparator == .lessOrEqual || comparator == .notEqual ? .rows(present) : .never
         }
         let time = Value.date(first), isSame = SQLText.date(first.seconds, Int64(first.nanoseconds), isDay: isDay) == bytes
@@ -148,7 +148,7 @@ struct SQLConditions {
 
     // MARK: Patterns
 
-    /// What a pattern cannot do without: more rows than it matches, which SQLite then looks at.
+    /// Returns a condition that is necessary for a match of a pattern. It can hold for more rows, which SQLite then tests.
     private func pattern(_ comparison: Int, _ value: SQLValue) -> SQLCondition {
         if case .null = value { return .never }
         guard form == .text, case .text(let pattern) = value, !pattern.contains(0) else { return .unknown }
@@ -160,20 +160,20 @@ struct SQLConditions {
 }
 
 extension SQLCondition {
-    /// A test that takes exactly the rows, or nothing that any row could be.
+    /// A test that is exact; nil if no row can match.
     fileprivate init(_ test: PredicateSyntax?) { self = test.map { .rows($0) } ?? .never }
 }
 
-/// The parts of LIKE and GLOB patterns that stand for themselves.
+/// The literal parts of LIKE and GLOB patterns.
 enum SQLPattern {
-    /// The longest run of characters without a wildcard; nil if there is none. `isFirst`: the pattern begins with it.
+    /// Returns the longest run of characters without a wildcard, or nil if there is none. `isFirst`: the pattern begins with it.
     static func longestRun(_ pattern: [UInt8], isGlob: Bool) -> (bytes: [UInt8], isFirst: Bool)? {
         var best: ArraySlice<UInt8> = [], start = 0, at = 0
         func end() { if at - start > best.count { best = pattern[start..<at] } }
         while at < pattern.count {
             let byte = pattern[at]
             if isGlob, byte == UInt8(ascii: "[") {
-                // What a class of characters holds is not looked into: the run before it is all that is known.
+                // Classes of characters are not parsed: only the runs before them are used.
                 end()
                 start = pattern.count
                 break

@@ -3,33 +3,34 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 
-/// A connection to a database in memory whose tables are types of files. For one thread.
+/// A connection to a database in memory whose tables are types of files. Use it on one thread only.
 package final class SQLConnection {
     private var db: OpaquePointer?
     private let context: SQLContext
-    /// What a statement wanted that was refused.
+    /// The first operation of the current statement that was refused.
     private var refused: SQLRefusal?
-    /// The statement being prepared says CREATE TABLE.
+    /// Whether the statement being prepared begins with CREATE TABLE.
     private var createsTable = false
-    /// A statement of this class runs, not one of a user.
+    /// Whether a statement of this class runs, and not one of the user.
     private var isOwn = false
-    /// Modules of virtual tables that SQLite has, in lower case.
+    /// The names of SQLite's modules of virtual tables, in lower case.
     private var modules: Set<String> = []
 
-    /// What temporary tables may take, on disk or in memory: four times the limit of memory.
+    /// The maximum number of bytes of temporary tables, on disk or in memory: four times the memory limit.
     private var temporaryBytes = 0
     private static let pageSize = 4096, maximumPages = (1 << 30) - 2
 
-    /// `functions`: SQLite's, from the library that the program links. From the start, statements may read what `add` makes tables, and write what
-    /// is temporary; see `SQLPermissions`. SQLite takes half of the machine's memory at most, and no more
-    /// than the limit of `MemoryBudget.process`; temporary tables take four times that limit at most.
+    /// Opens a connection. Statements can read the tables that `add` creates, and write temporary tables only (`SQLPermissions`). SQLite uses at most the
+    /// memory limit of `MemoryBudget.process`, and temporary tables at most four times that limit. `functions` is the table of functions of the linked SQLite.
+    ///
+    /// - Throws: `FirnError.Code.unsupported` if SQLite cannot be started.
     package init(functions: UnsafeRawPointer?, threads: Int = 1) throws(FirnError) {
-        guard let functions else { throw FirnError(.unsupported, "SQLite does not start") }
+        guard let functions else { throw FirnError(.unsupported, "SQLite cannot be started") }
         firn_sql_use(functions)
         context = SQLContext(threads: threads, keepsTables: true)
         guard firn_sql_open(":memory:", &db) == Int32(FIRN_SQL_OK), context.registerTables(db) else {
             firn_sql_close(db)
-            throw FirnError(.unsupported, "SQLite does not start")
+            throw FirnError(.unsupported, "SQLite cannot be started")
         }
         let limit = MemoryBudget.process.limit
         firn_sql_limit_memory(Int64(clamping: limit))
@@ -39,12 +40,12 @@ package final class SQLConnection {
         firn_sql_guard(db, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    /// SQLite asks the authorizer for no function in the DEFAULT of a column: what is not allowed is replaced by a function that only fails.
+    /// Replaces each function that is not permitted by one that fails, because SQLite does not ask the authorizer about functions in the DEFAULT of a column.
     private func takeInventory() throws(FirnError) {
         for module in try rows("SELECT name FROM pragma_module_list") { if case .string(let name) = module[0] { modules.insert(NameTable.folded(name)) } }
         for function in try rows("SELECT DISTINCT name, narg FROM pragma_function_list") {
             guard case .string(let name) = function[0], case .int(let count) = function[1], !SQLPermissions.functions.contains(NameTable.folded(name)) else { continue }
-            guard firn_sql_forbid_function(db, name, Int32(clamping: count)) == Int32(FIRN_SQL_OK) else { throw FirnError(.unsupported, "SQLite does not start: \(name) stays") }
+            guard firn_sql_forbid_function(db, name, Int32(clamping: count)) == Int32(FIRN_SQL_OK) else { throw FirnError(.unsupported, "SQLite cannot be started: the function \"\(name)\" cannot be disabled") }
         }
     }
 
@@ -60,19 +61,19 @@ package final class SQLConnection {
         context.forgetTables()
     }
 
-    /// The columns of all tables.
+    /// The names of the columns of all tables.
     package var columnNames: [String] { context.tables.flatMap { $0.columns.map(\.name) } }
     package static var version: String { String(cString: firn_sql_version()) }
-    /// The tables that were opened.
+    /// The open tables.
     package var tables: [SQLTable] { context.tables }
 
-    /// Makes a type of a file a table.
+    /// Adds a type of a file as a table.
     package func add(_ file: SQLFile, type: String, as name: String) throws(FirnError) {
         context.given.append((file, type))
         try executeOwn("CREATE VIRTUAL TABLE main.\(SQLSpelling.name(name)) USING firn_table(\(context.given.count - 1))")
     }
 
-    /// From here on SQLite writes no temporary files.
+    /// Keeps temporary data in memory from now on, so that SQLite writes no temporary files.
     package func keepInMemory() throws(FirnError) { try executeOwn("PRAGMA temp_store = MEMORY") }
 
     private func executeOwn(_ sql: String) throws(FirnError) {
@@ -81,7 +82,7 @@ package final class SQLConnection {
         try context.execute(sql, db)
     }
 
-    /// Statements whose rows nobody wants.
+    /// Executes statements and ignores their rows.
     package func execute(_ sql: String) throws(FirnError) { try context.execute(sql, db) }
 
     fileprivate func refuses(_ action: Int32, _ subject: String, _ detail: String, database: String) -> Bool {
@@ -92,7 +93,7 @@ package final class SQLConnection {
         return refusal != nil
     }
 
-    /// The next statement of a text from a place on, which moves behind it; nil: there is none.
+    /// Returns the next statement of a text from `start` on, and moves `start` after it. Returns nil if there is none.
     package func statement(_ sql: [CChar], from start: inout Int) throws(FirnError) -> SQLStatement? {
         while start < sql.count {
             context.lastError = nil
@@ -108,13 +109,13 @@ package final class SQLConnection {
             }
             guard code == Int32(FIRN_SQL_OK) else { throw failure(sql, at: begin) }
             if let prepared { return SQLStatement(prepared, self) }
-            // White space or a comment; SQLite makes nothing of it.
+            // White space and comments give no statement.
             if start == begin { break }
         }
         return nil
     }
 
-    /// How SQLite goes about a statement, as its shell prints it.
+    /// Returns SQLite's plan of a statement, as its shell prints it.
     package func plan(of statement: SQLStatement) throws(FirnError) -> String {
         var start = 0
         guard let explained = try self.statement(Array(("EXPLAIN QUERY PLAN " + statement.text).utf8CString.dropLast()), from: &start) else { return "" }
@@ -136,7 +137,7 @@ package final class SQLConnection {
         return out
     }
 
-    /// What went wrong last, with its place in the text if it is known.
+    /// Returns the last error, with its position in the text if it is known.
     func failure(_ sql: [CChar] = [], at start: Int = 0) -> FirnError {
         if let known = context.lastError { return known }
         let message = String(cString: firn_sql_message(db))
@@ -147,21 +148,21 @@ package final class SQLConnection {
                              advice: "select fewer rows or shorter values, or raise the limit with --memory SIZE if you trust the data")
         }
         if firn_sql_is_full(db) {
-            return FirnError(.noSpace, "the disk is full, or temporary tables need more than \(MemoryBudget.words(temporaryBytes))", advice: "temporary tables take four times the limit of memory at most, which --memory SIZE sets")
+            return FirnError(.noSpace, "the disk is full, or temporary tables need more than \(MemoryBudget.words(temporaryBytes))", advice: "raise the limit of temporary tables, which is four times the memory limit, with --memory SIZE")
         }
         let offset = Int(firn_sql_error_offset(db))
         guard offset >= 0, start + offset <= sql.count else { return FirnError(.usage, message) }
         let before = sql[..<(start + offset)].map { UInt8(bitPattern: $0) }
         let line = before.reduce(1) { $0 + ($1 == 10 ? 1 : 0) }, column = String(decoding: before.split(separator: 10, omittingEmptySubsequences: false).last ?? [], as: UTF8.self).count + 1
-        // A name in double quotes that nothing has: SQLite would by itself take it for a text.
+        // Double quotes are probably meant for a text, as SQLite by default permits.
         let isQuoted = start + offset < sql.count && sql[start + offset] == CChar(bitPattern: UInt8(ascii: "\""))
-        return FirnError(.usage, message, at: .init(file: "SQL", line: line, column: column), advice: isQuoted ? "double quotes are for names; text stands in single ones" : nil)
+        return FirnError(.usage, message, at: .init(file: "SQL", line: line, column: column), advice: isQuoted ? "double quotes are for names; write text in single quotes" : nil)
     }
 
     private static func error(_ refused: SQLRefusal) -> FirnError {
         switch refused {
         case .change(let what):
-            FirnError(.usage, "nothing is written to files: \(what) was refused", advice: "results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
+            FirnError(.usage, "files cannot be changed: \(what) was refused", advice: "results can go to a temporary table: CREATE TEMP TABLE t AS SELECT …")
         case .function(let name): FirnError(.usage, "the function \(name) is not available")
         case .pragma(let name): FirnError(.usage, "PRAGMA \(name) is not available", advice: "available are \(SQLPermissions.pragmas.sorted().joined(separator: ", "))")
         case .table(let name): FirnError(.usage, "the table \(name) of SQLite is not available")
@@ -172,13 +173,13 @@ package final class SQLConnection {
     }
 }
 
-/// A statement being run. Reset by letting it go.
+/// A prepared statement. It is finalized when the object is released.
 package final class SQLStatement {
     private let statement: OpaquePointer
     private let connection: SQLConnection
     private var isDone = false
     package let columns: [String]
-    /// As it was written.
+    /// The text of the statement.
     package var text: String { firn_sql_statement_text(statement).map { String(cString: $0) } ?? "" }
 
     init(_ statement: OpaquePointer, _ connection: SQLConnection) {
@@ -190,7 +191,7 @@ package final class SQLStatement {
 
     deinit { firn_sql_finalize(statement) }
 
-    /// The names of its parameters, `:name`, `?1` and so on; empty where there is none.
+    /// The names of the parameters, with prefix: `:name`, `?1` and so on.
     package var parameters: [String] {
         (0..<max(0, firn_sql_parameter_count(statement))).map { firn_sql_parameter_name(statement, $0 + 1).map { String(cString: $0) } ?? "?\($0 + 1)" }
     }
@@ -208,9 +209,9 @@ package final class SQLStatement {
         guard code == Int32(FIRN_SQL_OK) else { throw connection.failure() }
     }
 
-    /// Goes to the next row; false: there is none.
+    /// Steps to the next row. Returns false if there is none.
     package func step() throws(FirnError) -> Bool {
-        // SQLite would begin anew.
+        // SQLite would run the statement again.
         guard !isDone else { return false }
         switch Int(firn_sql_step(statement)) {
         case FIRN_SQL_ROW: return true
@@ -221,10 +222,10 @@ package final class SQLStatement {
         }
     }
 
-    /// What EXPLAIN prints has addresses of memory in it, of virtual tables. No other statement has exactly these columns but one that asks for the names.
+    /// Whether the columns are those of EXPLAIN, whose rows contain memory addresses of virtual tables. The addresses must not be printed.
     private let isListing: Bool
 
-    /// The bytes of a value of the row that is a text or a blob; 0 for others.
+    /// Returns the length in bytes of a text or blob of the row; 0 for other values.
     package func byteCount(_ column: Int) -> Int {
         let at = Int32(column)
         guard [FIRN_SQL_TEXT, FIRN_SQL_BLOB].contains(Int(firn_sql_column_type(statement, at))) else { return 0 }
@@ -233,7 +234,7 @@ package final class SQLStatement {
         return Int(count)
     }
 
-    /// A value of the row.
+    /// Returns a value of the row.
     package func value(_ column: Int) -> Value {
         let at = Int32(column)
         var count: Int64 = 0

@@ -1,20 +1,20 @@
 import CSQLite
 import FirnModel
 
-/// The cost of a plan as reported to SQLite, in rows that are read one by one. The engine scans about fifty rows in that time.
+/// The cost of a plan as reported to SQLite. The unit is the time to read one row by itself, in which Query scans about fifty rows.
 struct SQLCosts {
     private let table: SQLTable
     private let rows: Double
     private(set) var estimate: Double
     private(set) var isUnique = false
     private var terms = 0
-    /// Terms that a look-up can take together, and their columns.
+    /// The terms that a look-up can use together, and their columns.
     private var equalities: [(term: Int, column: Int)] = []
-    /// One of them has a value from another table, so the lookup is repeated.
+    /// Whether one of them has a value from another table, so that the look-up is repeated.
     private var isJoin = false
-    /// A term that alone gives one row at most.
+    /// A term that by itself matches at most one row.
     private var key: Int?
-    /// An index of the file gives the rows that may be meant.
+    /// Whether an index of the file returns the candidates.
     private var isFound = false
     private var isLookup = false
 
@@ -29,7 +29,7 @@ struct SQLCosts {
         switch term.comparison {
         case FIRN_SQL_EQ where term.column < 0 || isKey:
             estimate = min(estimate, term.isList ? 20 : 1)
-            // A list of values is searched for, not looked up; row ids are quick to find either way.
+            // Lists of values are searched, not looked up. Row ids are found quickly in both cases.
             if term.column < 0 { key = terms } else if !term.isConstant && !term.isList, isUseful(term.column), key == nil { key = terms }
             isUnique = isUnique || term.column < 0 && !term.isList
         case FIRN_SQL_EQ, FIRN_SQL_IS:
@@ -40,7 +40,7 @@ struct SQLCosts {
             }
             equalities.append((terms, term.column))
             isJoin = isJoin || !term.isConstant
-            // How often a constant is there is known; values of another table are taken to be spread as those of the column.
+            // The frequency of a constant is estimated from the sample. Values of another table are assumed to be distributed like those of the column.
             if let constant { scale(part(term.column, equalTo: constant)) }
         case FIRN_SQL_IS_NOT_NULL, FIRN_SQL_NE: scale(0.9)
         case FIRN_SQL_IS_NULL: scale(0.1)
@@ -48,7 +48,7 @@ struct SQLCosts {
         }
     }
 
-    /// The terms to look up by.
+    /// Returns the terms to use for a look-up; empty if there is none.
     mutating func finish() -> [Int] {
         if let key {
             isLookup = true
@@ -57,7 +57,7 @@ struct SQLCosts {
         guard isJoin, EqualityIndex.isPossible(rows: table.table.rowCount) else { return [] }
         isLookup = true
         let columns = Set(equalities.map(\.column)).sorted()
-        // Constants among them have been taken into account: what is left may still be no more than all of the columns together let through.
+        // Constants have already reduced the estimate. All columns together limit it as well.
         estimate = min(estimate, max(1, rows * share(columns)))
         return equalities.map(\.term)
     }

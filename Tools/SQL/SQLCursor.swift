@@ -3,17 +3,17 @@ import FirnBytes
 import FirnModel
 import FirnQuery
 
-/// Carries out a plan: finds the rows, and fills columns with them when they are looked at.
+/// Executes a plan: finds the rows, and reads a column of them when SQLite first asks for it.
 final class SQLCursor {
     private enum Source {
         case none
-        /// Segment by segment, vector by vector: the rows that a query matches, or all.
+        /// Vector by vector: the rows that a query matches, or all rows.
         case scan(QueryRun?)
-        /// Rows that were found, in order, a chunk at a time.
+        /// Rows that were found, in order, in chunks.
         case found
-        /// Likewise, few at a time again and again: vectors are kept from one time to the next.
+        /// The same for frequent look-ups of few rows: vectors stay decoded between them.
         case kept
-        /// The candidates of an index, likewise.
+        /// The candidates of an index; vectors stay decoded as well.
         case candidates
     }
 
@@ -24,16 +24,16 @@ final class SQLCursor {
     private var reader: SQLReader
     private var buffers: [ColumnBuffer?]
     private let width: Int
-    /// Of the vector at hand, those that match.
+    /// The matching rows of the current vector.
     private let chosen: UnsafeMutablePointer<Int32>
-    /// Grows with every run of rows.
+    /// A counter that increases with every run of rows.
     private var stamp: UInt64 = 0
 
     // Scanning.
     private var segment = -1, vector = 0
     private var matches: Bits?
     private var seen: QueryStatistics?
-    /// The rows at hand are a chunk of `positions`.
+    /// Whether the current rows are a chunk of `positions`.
     private var isFound = false
     private var found: FoundRows?
 
@@ -42,20 +42,20 @@ final class SQLCursor {
     private var chunk = 0..<0
     private var chunkSize = 0
     private var sorted = QuerySyntax(.constant(true))
-    /// There may be more rows than were found.
+    /// Whether there can be more rows than were found.
     private var isPartial = false
     private var vectors: VectorStore?
     private var places: VectorPlaces?
     private var lookups = 0
-    /// The index of the last look-up: it must not go while its candidates are handed over.
+    /// The index of the last look-up. It must stay alive while its candidates are read.
     private var index: EqualityIndex?
     private var indexKey: [Int] = []
     private var candidates: EqualityIndex.Matches?
     private var repeated: RepeatedLookup?
-    /// Counted here, and added to the table's work when the cursor ends.
+    /// Counters that are added to the table's work when the cursor ends.
     private var given = 0, repeats = 0
 
-    /// A look-up by one value in an index: what the next one of the same plan need not decide again.
+    /// A look-up by one value in an index. Later look-ups with the same plan reuse it.
     private struct RepeatedLookup {
         var plan: Int
         var argument: Int
@@ -148,7 +148,7 @@ final class SQLCursor {
         self.repeated = nil
     }
 
-    /// Finds all rows in order, or the first of them.
+    /// Finds all rows in order, or the first `wanted` of them.
     private func findInOrder(_ wanted: Int?) throws(FirnError) {
         let run = try table.run(QueryRequest(parsed: sorted, limit: wanted))
         positions = try run.rowPositions().map { UInt64($0.segment) << 32 | UInt64($0.row) }
@@ -168,7 +168,7 @@ final class SQLCursor {
         isFound = true
     }
 
-    /// How many rows of the order SQLite means to take; nil: all.
+    /// Returns the number of rows in order that SQLite needs; nil for all.
     private static func wanted(_ plan: SQLPlan, _ values: UnsafeMutablePointer<OpaquePointer?>?) -> Int? {
         func number(_ argument: Int?) -> Int64? {
             guard let argument, let value = values?[argument], case .int(let x) = SQLValue(numeric: value) else { return nil }
@@ -179,7 +179,7 @@ final class SQLCursor {
         return overflow ? nil : Int(clamping: sum)
     }
 
-    /// The rows that the engine is to give: all that SQLite would take, and perhaps more. Nil: none can be meant.
+    /// Returns a predicate that holds for all rows that SQLite accepts, and possibly for more; nil if no row can match.
     private func predicate(_ plan: SQLPlan, _ values: UnsafeMutablePointer<OpaquePointer?>?) -> PredicateSyntax? {
         var parts: [PredicateSyntax] = []
         for term in plan.terms where term.column >= 0 {
@@ -198,7 +198,7 @@ final class SQLCursor {
 
     // MARK: Look-ups
 
-    /// The rows of a look-up; false: they are to be searched for.
+    /// Finds the rows of a look-up. Returns false if they must be found by a query.
     private func find(_ plan: SQLPlan, _ values: UnsafeMutablePointer<OpaquePointer?>?) throws(FirnError) -> Bool {
         let first = plan.terms[plan.lookup[0]]
         if first.column >= 0 { return try find(byValues: plan, values) }
@@ -249,7 +249,7 @@ final class SQLCursor {
         return true
     }
 
-    /// The columns of a look-up whose values say what the rows are.
+    /// Returns the columns of a look-up whose values determine a hash.
     private func knownColumns(_ plan: SQLPlan, _ values: UnsafeMutablePointer<OpaquePointer?>) -> [Int] {
         plan.lookup.compactMap { at in
             let term = plan.terms[at]
@@ -259,9 +259,9 @@ final class SQLCursor {
         }
     }
 
-    /// Some of the values equal texts that an index has under other hashes. Where there are such texts in the table they decide what can be looked up.
+    /// Finds rows if some values can equal odd texts, which have other hashes. If the table has such texts, only the other columns are looked up.
     private func find(byOddValues plan: SQLPlan, _ values: UnsafeMutablePointer<OpaquePointer?>, _ key: [Int]) throws(FirnError) -> Bool {
-        // Their index is known if there was a look-up like this one.
+        // This index lists the odd texts of the columns.
         guard let whole = try index(of: key) else { return false }
         var hash: UInt64 = 0, rest: [(column: Int, hash: UInt64, orOdd: Bool)] = [], hasOdd = false, position = 0
         for at in plan.lookup {
@@ -322,7 +322,7 @@ final class SQLCursor {
         isFound = false
     }
 
-    /// Where the vectors of look-ups stay.
+    /// Returns the store that keeps the vectors of look-ups decoded.
     @discardableResult
     private func keepVectors() throws(FirnError) -> VectorStore {
         if let vectors { return vectors }
@@ -343,7 +343,7 @@ final class SQLCursor {
 
     // MARK: Rows
 
-    /// Goes on to the next run of rows.
+    /// Moves to the next run of rows.
     func advance() throws(FirnError) {
         stamp &+= 1
         rows.pointee.stamp = stamp
@@ -375,7 +375,7 @@ final class SQLCursor {
         return true
     }
 
-    /// Rows that lie in one vector.
+    /// Takes the next rows of one vector.
     private func nextKept() -> Bool {
         let start = chunk.upperBound
         guard start < positions.count else { return false }
@@ -390,7 +390,7 @@ final class SQLCursor {
         return true
     }
 
-    /// Candidates that lie in one vector.
+    /// Takes the next candidates of one vector.
     private func nextCandidates() -> Bool {
         guard var matches = candidates, matches.at < matches.end else { return false }
         let place = Int(matches.at.pointee.spot) / vectorSize
@@ -436,7 +436,7 @@ final class SQLCursor {
                 found = nil
                 isFound = count <= 2
                 if isFound {
-                    // Single values are decoded rather than vectors.
+                    // For so few rows, single values are decoded instead of vectors.
                     let first = UInt64(segment) << 32 | UInt64((vector - 1) * vectorSize)
                     positions = (0..<count).map { first + UInt64(rows.pointee.rows![$0]) }
                     chunk = 0..<count
@@ -447,7 +447,7 @@ final class SQLCursor {
         }
     }
 
-    /// The matches of a vector.
+    /// Selects the matching rows of a vector, and returns their number.
     private func choose(_ vector: Int, of segment: any Segment) -> Int {
         let total = segment.rows(ofVector: vector).count
         var count = 0
@@ -471,7 +471,7 @@ final class SQLCursor {
 
     // MARK: Values
 
-    /// Fills a column (the last one: row ids) for the rows at hand.
+    /// Reads a column of the current rows. The last column is the row ids.
     func load(_ index: Int) throws(FirnError) {
         do throws(Damage) { columns[index] = try loaded(index) } catch { throw table.damaged(error) }
         columns[index].stamp = stamp
@@ -495,7 +495,7 @@ final class SQLCursor {
             found = part
             return index == width ? buffer.fill(rowIDs: try reader.rowIDs(part)) : try reader.fill(buffer, column: index, part)
         }
-        // `vector` is the next one.
+        // `vector` is already the next vector.
         return index == width ? buffer.fill(rowIDs: try reader.rowIDs(vector: vector - 1)) : try reader.fill(buffer, column: index, vector: vector - 1)
     }
 }
@@ -507,7 +507,7 @@ extension SQLTable.Work {
         vectorsSkipped += statistics.vectorsSkipped
     }
 
-    /// What was added since the last time.
+    /// Adds what has changed since the last call.
     fileprivate mutating func add(_ statistics: QueryStatistics, since seen: inout QueryStatistics?) {
         segments += statistics.segments - (seen?.segments ?? 0)
         segmentsSkipped += statistics.segmentsSkipped - (seen?.segmentsSkipped ?? 0)

@@ -2,19 +2,19 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 
-/// A file whose types are tables of a connection. They are read at one version; where no version was named, statements that begin when
-/// nobody reads go on to the newest.
+/// A file whose types are tables of a connection. All of them are read at one version. If no version was named, the file moves to the newest version when
+/// a statement begins and no cursor is open.
 package final class SQLFile {
-    /// For messages.
+    /// The name of the file in messages.
     package let name: String
     private let database: Database?
     private var snapshot: DatabaseSnapshot?
     private let held: [any Table]
     private var cursors = 0
-    /// Grows with every change of version.
+    /// A counter that increases with every change of version.
     private(set) var generation = 0
 
-    /// A `.firn` file, or (`FILE@5`, `FILE@TAG`) a version of it.
+    /// Opens a `.firn` file, or a version of it (`FILE@5`, `FILE@TAG`).
     package init(path operand: String) throws(FirnError) {
         var path = operand, version: String?
         if !Paths.exists(operand), let at = operand.utf8.lastIndex(of: UInt8(ascii: "@")), Paths.exists(String(operand[..<at])) {
@@ -24,24 +24,24 @@ package final class SQLFile {
         held = []
         let opened = try KeyRing(ambient: Machine.environment(KeyRing.variable)).open(path: path)
         let first = if let version { try opened.snapshot(at: version) } else { try opened.snapshot() }
-        guard first.version > 0 else { throw FirnError(.damaged, "there is no complete version in it", at: .init(file: path)) }
+        guard first.version > 0 else { throw FirnError(.damaged, "the file has no complete version", at: .init(file: path)) }
         snapshot = first
         database = version == nil ? opened : nil
     }
 
-    /// Tables that somebody opened, which stay as they are.
+    /// A file whose tables are already open and do not change.
     package init(name: String, tables: [any Table]) {
         self.name = name
         held = tables
         database = nil
     }
 
-    /// Types whose rows are listed by themselves.
+    /// The names of the types that have tables.
     package var typeNames: [String] { snapshot.map { $0.schema.roots.map(\.name) } ?? held.map(\.type.name) }
 
     func table(_ typeName: String) -> (any Table)? { snapshot?.table(named: typeName) ?? held.first { $0.type.name == typeName } }
 
-    /// A cursor begins to read.
+    /// Registers a cursor. If it is the only one, moves to the newest version, unless a version was named.
     func begin() throws(FirnError) {
         if cursors == 0, let database {
             let newest = try database.snapshot()
@@ -56,20 +56,20 @@ package final class SQLFile {
     func end() { cursors -= 1 }
 }
 
-/// What the tables and functions of a connection share.
+/// The state that the tables and functions of a connection share.
 package final class SQLContext {
     private struct Known {
         weak var file: SQLFile?
         let path: String
     }
     private var files: [Known] = []
-    /// Tables for the module `firn_table`, by number.
+    /// The tables for the module `firn_table`, by number.
     var given: [(file: SQLFile, typeName: String)] = []
-    /// All tables that are open, to tell what they did.
+    /// All open tables, for reports of their work.
     private(set) var tables: [SQLTable] = []
     let keepsTables: Bool
     let threads: Int
-    /// The last error of a table: SQLite passes on its words only.
+    /// The last error of a table. SQLite passes on only its message.
     var lastError: FirnError?
 
     init(threads: Int, keepsTables: Bool) {
@@ -77,7 +77,7 @@ package final class SQLContext {
         self.keepsTables = keepsTables
     }
 
-    /// One for all tables of a path, so that they are read at one version.
+    /// Returns the file for a path. All tables of a path share one, so that they are read at one version.
     func file(path: String) throws(FirnError) -> SQLFile {
         files.removeAll { $0.file == nil }
         if let known = files.first(where: { $0.path == path })?.file { return known }
@@ -86,10 +86,10 @@ package final class SQLContext {
         return file
     }
 
-    /// The indexes in memory of all tables, in the order they were made.
+    /// The indexes in memory of all tables, oldest first.
     private var indexes: [(table: ObjectIdentifier, key: [Int], bytes: Int, forget: () -> Void)] = []
 
-    /// Notes an index, and releases older ones where all of them would take too much memory.
+    /// Registers an index, and releases the oldest ones if all of them would use too much memory.
     func makeRoom(for bytes: Int, of table: SQLTable, _ key: [Int]) {
         var sum = indexes.reduce(bytes) { $0 + $1.bytes }
         while sum > EqualityIndex.mostBytes, !indexes.isEmpty {
@@ -102,7 +102,7 @@ package final class SQLContext {
 
     func forgetIndexes(of table: SQLTable) { indexes.removeAll { $0.table == ObjectIdentifier(table) } }
 
-    /// Tables know their context: whoever ends it parts them.
+    /// Releases the tables. They refer to their context, so the cycle must be broken when the connection closes.
     func forgetTables() { tables = [] }
 
     func open(_ file: SQLFile, _ typeName: String, as name: String) throws(FirnError) -> SQLTable {

@@ -2,7 +2,7 @@ import CSQLite
 import FirnBytes
 import FirnDisk
 
-// What the C side of the module calls. Pointers to Swift objects are retained where SQLite holds them, and released when it lets them go.
+// The functions that the C side of the module calls. Swift objects are retained while SQLite holds pointers to them.
 
 private func object<T: AnyObject>(_ pointer: UnsafeMutableRawPointer) -> T { Unmanaged<T>.fromOpaque(pointer).takeUnretainedValue() }
 
@@ -11,7 +11,7 @@ private func release<T: AnyObject>(_ pointer: UnsafeMutableRawPointer?, _ type: 
 }
 
 extension SQLContext {
-    /// What SQLite prints of an error: place, words and advice.
+    /// Passes an error to SQLite, with place, message and advice.
     func report(_ error: FirnError, _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) {
         lastError = error
         out?.pointee = sqlText(error.description + (error.advice.map { " (\($0))" } ?? ""))
@@ -21,22 +21,22 @@ extension SQLContext {
     fileprivate func open(_ arguments: [String]) throws(FirnError) -> SQLTable {
         let name = arguments.count > 2 ? arguments[2] : "", words = arguments.dropFirst(3).map(SQLContext.word)
         if arguments.first == "firn_table" {
-            guard let number = words.first.flatMap({ Int($0) }), given.indices.contains(number) else { throw FirnError(.usage, "firn_table has no such table") }
+            guard let number = words.first.flatMap({ Int($0) }), given.indices.contains(number) else { throw FirnError(.usage, "the module firn_table has no such table") }
             return try open(given[number].file, given[number].typeName, as: name)
         }
         guard let path = words.first, words.count <= 2 else {
-            throw FirnError(.usage, "firn takes a file, and a type if it holds several", advice: "write USING firn('people.firn', 'Person')")
+            throw FirnError(.usage, "the module firn takes a file, and a type if the file has several", advice: "write USING firn('people.firn', 'Person')")
         }
         let file = try file(path: path), types = file.typeNames
         if words.count == 2 { return try open(file, words[1], as: name) }
         guard types.count == 1 else {
-            throw FirnError(.usage, types.isEmpty ? "there are no types in it" : "it has several types: \(types.joined(separator: ", "))", at: .init(file: path),
-                            advice: types.first.map { "name one: USING firn('\(path)', '\($0)'), or take them all: SELECT firn_open('\(path)')" })
+            throw FirnError(.usage, types.isEmpty ? "the file has no types" : "the file has several types: \(types.joined(separator: ", "))", at: .init(file: path),
+                            advice: types.first.map { "name one: USING firn('\(path)', '\($0)'), or add all of them: SELECT firn_open('\(path)')" })
         }
         return try open(file, types[0], as: name)
     }
 
-    /// An argument of a module as it was meant: without its quotes.
+    /// Returns an argument of a module without its quotes.
     private static func word(_ text: String) -> String {
         func isSpace(_ byte: UInt8) -> Bool { byte == 32 || byte >= 9 && byte <= 13 }
         var bytes = Array(text.utf8)[...]
@@ -45,7 +45,7 @@ extension SQLContext {
         guard bytes.count > 1, let mark = bytes.first, "'\"`".utf8.contains(mark), bytes.last == mark else { return String(decoding: bytes, as: UTF8.self) }
         var out: [UInt8] = [], isSecond = false
         for byte in bytes.dropFirst().dropLast() {
-            // Of two quotes in a row the second is left out.
+            // Two quotes in a row are one quote.
             isSecond = byte == mark && !isSecond && out.last == mark
             if !isSecond { out.append(byte) }
         }
@@ -53,7 +53,7 @@ extension SQLContext {
     }
 }
 
-/// A copy that SQLite frees.
+/// Returns a copy of a text that SQLite frees.
 func sqlText(_ text: String) -> UnsafeMutablePointer<CChar>? {
     var text = text
     return text.withUTF8 { bytes in bytes.withMemoryRebound(to: CChar.self) { firn_sql_text($0.baseAddress, Int64($0.count)) } }
@@ -67,7 +67,7 @@ func tableOpen(_ context: UnsafeMutableRawPointer, _ maximumColumns: Int32, _ co
         let table = try context.open((0..<Int(count)).map { arguments[$0].map { String(cString: $0) } ?? "" })
         guard table.columns.count <= Int(maximumColumns) else {
             throw FirnError(.unsupported, "type \"\(table.table.type.name)\" has \(table.columns.count) columns, and a table of SQLite has at most \(maximumColumns)",
-                            at: .init(file: table.file.name), advice: "use firn query, or copy the columns you need with firn convert --columns")
+                            at: .init(file: table.file.name), advice: "use 'firn query', or copy the columns you need with 'firn convert --columns'")
         }
         declaration.pointee = sqlText(table.declaration)
         return Unmanaged.passRetained(table).toOpaque()
@@ -134,8 +134,8 @@ extension SQLCursor {
 
 // MARK: Functions
 
-/// `firn_open('people.firn')` makes a table of every type of a file; `firn_open('people.firn', 'old_')` with something before the names.
-/// They belong to the connection, as temporary tables do. Gives how many there are.
+/// `firn_open('people.firn')` creates a table for each type of a file, and `firn_open('people.firn', 'old_')` adds a prefix to the names. The tables belong
+/// to the connection, as temporary tables do. The result is the number of tables.
 @_cdecl("firn_sql_open_function")
 func openFunction(_ context: UnsafeMutableRawPointer, _ call: OpaquePointer, _ count: Int32, _ values: UnsafeMutablePointer<OpaquePointer?>?) {
     let context: SQLContext = object(context)
@@ -144,7 +144,7 @@ func openFunction(_ context: UnsafeMutableRawPointer, _ call: OpaquePointer, _ c
         return String(decoding: bytes, as: UTF8.self)
     }
     do throws(FirnError) {
-        guard let path = text(0), count == 1 || text(1) != nil else { throw FirnError(.usage, "firn_open takes a file, and perhaps what goes before the names of its tables") }
+        guard let path = text(0), count == 1 || text(1) != nil else { throw FirnError(.usage, "firn_open takes a file, and optionally a prefix for the names of its tables") }
         let file = try context.file(path: path)
         var names = NameTable()
         for type in file.typeNames {
@@ -158,7 +158,7 @@ func openFunction(_ context: UnsafeMutableRawPointer, _ call: OpaquePointer, _ c
 }
 
 extension SQLContext {
-    /// Statements whose rows nobody wants.
+    /// Executes statements and ignores their rows.
     func execute(_ sql: String, _ db: OpaquePointer?) throws(FirnError) {
         var message: UnsafeMutablePointer<CChar>?
         lastError = nil
@@ -167,12 +167,12 @@ extension SQLContext {
         throw lastError ?? FirnError(.usage, message.map { String(cString: $0) } ?? "SQLite failed")
     }
 
-    /// Adds the module for tables that were given, of the command: it opens no files.
+    /// Adds the module for the tables of the command, which opens no files.
     func registerTables(_ db: OpaquePointer?) -> Bool {
         firn_sql_add_module(db, "firn_table", false, Unmanaged.passRetained(self).toOpaque()) == Int32(FIRN_SQL_OK)
     }
 
-    /// Adds the module and functions of the extension, which open files by their paths.
+    /// Adds the module and the functions of the extension, which open files by path.
     func registerFiles(_ db: OpaquePointer?) -> Bool {
         var code = firn_sql_add_module(db, "firn", true, Unmanaged.passRetained(self).toOpaque())
         for arguments: Int32 in [1, 2] { code |= firn_sql_add_function(db, "firn_open", arguments, Unmanaged.passRetained(self).toOpaque()) }
@@ -180,7 +180,7 @@ extension SQLContext {
     }
 }
 
-/// The loadable extension begins.
+/// The entry point of the loadable extension.
 @_cdecl("firn_sql_extend")
 func extend(_ db: OpaquePointer?, _ error: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
     let context = SQLContext(threads: Machine.cores, keepsTables: false)

@@ -1,9 +1,9 @@
 import FirnModel
 import FirnQuery
 
-/// Comparisons of columns of numbers with ints and reals, exactly by value.
+/// Comparisons of numeric columns with integers and floats, exactly by value.
 enum SQLNumbers {
-    /// Whole numbers: those that satisfy a comparison lie in one range.
+    /// Compares a column of integers. The integers that satisfy a comparison form one range.
     static func ints(_ column: SQLConditions, _ comparator: Comparator, _ value: SQLValue) -> SQLCondition {
         if comparator == .notEqual {
             guard let word = whole(value) else { return .rows(column.present) }
@@ -35,7 +35,7 @@ enum SQLNumbers {
         switch value {
         case .int(let x):
             limit = Double(x)
-            // No float lies between an int and the double it rounds to, but for that double itself.
+            // No float is between an integer and the double that it rounds to, except possibly that double itself.
             let isBelow = limit < 0x1p63 && Int64(limit) < x, isAbove = limit >= 0x1p63 || Int64(limit) > x
             if isBelow || isAbove {
                 switch comparator {
@@ -63,7 +63,7 @@ enum SQLNumbers {
         }
     }
 
-    /// The int with exactly this value.
+    /// Returns the integer with exactly this value, or nil if there is none.
     static func whole(_ value: SQLValue) -> Int64? {
         switch value {
         case .int(let x): x
@@ -72,7 +72,7 @@ enum SQLNumbers {
         }
     }
 
-    /// The ints that satisfy a comparison (`!=` aside); nil: none does.
+    /// Returns the integers that satisfy a comparison (except `!=`), or nil if there are none.
     static func range(_ comparator: Comparator, _ value: SQLValue) -> ClosedRange<Int64>? {
         let floor: Int64, isWhole: Bool
         switch value {

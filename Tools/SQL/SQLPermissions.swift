@@ -1,6 +1,6 @@
-/// What a statement of the command may do. Everything that is not listed here is refused, so that what another SQLite adds is refused as well.
+/// The operations that statements of the command can use. Everything not listed is refused, including what later releases of SQLite add.
 enum SQLPermissions {
-    /// SQLite's numbers (https://www.sqlite.org/c3ref/c_alter_table.html).
+    /// SQLite's action codes (https://www.sqlite.org/c3ref/c_alter_table.html).
     enum Action: Int32 {
         case createIndex = 1, createTable, createTemporaryIndex, createTemporaryTable, createTemporaryTrigger, createTemporaryView, createTrigger, createView
         case delete, dropIndex, dropTable, dropTemporaryIndex, dropTemporaryTable, dropTemporaryTrigger, dropTemporaryView, dropTrigger, dropView
@@ -8,8 +8,8 @@ enum SQLPermissions {
         case function, savepoint, recursive
     }
 
-    /// Functions that only compute: no memory addresses (`fts3_tokenizer`), no libraries (`load_extension`), no files, nothing that takes the
-    /// insides of a full-text or spatial index from the statement.
+    /// Functions that only compute. Excluded are functions that take memory addresses (`fts3_tokenizer`), load libraries (`load_extension`), access files, or
+    /// take internal data of a full-text or spatial index from the statement.
     static let functions: Set<String> = names("""
         -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling changes char coalesce concat concat_ws cos cosh count cume_dist
         current_date current_time current_timestamp date datetime degrees dense_rank exp first_value floor format glob group_concat hex if ifnull iif
@@ -23,30 +23,30 @@ enum SQLPermissions {
         unixepoch unlikely upper zeroblob
         """).union(internalFunctions)
 
-    /// ALTER TABLE of a temporary table calls them; SQLite accepts them in no statement.
+    /// ALTER TABLE of a temporary table calls these functions; SQLite does not accept them in statements.
     private static let internalFunctions = names("sqlite_add_constraint sqlite_drop_column sqlite_drop_constraint sqlite_rename_column sqlite_rename_quotefix sqlite_rename_table sqlite_rename_test")
 
-    /// Pragmas that list something, and how LIKE compares letters.
+    /// Pragmas that only list something, and `case_sensitive_like`.
     static let pragmas: Set<String> = names("""
         case_sensitive_like collation_list compile_options database_list foreign_key_list function_list index_info index_list index_xinfo module_list
         pragma_list table_info table_list table_xinfo
         """)
 
-    /// Table-valued functions, but for `pragma_…`, for which the pragma is asked for.
+    /// Table-valued functions, except `pragma_…`, which SQLite reports as pragmas.
     static let tableFunctions = names("json_each json_tree jsonb_each jsonb_tree")
 
     private static func names(_ text: String) -> Set<String> { Set(text.split(whereSeparator: \.isWhitespace).map(String.init)) }
 }
 
-/// What a statement wanted that was refused.
+/// An operation of a statement that was refused.
 enum SQLRefusal: Equatable {
-    /// Something would be written outside of temporary tables.
+    /// A change outside of temporary tables.
     case change(String)
     case function(String), pragma(String), table(String), statement(String)
 }
 
 extension SQLPermissions {
-    /// Nil: allowed. `createsTable`: the statement being prepared says CREATE TABLE. `isOwnTable` is asked whether a name is that of a table of a file.
+    /// Returns nil if the action is permitted. `createsTable`: the statement begins with CREATE TABLE. `isOwnTable`: whether a name is that of a file's table.
     static func refusal(_ action: Int32, _ subject: String, _ detail: String, database: String, createsTable: Bool, isOwnTable: (String) -> Bool,
                         modules: Set<String>) -> SQLRefusal? {
         let isTemporary = database == "temp"
@@ -55,15 +55,15 @@ extension SQLPermissions {
         case .createTemporaryIndex, .createTemporaryTable, .createTemporaryTrigger, .createTemporaryView: return nil
         case .dropTemporaryIndex, .dropTemporaryTable, .dropTemporaryTrigger, .dropTemporaryView: return nil
         case .read:
-            // A module may be a table by its own name.
+            // A module can be used as a table under its own name.
             let name = NameTable.folded(subject)
             guard !isTemporary, modules.contains(name), !tableFunctions.contains(name), !name.hasPrefix("pragma_"), !isOwnTable(name) else { return nil }
             return .table(subject)
         case .function: return functions.contains(NameTable.folded(detail)) ? nil : .function(detail)
         case .pragma: return pragmas.contains(NameTable.folded(subject)) ? nil : .pragma(subject)
-        // The schema's own table is asked for first, what for after that.
+        // SQLite asks about the schema table first, and then about the operation itself.
         case .delete where subject == "sqlite_master", .insert where subject == "sqlite_master", .update where subject == "sqlite_master": return nil
-        // Table-valued functions declare themselves so.
+        // Table-valued functions are declared by such a statement.
         case .createTable where subject == "x" && !createsTable: return nil
         case .delete: return isTemporary ? nil : .change("DELETE FROM \(subject)")
         case .insert: return isTemporary ? nil : .change("INSERT INTO \(subject)")
@@ -73,7 +73,7 @@ extension SQLPermissions {
         case .createView: return isTemporary ? nil : .change("CREATE VIEW \(subject)")
         case .createTrigger: return isTemporary ? nil : .change("CREATE TRIGGER \(subject)")
         case .dropTable, .dropVirtualTable: return isTemporary && action == Action.dropTable.rawValue ? nil : .change("DROP TABLE \(subject)")
-        // The database comes first here.
+        // For this action the first argument is the database.
         case .alterTable: return subject == "temp" ? nil : .change("ALTER TABLE \(detail)")
         case .dropIndex, .dropTrigger, .dropView, .reindex, .analyze: return isTemporary ? nil : .change("this statement")
         case .createVirtualTable: return .statement("CREATE VIRTUAL TABLE")

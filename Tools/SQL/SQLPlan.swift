@@ -1,11 +1,11 @@
-/// What of a statement a table takes over.
+/// The parts of a statement that a table executes instead of SQLite.
 final class SQLPlan {
     struct Term {
         /// A column of the table; -1: the row id.
         let column: Int
-        /// FIRN_SQL_EQ and so on.
+        /// The operator: `FIRN_SQL_EQ` and so on.
         let comparison: Int
-        /// Among the values that come with each run.
+        /// The index of the operand among the values of a run.
         let argument: Int
         /// The value is the list of an IN.
         let isList: Bool
@@ -19,11 +19,11 @@ final class SQLPlan {
     }
 
     var terms: [Term] = []
-    /// The terms whose rows are looked up together, by their values; or one of the row id.
+    /// The terms whose values are looked up together, or one term on the row id.
     var lookup: [Int] = [] { didSet { lookupColumns = lookup.map { terms[$0].column } } }
     private(set) var lookupColumns: [Int] = []
     var order: [Order] = []
-    /// Among the values: how many rows are wanted, and how many before them. SQLite counts for itself; it only tells.
+    /// The index of LIMIT among the values, and that of OFFSET. They are only hints: SQLite counts the rows itself.
     var limit: Int?
     var offset: Int?
     var description = ""

@@ -2,14 +2,14 @@ import CSQLite
 import FirnBytes
 import FirnModel
 
-/// Reads columns of a table as SQL has them. For one cursor.
+/// Reads columns of a table in their SQL form, for one cursor.
 final class SQLReader {
     let table: any Table
     let columns: [SQLColumn]
     private var segmentIndex = -1
     private var readers: [(any ColumnReader)?]
     private var scratch: [Column]
-    /// What stands for the rows that links lead to.
+    /// The readers of the keys of linked rows, by column.
     private var linked: [LinkedColumn?]
     private(set) var segment: (any Segment)?
 
@@ -33,24 +33,24 @@ final class SQLReader {
 
     private func reader(_ index: Int) throws(Damage) -> any ColumnReader {
         if let reader = readers[index] { return reader }
-        guard let segment else { preconditionFailure("move to a segment first") }
+        guard let segment else { preconditionFailure("call move(to:) first") }
         let reader = try segment.column(columns[index].position), wanted = columns[index].schema.type
         guard reader.type.kind == wanted.kind, reader.type.collection == wanted.collection, reader.rowCount >= segment.rowCount else {
-            throw Damage("column of type \(reader.type.name) where the schema has \(wanted.name)")
+            throw Damage("a column has type \(reader.type.name), and the schema has \(wanted.name)")
         }
         readers[index] = reader
         return reader
     }
 
-    /// A vector of a column of the segment.
+    /// Reads a vector of a column of the current segment.
     func fill(_ buffer: ColumnBuffer, column index: Int, vector: Int) throws(Damage) -> firn_sql_column {
         let reader = try reader(index), rows = segment!.rows(ofVector: vector)
         try reader.read(vector: vector, into: &scratch[index])
-        guard scratch[index].count == rows.count else { throw Damage("vector of another length than its segment says") }
+        guard scratch[index].count == rows.count else { throw Damage("the length of a vector differs from that in its segment") }
         return try fill(buffer, index, scratch[index])
     }
 
-    /// Rows of the table in the order they were found.
+    /// Reads a column of found rows, in the order in which they were found.
     func fill(_ buffer: ColumnBuffer, column index: Int, _ found: FoundRows) throws(Damage) -> firn_sql_column {
         var out = Column(columns[index].schema, in: table.schema)
         out.type.isOptional = true
@@ -65,11 +65,11 @@ final class SQLReader {
             let range = try move(to: first.segment).rows(ofVector: vector), reader = try reader(index)
             if vectorRows.count <= 2, columns[index].form != .json {
                 for row in vectorRows {
-                    guard out.append(try reader.value(at: range.lowerBound + row)) else { throw Damage("a value of another type than its column") }
+                    guard out.append(try reader.value(at: range.lowerBound + row)) else { throw Damage("the type of a value differs from that of its column") }
                 }
             } else {
                 try reader.read(vector: vector, into: &scratch[index])
-                guard scratch[index].count == range.count else { throw Damage("vector of another length than its segment says") }
+                guard scratch[index].count == range.count else { throw Damage("the length of a vector differs from that in its segment") }
                 try out.hold(MemoryScope(table.memory, type: table.type.name, column: columns[index].schema.name), adding: scratch[index].footprint(gathering: vectorRows))
                 out.appendGathered(scratch[index], rows: vectorRows)
             }
@@ -84,7 +84,7 @@ final class SQLReader {
         if columns[index].isLink {
             return buffer.fill(try names(of: column, index, target), columns[index].form, target.keySchema ?? description, in: table.schema)
         }
-        // The elements of a collection of links.
+        // Replaces the elements of a collection of links by the names of their rows.
         var whole = column, named = description
         let last = whole.children.count - 1
         whole.children[last] = try names(of: whole.children[last], index, target)
@@ -94,7 +94,7 @@ final class SQLReader {
         return buffer.fill(whole, .json, named, in: table.schema)
     }
 
-    /// Charges the buffer's copy of the column, before it is made.
+    /// Charges the memory for the buffer's copy of a column, before the copy is made.
     private func hold(_ buffer: ColumnBuffer, _ index: Int, _ column: Column) throws(Damage) {
         let scope = MemoryScope(table.memory, type: table.type.name, column: columns[index].schema.name)
         let bytes = switch columns[index].form {
@@ -104,10 +104,10 @@ final class SQLReader {
         try buffer.hold(bytes, scope)
     }
 
-    /// Bytes of the JSON of a value for each byte in memory, about.
+    /// The approximate ratio of the JSON text of a value to its size in memory.
     private static let writtenBytes = 4
 
-    /// What stands for the rows that links lead to: their keys, or their row ids. Null where there is no such row.
+    /// Returns the names of linked rows: their keys or row ids, or null if the row does not exist.
     private func names(of links: Column, _ index: Int, _ target: SQLColumn.Target) throws(Damage) -> Column {
         guard let others = try table.related(target.typeName) ?? (target.typeName == table.type.name ? table : nil) else { return Column(ColumnType(.int)).nulls(links.count) }
         if linked[index] == nil { linked[index] = try LinkedColumn(others, path: target.key.map { [$0] } ?? []) }
@@ -135,16 +135,16 @@ final class SQLReader {
     }
 }
 
-/// Rows that were found, a chunk of them, sorted by where they stand so that each vector is read once.
+/// A chunk of found rows, sorted by position so that each vector is read once.
 struct FoundRows {
-    /// Place in the table above, and place among those found below (16 bits); ascending.
+    /// The position in the table in the high bits, and the index among the found rows in the low 16 bits; ascending.
     private var keys: [UInt64] = []
-    /// For each row as they were found: where it stands here. Nil: in the same order.
+    /// For each found row its index in `keys`; nil if the order is the same.
     private(set) var places: [Int]?
 
-    /// Of positions (segment in the high half, row within it in the low half), 65,536 at most.
+    /// Takes at most 65,536 positions: the segment in the high half, the row within it in the low half.
     init(_ positions: ArraySlice<UInt64>) {
-        precondition(positions.count <= 1 << 16, "a chunk of found rows has 65,536 at most")
+        precondition(positions.count <= 1 << 16, "a chunk has at most 65,536 found rows")
         keys.reserveCapacity(positions.count)
         var isAscending = true, last: UInt64 = 0
         for (i, position) in positions.enumerated() {
@@ -165,7 +165,7 @@ struct FoundRows {
 }
 
 extension Column {
-    /// As many rows without a value.
+    /// Returns the column with this number of nulls appended.
     fileprivate func nulls(_ count: Int) -> Column {
         var out = self
         out.type.isOptional = true

@@ -3,7 +3,7 @@ import FirnBytes
 import FirnModel
 
 extension SQLTable {
-    /// Answers SQLite's question which of its constraints the table takes over, and what that would cost.
+    /// Chooses a plan for SQLite: which of its constraints the table executes, and the estimated cost.
     func plan(_ info: OpaquePointer) {
         let plan = SQLPlan()
         var isWhole = true, text: [String] = [], taken: [(index: Int32, choice: Choice)] = []
@@ -29,7 +29,7 @@ extension SQLTable {
         }
         plan.lookup = costs.finish()
         if !plan.lookup.isEmpty {
-            // What is found is what may be meant: SQLite looks at all of it.
+            // A look-up returns candidates, all of which SQLite tests.
             isWhole = false
             text = ["look up " + plan.lookup.map { text[$0] }.joined(separator: " and ")] + text.enumerated().filter { !plan.lookup.contains($0.offset) }.map(\.element)
         }
@@ -39,8 +39,8 @@ extension SQLTable {
         }
 
         let isOrdered = order(info, plan, &text)
-        // For sorting it helps to know how many rows will do. That is a hint: should SQLite go on, so do the rows. (SQLite up to 3.40 offers a limit where
-        // conditions that it kept to itself are still to be applied.)
+        // A limit makes sorting cheaper. It is only a hint: if SQLite reads on, more rows are found. (SQLite up to 3.40 also offers a limit if it applies
+        // further conditions itself.)
         if isWhole, !plan.order.isEmpty, let limit {
             var argument = Int32(taken.count)
             for index in [limit, offset].compactMap(\.self) {
@@ -52,7 +52,7 @@ extension SQLTable {
             text.append("limit")
         }
         plan.description = text.isEmpty ? "all rows" : text.joined(separator: ", ")
-        // The same statement asks for the same plan again and again. What the description does not tell goes into the key.
+        // A statement requests the same plan repeatedly. The key contains everything that the description does not.
         let key = plan.description + plan.terms.map { " \($0.column).\($0.comparison).\($0.isConstant)" }.joined() + " \(plan.offset ?? -1) \(plan.lookup)"
         let number = planNumbers[key] ?? plans.count
         if number == plans.count {
@@ -62,17 +62,17 @@ extension SQLTable {
         firn_sql_finish_plan(info, Int32(number), plan.description, isOrdered && firn_sql_order_count(info) > 0, costs.isUnique, costs.cost, Int64(costs.estimate))
     }
 
-    /// The file has an index of the column.
+    /// Returns whether the file has an index of the column.
     private func isIndexed(_ column: Int) -> Bool {
         !columns[column].isLink && (table as? any IndexedTable)?.columnIndex(columns[column].position, .values) != nil
     }
 
     private enum Choice {
-        /// The engine takes exactly the rows that SQLite would, whatever the value.
+        /// Query selects exactly the rows that SQLite would, for every value.
         case exact
-        /// So, or more rows, as the value is.
+        /// Depending on the value, Query selects exactly these rows or more.
         case perhaps
-        /// More rows.
+        /// Query can select more rows.
         case more
     }
 
@@ -85,7 +85,7 @@ extension SQLTable {
         case FIRN_SQL_EQ, FIRN_SQL_IS, FIRN_SQL_NE, FIRN_SQL_GT, FIRN_SQL_GE, FIRN_SQL_LT, FIRN_SQL_LE: break
         default: return nil
         }
-        // Rows that links name by id may be gone, which the engine does not look at.
+        // Rows that links name by id can be deleted, which Query does not test.
         let isNamed = columns[column].isLink && columns[column].target?.key == nil
         if form.isNumeric { return isNamed ? (comparison == FIRN_SQL_EQ ? .more : nil) : .exact }
         guard form == .blob || form.isTextual, firn_sql_is_binary(info, index) else { return nil }
@@ -93,7 +93,7 @@ extension SQLTable {
         return .perhaps
     }
 
-    /// The order, if the engine can give all of it.
+    /// Adds the order to the plan and returns true, if Query can produce all of it.
     private func order(_ info: OpaquePointer, _ plan: SQLPlan, _ text: inout [String]) -> Bool {
         let count = Int(firn_sql_order_count(info))
         guard count > 0 else { return true }
@@ -102,7 +102,7 @@ extension SQLTable {
             var isDescending = false
             let column = Int(firn_sql_order(info, Int32(index), &isDescending))
             if column < 0 {
-                // Rows come in the order of their ids; what follows an id decides nothing.
+                // Rows are read in the order of their ids, and later columns have no effect.
                 guard !isDescending else { return false }
                 break
             }

@@ -6,7 +6,7 @@ import FirnQuery
 
 /// A type of a file as a table of a connection.
 package final class SQLTable {
-    /// As statements know it.
+    /// The name of the table in statements.
     package let name: String
     let file: SQLFile
     let context: SQLContext
@@ -15,14 +15,14 @@ package final class SQLTable {
     private var generation: Int
     var plans: [SQLPlan] = []
     var planNumbers: [String: Int] = [:]
-    /// By the columns whose values are looked up. The connection has a limit for all of them: those that were made first go first.
+    /// The indexes, by their columns. The connection limits the memory of all indexes and releases the oldest first.
     private var indexes: [[Int]: EqualityIndex] = [:]
-    /// How often rows were looked up by columns.
+    /// The number of look-ups without an index, by their columns.
     private var lookups: [[Int]: Int] = [:]
     private var knownPlaces: VectorPlaces?
     private var knownSample: ColumnSample?
     private var orderedColumns: [Int: Bool] = [:]
-    /// What was done for statements so far.
+    /// The work for statements so far.
     package internal(set) var work = Work()
 
     package struct Work {
@@ -39,18 +39,18 @@ package final class SQLTable {
         columns = SQLColumn.all(of: table.type, in: table.schema)
     }
 
-    /// `CREATE TABLE x("name" TEXT, …)`: what SQLite takes names and types from.
+    /// `CREATE TABLE x("name" TEXT, …)`: the declaration from which SQLite reads names and types.
     var declaration: String {
         "CREATE TABLE x(" + columns.map { "\(SQLSpelling.name($0.name)) \($0.form.declaration)" }.joined(separator: ", ") + ")"
     }
 
-    /// A cursor begins: on the newest version if nobody reads.
+    /// Registers a cursor. If no other cursor is open, it reads the newest version.
     func begin() throws(FirnError) {
         try file.begin()
         guard generation != file.generation else { return }
         guard let newest = file.table(table.type.name), newest.type.columns == table.type.columns else {
             file.end()
-            throw FirnError(.schema, "the columns of \(table.type.name) have changed", at: .init(file: file.name), advice: "drop the table \(name) and create it again")
+            throw FirnError(.schema, "the columns of type \"\(table.type.name)\" have changed", at: .init(file: file.name), advice: "drop the table \"\(name)\" and create it again")
         }
         generation = file.generation
         table = newest
@@ -72,12 +72,12 @@ package final class SQLTable {
             path.steps.append(.name(key.name))
             isOptional = true
         }
-        // Links to rows that are gone are null.
+        // Links to deleted rows are null.
         return SQLConditions(path: path, form: column.form, isOptional: isOptional || column.isLink, isNamed: column.isLink && column.target?.key == nil, datesAreOrdered: isOrdered(index))
     }
 
-    /// Whether the engine's order of the column's values is SQLite's. Of reals it is not where one is NaN, which SQLite takes for null, of dates
-    /// not outside the years 0 to 9999: what zones do not exclude is taken to be there.
+    /// Returns whether Query and SQLite order the column's values in the same way. They differ for NaN, which SQLite treats as null, and for dates outside the
+    /// years 0 to 9999. Values that the zones do not exclude are assumed to exist.
     func isOrdered(_ index: Int) -> Bool {
         if let known = orderedColumns[index] { return known }
         let form = columns[index].form
@@ -101,7 +101,7 @@ package final class SQLTable {
                 if !test(zone) { return false }
                 continue
             }
-            // Rows in memory have no zones: their values are there to look at.
+            // Tables in memory have no zones, so the values themselves are tested.
             guard table is MemoryTable, let column = try? reader.whole(), test(column.zone) else { return false }
         }
         return true
@@ -109,7 +109,7 @@ package final class SQLTable {
 
     // MARK: Look-ups
 
-    /// The index of columns, once as many look-ups have come as make it worth one; nil before.
+    /// Returns the index of columns, and builds it after a few look-ups. Returns nil before that, or if there is not enough memory.
     func index(_ key: [Int]) throws(FirnError) -> EqualityIndex? {
         if let known = indexes[key] { return known }
         let count = lookups[key, default: 0]
@@ -124,7 +124,7 @@ package final class SQLTable {
             return index
         } catch {
             guard error.isBeyondMemory else { throw damaged(error) }
-            // Without an index the table is looked through.
+            // Without an index, the table is searched.
             lookups[key] = 0
             return nil
         }
@@ -146,7 +146,7 @@ package final class SQLTable {
         } catch { throw damaged(error) }
     }
 
-    /// A sample for estimates; nil where the rows cannot be read, which whatever reads them reports.
+    /// Returns a sample for estimates, or nil if the rows cannot be read. The error is reported when a query reads them.
     func sample() -> ColumnSample? {
         if let knownSample { return knownSample }
         guard let places = try? places() else { return nil }
@@ -154,7 +154,7 @@ package final class SQLTable {
         return knownSample
     }
 
-    /// A query over the rows.
+    /// Binds a query to the table.
     func run(_ request: QueryRequest) throws(FirnError) -> QueryRun {
         let threads = context.threads
         do throws(QueryError) {

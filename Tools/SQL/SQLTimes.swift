@@ -1,15 +1,15 @@
 import FirnExchange
 import FirnModel
 
-/// From texts of SQL back to times and identifiers.
+/// Converts texts of SQL to times and identifiers.
 enum SQLTimes {
-    /// Seconds of the years 0 to 9999, whose texts are in the order of the times.
+    /// The seconds of the years 0 to 9999, in which the order of the texts is that of the times.
     static let ordered: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
-    /// The earliest time whose text is not below the given one; nil: every text is below.
+    /// Returns the earliest time whose text is not less than the given one, or nil if all texts are less.
     static func first(notBelow text: [UInt8], isDay: Bool) -> Timestamp? {
         func isBelow(_ seconds: Int64, _ nanoseconds: Int64) -> Bool { SQLText.date(seconds, nanoseconds, isDay: isDay).lexicographicallyPrecedes(text) }
-        // The first whole second that is not below, then what of the second before it is not.
+        // Finds the first whole second that is not less, then the first fraction within the second before it.
         var low = ordered.lowerBound, high = ordered.upperBound + 1
         while low < high {
             let middle = low + (high - low) / 2
@@ -27,7 +27,7 @@ enum SQLTimes {
         return second <= ordered.upperBound ? Timestamp(seconds: second) : nil
     }
 
-    /// Only as it is written.
+    /// Returns the UUID only if the text is written as the column writes it.
     static func uuid(_ text: [UInt8], isUpper: Bool) -> Identifier? {
         guard let read = text.withUnsafeBytes({ IdentifierText.parseUUID($0) }), read.letters == .none || read.letters == (isUpper ? .upper : .lower) else { return nil }
         return read.value

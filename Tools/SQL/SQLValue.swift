@@ -1,17 +1,17 @@
 import CSQLite
 
-/// A value of SQLite, held by it for the length of a call.
+/// A value of SQLite, which is valid during a call.
 enum SQLValue {
     case null
     case int(Int64)
     case real(Double)
-    /// UTF-8; nil where the bytes are none.
+    /// The bytes of a text, which need not be valid UTF-8.
     case text([UInt8])
     case blob([UInt8])
 
     init(_ value: OpaquePointer) { self.init(value, type: firn_sql_value_type(value)) }
 
-    /// As a comparison with a numeric column sees it: text that is a number is one.
+    /// The value as a comparison with a numeric column uses it: a text that is a number is converted.
     init(numeric value: OpaquePointer) { self.init(value, type: firn_sql_numeric_type(value)) }
 
     private init(_ value: OpaquePointer, type: Int32) {
@@ -31,7 +31,7 @@ enum SQLValue {
     }
 }
 
-/// The values of an IN. Each is gone when the next one comes.
+/// Calls `body` with each value of an IN list. A value is valid only during its call.
 func forEachValue<E: Error>(of list: OpaquePointer, _ body: (OpaquePointer) throws(E) -> Void) throws(E) {
     var next = firn_sql_in_first(list)
     while let one = next {

@@ -1,6 +1,6 @@
-/// The words that a statement begins with.
+/// The first words of a statement.
 enum SQLWords {
-    /// Up to `count` of them in lower case, comments and white space aside.
+    /// Returns up to `count` of them in lower case, without comments and white space.
     static func first(_ count: Int, of sql: ArraySlice<CChar>) -> [String] {
         var words: [String] = [], at = sql.startIndex
         func byte(_ index: Int) -> UInt8 { index < sql.endIndex ? UInt8(bitPattern: sql[index]) : 0 }

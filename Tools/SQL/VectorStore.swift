@@ -3,11 +3,11 @@ import FirnBytes
 import FirnDisk
 import FirnModel
 
-/// The vectors of a table, numbered through all segments.
+/// The vectors of a table, numbered across all segments.
 final class VectorPlaces {
     /// The number of each segment's first vector.
     let first: [Int]
-    /// Of each vector.
+    /// The segment of each vector.
     private let segments: [UInt32]
     var count: Int { segments.count }
 
@@ -34,12 +34,12 @@ final class VectorPlaces {
     func place(ofPosition position: UInt64) -> Int { first[Int(position >> 32)] + Int(position & 0xFFFF_FFFF) / vectorSize }
 }
 
-/// Vectors of columns that stay decoded while rows are looked up, up to a number of bytes. Then all of them are released.
+/// Decoded vectors of columns, which are kept between look-ups. When they exceed a number of bytes, all of them are released.
 final class VectorStore {
     private static let most = min(max(256 << 20, Machine.memory / 8), MemoryBudget.process.limit / 4)
     private let places: VectorPlaces
     private let width: Int
-    /// For each column its vectors, or null: the C side takes values from here.
+    /// The vectors of each column, or null. The C side reads values from here.
     let columns: UnsafeMutablePointer<UnsafeMutablePointer<firn_sql_column>?>
     private var buffers: [ColumnBuffer] = []
     private var bytes = 0
@@ -70,7 +70,7 @@ final class VectorStore {
         return filled
     }
 
-    /// Only when no column of the rows at hand is in use.
+    /// Releases all vectors if they exceed the limit. Call it only if no column of the current rows is in use.
     func trim() {
         guard bytes > VectorStore.most else { return }
         for i in 0..<width {
