@@ -1,25 +1,25 @@
 import FirnBytes
 
-/// A way in for bytes that nobody vouches for. The raw values name folders of cases and never change.
+/// An interface that takes untrusted bytes. The raw values name folders of cases and never change.
 package enum Attack: String, CaseIterable, Sendable {
-    /// A `.firn` file, whatever its hashes say: opened, read whole, asked, verified, written.
+    /// A `.firn` file with unchecked hashes: opened, read completely, queried, verified, written.
     case file
-    /// A file of plain extents: roots, commit records, checkpoints of space, trees.
+    /// A file of the store alone: roots, commit records, checkpoints, trees.
     case store
-    /// A file of changes, applied to rows that it speaks of.
+    /// A changes file, applied to rows that it names.
     case changes
-    /// Streams of numbers, bits, offsets and text, as codecs read them.
+    /// Encoded streams of integers, floats, booleans, offsets and text, read by the codecs.
     case streams
-    /// Values, as codecs write them: what is read back is the same.
+    /// Values, encoded by the codecs: decoding them must return the same values.
     case values
     case csv
     case json
     case lines
-    /// A query's text.
+    /// The text of a query.
     case query
 
-    /// Returns if every guarantee held, and traps otherwise. `scratch`: a path to write a file at, where one is needed.
-    /// `part`: the only thing to do with a `file`; nil: everything.
+    /// Runs the attack. Returns if every guarantee held, and traps otherwise. `scratch` is the path of a scratch file. `part` restricts the attack `file` to
+    /// one part; nil runs all parts.
     package func run(_ bytes: UnsafeRawBufferPointer, scratch: String, part: FileAttack.Part? = nil) {
         switch self {
         case .file: FileAttack(path: scratch).run(bytes, only: part)
@@ -34,6 +34,6 @@ package enum Attack: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether hashes are to be believed unseen while it runs: the attacker knows how to compute them.
+    /// Whether hashes must be accepted unchecked while the attack runs, because a real attacker can compute them.
     package var knowsHashes: Bool { self == .file || self == .store || self == .changes }
 }

@@ -3,7 +3,7 @@ import FirnChange
 import FirnDisk
 import FirnModel
 
-/// A file of changes whose author may have meant harm, applied to rows that it speaks of.
+/// Applies an untrusted changes file to rows that it names.
 package struct ChangesAttack {
     let path: String
 
@@ -17,24 +17,24 @@ package struct ChangesAttack {
             let file = try File(path: path, .createOrTruncate)
             try file.write(bytes, at: 0)
             try ChangesAttack.write(target, isNew: false)
-        } catch { preconditionFailure("the scratch files cannot be written: \(error)") }
+        } catch { preconditionFailure("cannot write the scratch files: \(error)") }
         guard let source = try? Database.open(path: path), let snapshot = try? source.snapshot(), let changes = try? Changeset(snapshot, name: "changes") else { return }
         for changes in [changes, changes.reversed] { apply(changes, target) }
     }
 
     private func apply(_ changes: Changeset, _ target: String) {
-        guard let database = try? Database.open(path: target, writable: true), let transaction = try? database.begin() else { preconditionFailure("the target is whole") }
+        guard let database = try? Database.open(path: target, writable: true), let transaction = try? database.begin() else { preconditionFailure("cannot open the intact target") }
         defer { transaction.cancel() }
         guard case .applied? = try? changes.apply(in: transaction, options: DifferenceOptions()) else { return }
-        // What was applied is a whole file.
+        // After the changes were applied, the file must be intact.
         guard (try? transaction.commit()) != nil else { return }
-        precondition((try? database.verifyStructure())?.isEmpty == true, "a patch breaks the structure of a file")
+        precondition((try? database.verifyStructure())?.isEmpty == true, "applying changes damaged the structure of the file")
         guard let snapshot = try? database.snapshot() else { return }
         let defects = snapshot.verify(full: true)
-        precondition(defects.isEmpty, "a patch breaks a file: \(defects[0])")
+        precondition(defects.isEmpty, "applying changes damaged the file: \(defects[0])")
     }
 
-    /// Two versions of a file whose rows link to each other by every way there is; with other row ids.
+    /// Writes one of two versions of a file whose rows link to each other by columns of every kind. The versions have different row ids.
     package static func write(_ path: String, isNew: Bool) throws(FirnError) {
         let database = try Database.create(path: path, overwrite: true), transaction = try database.begin()
         func column(_ name: String, _ kind: ScalarKind, _ collection: CollectionKind = .none, optional: Bool = false, _ target: String? = nil) -> ColumnSchema {
@@ -51,7 +51,7 @@ package struct ChangesAttack {
         for place in places { try transaction.insert("Place", [.string(place), .set([])]) }
         for i in 0..<4 { try transaction.insert("Pet", [i == 0 ? .null : .string("pet \(i)"), .int(Int64(i)), .link(Int64(i % 2)), .map([])]) }
         for i in 0..<count where isNew || i != 5 {
-            // In another order where it is the new one.
+            // The new version has the rows in another order.
             let id = Int64(isNew ? count - i : i)
             try transaction.insert("Person", [.int(id), .string("name \(isNew && id == 3 ? 33 : id)"), .null, .list([]), .null, .int(id)] + (isNew ? [.double(0.5)] : []))
         }

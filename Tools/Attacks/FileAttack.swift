@@ -3,35 +3,35 @@ import FirnDisk
 import FirnModel
 import FirnQuery
 
-/// Everything that readers, questions and writers do with a file whose author may have meant harm.
+/// Runs everything that readers, queries and writers do on an untrusted file.
 package struct FileAttack {
     let path: String
-    /// What a file of a few kilobytes may make us look at; the rest of it is of the same kind.
+    /// Limits of the work per input. The other segments and vectors exercise the same code.
     private let mostSegments = 3, mostVectors = 4
 
-    /// What is done with a file. A fuzzer does one of these with each input, so that it tries far more inputs; everything else does them all.
+    /// A part of the attack. A fuzzer runs one part per input, so that it tries far more inputs; tests run all parts.
     package enum Facet: CaseIterable, Sendable {
-        /// Opening, space, tags, the structure of all versions.
+        /// Free space, retention, tags, and the structure of all versions.
         case structure
-        /// Every value of the newest version, decoded and compared with what indexes and keys say.
+        /// Full verification of the newest version: every value is decoded and compared with indexes and keys.
         case verification
-        /// The same of versions before it.
+        /// Full verification of earlier versions.
         case olderVersions
-        /// Columns by vectors, by rows and by codes.
+        /// Reading columns by vector, by row and by dictionary code.
         case columns
-        /// Queries, with indexes and without.
+        /// Queries with and without indexes.
         case queries
-        /// Two commits of every kind of change, and what they leave.
+        /// Two commits with every kind of change, and verification of the result.
         case commits
-        /// A copy of the newest version, and of several.
+        /// Compaction of the newest version, and of several versions.
         case compaction
-        /// An earlier version restored, and shrinking in place.
+        /// Revert to an earlier version, and shrinking in place.
         case revision
-        /// What is left of a file that is not whole.
+        /// Recovery.
         case recovery
     }
 
-    /// What a fuzzer does with an input: one facet, and of several queries to a table one. Any, but the same whenever the input is the same.
+    /// The part that a fuzzer runs on an input: one facet, and one query per table. It is determined by the hash of the input.
     package struct Part: Sendable {
         let facet: Facet
         let query: Int
@@ -48,7 +48,7 @@ package struct FileAttack {
         do {
             let file = try File(path: path, .createOrTruncate)
             try file.write(bytes, at: 0)
-        } catch { preconditionFailure("the scratch file cannot be written: \(error)") }
+        } catch { preconditionFailure("cannot write the scratch file: \(error)") }
         if part?.facet == .recovery { return recover() }
         guard let database = open() else {
             if part == nil { recover() }
@@ -63,7 +63,7 @@ package struct FileAttack {
         if !isWhole { recover() }
     }
 
-    /// False: the file is not whole.
+    /// Runs one facet. Returns false if the file is not intact.
     @discardableResult
     private func use(_ database: Database, _ facet: Facet, query: Int? = nil) -> Bool {
         func newest() -> DatabaseSnapshot? { try? database.snapshot() }
@@ -85,13 +85,13 @@ package struct FileAttack {
         return true
     }
 
-    /// Some versions that the file has a name or a number for, the newest among them.
+    /// Returns some kept and tagged versions, including the newest.
     private func earlier(_ database: Database) -> [DatabaseSnapshot] {
         let tagged = ((try? database.tags()) ?? []).prefix(2).compactMap { try? database.snapshot(tag: $0.name) }
         return ((try? database.versions()) ?? []).prefix(3).compactMap { try? database.snapshot(version: $0.version) } + tagged
     }
 
-    /// Of encrypted files the attacker has the key.
+    /// Opens the file, with the key if it is encrypted: the attacker knows the key.
     private func open() -> Database? {
         do throws(FirnError) { return try Database.open(path: path, writable: true) } catch {
             guard error.code == .encrypted else { return nil }
@@ -112,7 +112,7 @@ package struct FileAttack {
         if !table.type.key.isEmpty { _ = try? table.find(key: table.type.key.map { Column.absentValue(table.type.columns[$0].type) }) }
     }
 
-    /// `query`: which of the queries; nil: all of them.
+    /// Runs queries on a table. `query` selects one of them; nil runs all.
     private func ask(_ table: StoredTable, only query: Int?) {
         let all = requests(of: table.type, in: table.schema)
         for (index, request) in all.enumerated() where query.map({ $0 % all.count == index }) ?? true {
@@ -138,7 +138,7 @@ package struct FileAttack {
             }
             if let dictionary, (try? reader.readCodes(vector: vector, into: &column)) != nil {
                 for row in 0..<column.count where column.isPresent(row) {
-                    precondition(column.words[row] >= 0 && column.words[row] < dictionary.count, "a code outside the dictionary is handed out")
+                    precondition(column.words[row] >= 0 && column.words[row] < dictionary.count, "a code outside the dictionary was returned")
                 }
             }
             let ranges: [SoughtRange] = switch reader.type.kind {
@@ -159,12 +159,12 @@ package struct FileAttack {
         }
     }
 
-    /// A question to each column, through its index if it has one; a sort, and a group.
+    /// Returns queries for each column, through its index if it has one, some of them with sorting, grouping and aggregates.
     private func requests(of type: TypeSchema, in schema: Schema) -> [QueryRequest] {
         var requests: [QueryRequest] = []
         for column in type.columns.prefix(8) {
             let name = quoted(column)
-            // Through links and into embedded objects.
+            // A column of linked rows or embedded objects.
             let inner = column.type.target.flatMap { schema[$0]?.columns.first { !$0.type.isCollection } }
             if column.type.isCollection {
                 requests.append(QueryRequest(filter: "\(name).@count > 1"))
@@ -190,7 +190,7 @@ package struct FileAttack {
 
     private func quoted(_ column: ColumnSchema) -> String { "`\(column.name.replacing("`", with: ""))`" }
 
-    /// Two commits of every kind of change, and then all is read once more.
+    /// Makes two commits with every kind of change, and then verifies the file.
     private func commit(_ database: Database) {
         for round in 0..<2 {
             guard let transaction = try? database.begin(wait: .no, threads: 1) else { return }
@@ -219,7 +219,7 @@ package struct FileAttack {
 
     private func revise(_ database: Database) {
         revert(database)
-        // No snapshot is held here any more: all that can move does.
+        // No snapshot is held any more, so everything can be moved.
         _ = try? Database.shrink(path: path, key: database.key)
     }
 

@@ -2,7 +2,7 @@ import FirnBytes
 import FirnModel
 import FirnQuery
 
-/// A query's text over a table with a column of nearly every kind: an answer, or an error with a position.
+/// Runs the text of a query on a table with columns of nearly every kind. The result must be rows, or an error with a position.
 enum QueryAttack {
     private static let schema = Schema([
         TypeSchema("Toy", columns: [ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("price", ColumnType(.double))], isEmbedded: true),
@@ -24,7 +24,7 @@ enum QueryAttack {
                                 .date(Timestamp(seconds: Int64(i) * 100_000_000)), i % 3 == 0 ? .string("x") : .int(5), .list((0..<(i % 3)).map { .string("tag\($0)") }),
                                 .set(Value.distinctSorted((0..<(i % 4)).map { .int(Int64($0)) })), .map([.init("k", .int(Int64(i)))]), i % 5 == 0 ? .null : toy,
                                 .list(Array(repeating: toy, count: i % 3)), .link(Int64(i / 2))]
-            for column in row.indices { precondition(batch.columns[column].append(row[column]), "a row of the attack fits its type") }
+            for column in row.indices { precondition(batch.columns[column].append(row[column]), "a row of the attack does not fit its type") }
             batch.count += 1
         }
         return MemoryTable(type, schema: schema, batches: [batch])
@@ -35,12 +35,12 @@ enum QueryAttack {
         let text = String(decoding: bytes, as: UTF8.self)
         do throws(QueryError) {
             let tree = try Parser.query(text)
-            guard let again = try? Parser.query(tree.description) else { preconditionFailure("'\(text)' is printed as '\(tree)', which is refused") }
-            precondition(again == tree, "'\(text)' is printed as '\(tree)', which means something else")
+            guard let again = try? Parser.query(tree.description) else { preconditionFailure("\"\(text)\" is printed as \"\(tree)\", which is rejected") }
+            precondition(again == tree, "\"\(text)\" is printed as \"\(tree)\", which has another meaning")
             let run = try QueryRun(QueryRequest(filter: text, arguments: [.int(5), .string("age"), .list([.int(1), .null]), .link(1)]), table: table)
             _ = try? run.count()
         } catch {
-            precondition(error.position >= 0 && error.position <= error.text.utf8.count && !error.message.isEmpty, "an error without a place")
+            precondition(error.position >= 0 && error.position <= error.text.utf8.count && !error.message.isEmpty, "an error has no message or no valid position")
         }
     }
 }

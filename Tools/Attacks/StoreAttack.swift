@@ -2,7 +2,7 @@ import FirnBytes
 import FirnDisk
 import FirnStore
 
-/// The lowest layer alone: its bookkeeping is read, walked, written on.
+/// Opens an untrusted file with the store alone, and reads, verifies and writes it.
 struct StoreAttack {
     let path: String
 
@@ -11,7 +11,7 @@ struct StoreAttack {
         do {
             let file = try File(path: path, .createOrTruncate)
             try file.write(bytes, at: 0)
-        } catch { preconditionFailure("the scratch file cannot be written: \(error)") }
+        } catch { preconditionFailure("cannot write the scratch file: \(error)") }
         guard let store = open() else { return }
         _ = try? store.verify { _ in }
         _ = try? store.spaceReport()
@@ -28,7 +28,7 @@ struct StoreAttack {
         _ = try? store.verify { _ in }
     }
 
-    /// Of encrypted files the attacker has the key.
+    /// Opens the file, with the key if it is encrypted: the attacker knows the key.
     private func open() -> Store? {
         do throws(FirnError) { return try Store.open(path: path, writable: true) } catch {
             guard error.code == .encrypted else { return nil }
@@ -36,7 +36,7 @@ struct StoreAttack {
         }
     }
 
-    /// The catalogue as a tree: what the layer above keeps in one.
+    /// Reads the catalogue as a tree.
     private func walk(_ ref: ExtentRef, _ source: any ExtentSource) {
         let tree = TreeReader(root: ref, source: source)
         for key in [UInt64(0), 5, 1000, .max] { _ = try? tree.get(key) }

@@ -1,11 +1,12 @@
 import FirnBytes
 import FirnCodecs
 
-/// A stream of one codec: kind u8 (its two high bits set: the count in 2^30), count u16, and for kinds with two parts the length of the first u16; then the bytes.
+/// Reads an encoded stream with its codec. The input is kind u8 (if its two high bits are set, the count is multiplied by 2^30), count u16, for kinds with
+/// two parts the length of the first as u16, then the bytes.
 enum StreamsAttack {
     static func run(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 3, bytes.count <= 1 << 18 else { return }
-        // Counts of elements are the file's own word, and can be any number.
+        // In files, counts of elements are untrusted and can be any number.
         let count = (Int(bytes[1]) | Int(bytes[2]) << 8) << [0, 0, 0, 30][Int(bytes[0] >> 6)]
         let rest = UnsafeRawBufferPointer(rebasing: bytes[3...])
         switch bytes[0] & 63 % 8 {
@@ -20,7 +21,7 @@ enum StreamsAttack {
         }
     }
 
-    /// In memory of their own, so that reading past their end is seen.
+    /// Copies the bytes to a separate allocation, so that the address sanitizer detects reads past their end.
     private static func exact(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
         defer { copy.deallocate() }
@@ -34,7 +35,7 @@ enum StreamsAttack {
         return (UnsafeRawBufferPointer(rebasing: bytes[2..<(2 + first)]), UnsafeRawBufferPointer(rebasing: bytes[(2 + first)...]))
     }
 
-    /// Vectors to look at: the first ones and the last.
+    /// Returns the vectors to read: the first two, the middle and the last one.
     private static func vectors(_ count: Int) -> [Int] {
         let all = (count + 1023) / 1024
         return all <= 4 ? Array(0..<all) : [0, 1, all / 2, all - 1]
@@ -88,7 +89,7 @@ enum StreamsAttack {
             _ = reader.ones(ofVector: vector)
             guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else { continue }
             let n = min(1024, count - vector * 1024)
-            for i in n..<max(n, 1024) { precondition(out[i / 64] >> UInt64(i % 64) & 1 == 0, "a bit behind the last is set") }
+            for i in n..<max(n, 1024) { precondition(out[i / 64] >> UInt64(i % 64) & 1 == 0, "a bit after the last one is set") }
         }
         for place in places(count) { _ = try? reader.value(at: place) }
     }
@@ -110,11 +111,11 @@ enum StreamsAttack {
             for vector in vectors(count) {
                 guard out.withUnsafeMutableBufferPointer({ try? reader.decode(vector: vector, into: $0.baseAddress!) }) != nil else { continue }
                 let n = min(1024, count - vector * 1024)
-                for i in 0..<n { precondition(out[i] <= out[i + 1], "offsets of lists descend") }
-                precondition(out[0] >= 0 && out[n] <= reader.total, "offsets of lists leave their elements")
+                for i in 0..<n { precondition(out[i] <= out[i + 1], "offsets of lists are not ascending") }
+                precondition(out[0] >= 0 && out[n] <= reader.total, "offsets of lists are out of bounds")
             }
             for place in places(count) {
-                if let range = try? reader.range(at: place) { precondition(range.lowerBound >= 0 && range.upperBound <= reader.total, "a list leaves its elements") }
+                if let range = try? reader.range(at: place) { precondition(range.lowerBound >= 0 && range.upperBound <= reader.total, "a list is out of bounds") }
             }
         }
     }
@@ -136,11 +137,11 @@ enum StreamsAttack {
         for vector in vectors(count) {
             let n = min(1024, count - vector * 1024)
             if (try? reader.decode(vector: vector, into: &out)) != nil {
-                precondition(out.count == n && out.offsets.last == out.bytes.count, "a vector of text of another shape")
+                precondition(out.count == n && out.offsets.last == out.bytes.count, "the shape of a vector of text is wrong")
             }
             if let values, codes.withUnsafeMutableBufferPointer({ try? reader.decodeCodes(vector: vector, into: $0.baseAddress!) }) != nil {
                 found.withUnsafeMutableBufferPointer { _ = try? reader.searchCodes(vector: vector, 0, 3, into: $0.baseAddress!) }
-                precondition(codes[..<n].allSatisfy { $0 >= 0 && $0 < values.count }, "a code outside the values")
+                precondition(codes[..<n].allSatisfy { $0 >= 0 && $0 < values.count }, "a code is out of bounds")
             }
         }
         for place in places(count) { _ = try? reader.withValue(at: place) { $0.reduce(0) { $0 &+ Int($1) } } }

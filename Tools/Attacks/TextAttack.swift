@@ -4,9 +4,9 @@ import FirnExchange
 import FirnJSON
 import FirnModel
 
-/// Text of an outside format: rows or an error with its place; and rows that were read are written. The first byte says how the rest is read.
+/// Reads text of an outside format. The result must be rows, which are written again, or an error with its place. The first byte selects the options.
 enum TextAttack {
-    /// A type that rows may be read by: whatever the text is, its values fit or are refused.
+    /// A given schema: values of the text fit it or are rejected.
     private static let given = GivenSchema(Schema([
         TypeSchema("rows", columns: [
             ColumnSchema("id", ColumnType(.int)), ColumnSchema("name", ColumnType(.string, optional: true)), ColumnSchema("score", ColumnType(.double, optional: true)),
@@ -46,7 +46,7 @@ enum TextAttack {
     }
 
     private static func rejects() -> Rejects {
-        Rejects { row, reason in precondition(row.count <= 1 << 16 && reason?.message.isEmpty != true, "a row is set aside that is none, or without a word") }
+        Rejects { row, reason in precondition(row.count <= 1 << 16 && reason?.message.isEmpty != true, "a rejected row is too long or has an empty reason") }
     }
 
     private static func read(_ name: String, open: () throws(FirnError) -> any BatchReader, write: (Output, Schema) -> any BatchWriter) {
@@ -54,7 +54,7 @@ enum TextAttack {
             let reader = try open()
             var batches: [(String, Batch)] = []
             while let (type, batch) = try reader.next() {
-                for column in batch.columns { precondition(column.count == batch.count, "a column of another length") }
+                for column in batch.columns { precondition(column.count == batch.count, "the length of a column differs from that of its batch") }
                 batches.append((type, batch))
             }
             _ = reader.remarks
@@ -65,8 +65,8 @@ enum TextAttack {
             for (type, batch) in batches { try writer.write(batch, type: type) }
             try writer.finish()
         } catch {
-            precondition(!error.message.isEmpty, "an error without a word")
-            precondition(error.place != nil || error.code != .rejected, "\(name) is refused without a place: \(error.message)")
+            precondition(!error.message.isEmpty, "an error has no message")
+            precondition(error.place != nil || error.code != .rejected, "\(name) is rejected without a place: \(error.message)")
         }
     }
 }

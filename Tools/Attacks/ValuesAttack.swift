@@ -1,8 +1,8 @@
 import FirnBytes
 import FirnCodecs
 
-/// Any values: what is written of them is read back the same, by vectors and one by one, and found by searches.
-/// Kind u8, profile u8, width u8, then the values.
+/// Encodes arbitrary values. Decoding by vector and by value must return the same values, and searches must find them.
+/// The input is kind u8, profile u8, width u8, then the values.
 enum ValuesAttack {
     static func run(_ bytes: UnsafeRawBufferPointer) {
         guard bytes.count > 3, bytes.count <= 1 << 15 else { return }
@@ -17,7 +17,7 @@ enum ValuesAttack {
         }
     }
 
-    /// Signed numbers of so many bytes each, end to end.
+    /// Splits the bytes into signed numbers of `width` bytes.
     private static func numbers(_ bytes: UnsafeRawBufferPointer, _ width: Int) -> [Int64] {
         stride(from: 0, through: bytes.count - width, by: width).map { at in
             var number: UInt64 = 0
@@ -33,22 +33,22 @@ enum ValuesAttack {
         guard !values.isEmpty else { return }
         let stream = values.withUnsafeBufferPointer { WordsEncoder.encode($0, present: nil, profile: profile) }
         stream.withUnsafeBytes { bytes in
-            guard let reader = try? WordsReader(bytes, count: values.count) else { return expect(false, "numbers are not read back") }
+            guard let reader = try? WordsReader(bytes, count: values.count) else { return expect(false, "integers cannot be decoded") }
             var out = [Int64](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
-            if let (low, high) = reader.bounds() { expect(values.allSatisfy { low <= $0 && $0 <= high }, "numbers outside their bounds") }
+            if let (low, high) = reader.bounds() { expect(values.allSatisfy { low <= $0 && $0 <= high }, "integers are outside of their bounds") }
             for vector in 0..<((values.count + 1023) / 1024) {
                 let part = values[(vector * 1024)..<min(values.count, vector * 1024 + 1024)]
-                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector is not read back")
-                expect(out[..<part.count] == ArraySlice(part), "other numbers are read back")
-                if let (low, high) = reader.bounds(ofVector: vector) { expect(part.allSatisfy { low <= $0 && $0 <= high }, "numbers outside the bounds of their vector") }
-                if let sum = try? reader.sum(vector: vector) { expect(sum == part.reduce(Int128(0)) { $0 + Int128($1) }, "another sum") } else { expect(false, "no sum") }
+                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector cannot be decoded")
+                expect(out[..<part.count] == ArraySlice(part), "decoded integers differ")
+                if let (low, high) = reader.bounds(ofVector: vector) { expect(part.allSatisfy { low <= $0 && $0 <= high }, "integers are outside of the bounds of their vector") }
+                if let sum = try? reader.sum(vector: vector) { expect(sum == part.reduce(Int128(0)) { $0 + Int128($1) }, "a sum is wrong") } else { expect(false, "a sum fails") }
                 let some = part[part.startIndex + part.count / 2], other = part[part.startIndex + part.count / 3]
                 for (low, high) in [(min(some, other), max(some, other)), (some, some), (.min, some), (0, .max)] {
                     expect(found.withUnsafeMutableBufferPointer { (try? reader.search(vector: vector, low, high, into: $0.baseAddress!)) != nil }, "a search fails")
-                    for (i, value) in part.enumerated() { expect((found[i / 64] >> UInt64(i % 64) & 1 == 1) == (low <= value && value <= high), "a search finds others") }
+                    for (i, value) in part.enumerated() { expect((found[i / 64] >> UInt64(i % 64) & 1 == 1) == (low <= value && value <= high), "a search finds wrong integers") }
                 }
             }
-            for i in stride(from: 0, to: values.count, by: 1 + values.count / 40) { expect((try? reader.value(at: i)) == values[i], "another number is read back") }
+            for i in stride(from: 0, to: values.count, by: 1 + values.count / 40) { expect((try? reader.value(at: i)) == values[i], "a decoded integer differs") }
         }
     }
 
@@ -56,18 +56,18 @@ enum ValuesAttack {
         guard !values.isEmpty else { return }
         let stream = values.withUnsafeBufferPointer { RealsEncoder.encode($0, present: nil, single: false, profile: profile) }
         stream.withUnsafeBytes { bytes in
-            guard let reader = try? RealsReader(bytes, count: values.count) else { return expect(false, "reals are not read back") }
+            guard let reader = try? RealsReader(bytes, count: values.count) else { return expect(false, "floats cannot be decoded") }
             var out = [Double](repeating: 0, count: 1024), found = [UInt64](repeating: 0, count: 16)
             for vector in 0..<((values.count + 1023) / 1024) {
                 let part = Array(values[(vector * 1024)..<min(values.count, vector * 1024 + 1024)])
-                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector of reals is not read back")
-                for i in part.indices { expect(out[i].bitPattern == part[i].bitPattern, "another real is read back") }
+                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector of floats cannot be decoded")
+                for i in part.indices { expect(out[i].bitPattern == part[i].bitPattern, "a decoded float differs") }
                 for (low, high) in [(0.0, 1000.0), (part[0], part[0])] where !low.isNaN {
                     expect(found.withUnsafeMutableBufferPointer { (try? reader.search(vector: vector, low, high, into: $0.baseAddress!)) != nil }, "a search fails")
-                    for i in part.indices { expect((found[i / 64] >> UInt64(i % 64) & 1 == 1) == (low <= part[i] && part[i] <= high), "a search finds other reals") }
+                    for i in part.indices { expect((found[i / 64] >> UInt64(i % 64) & 1 == 1) == (low <= part[i] && part[i] <= high), "a search finds wrong floats") }
                 }
             }
-            for i in stride(from: 0, to: values.count, by: 1 + values.count / 40) { expect((try? reader.value(at: i))?.bitPattern == values[i].bitPattern, "another real is read back") }
+            for i in stride(from: 0, to: values.count, by: 1 + values.count / 40) { expect((try? reader.value(at: i))?.bitPattern == values[i].bitPattern, "a decoded float differs") }
         }
     }
 
@@ -75,21 +75,21 @@ enum ValuesAttack {
         var bits = Bits(repeating: false, count: bytes.count * 8)
         for i in 0..<bits.count { bits[i] = bytes[i / 8] >> UInt8(i % 8) & 1 == 1 }
         BitsEncoder.encode(bits, profile: profile).withUnsafeBytes { stream in
-            guard let reader = try? BitsReader(stream, count: bits.count) else { return expect(false, "bits are not read back") }
+            guard let reader = try? BitsReader(stream, count: bits.count) else { return expect(false, "booleans cannot be decoded") }
             var out = [UInt64](repeating: 0, count: 16)
             for vector in 0..<((bits.count + 1023) / 1024) {
-                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector of bits is not read back")
+                expect(out.withUnsafeMutableBufferPointer { (try? reader.decode(vector: vector, into: $0.baseAddress!)) != nil }, "a vector of booleans cannot be decoded")
                 var ones = 0
                 for i in 0..<min(1024, bits.count - vector * 1024) {
-                    expect((out[i / 64] >> UInt64(i % 64) & 1 == 1) == bits[vector * 1024 + i], "another bit is read back")
+                    expect((out[i / 64] >> UInt64(i % 64) & 1 == 1) == bits[vector * 1024 + i], "a decoded boolean differs")
                     ones += bits[vector * 1024 + i] ? 1 : 0
                 }
-                if let said = reader.ones(ofVector: vector) { expect(said == ones, "other bits are counted") }
+                if let said = reader.ones(ofVector: vector) { expect(said == ones, "the count of true booleans is wrong") }
             }
         }
     }
 
-    /// Zero bytes part the strings; 0xFF begins another segment of the group.
+    /// Zero bytes separate the strings, and 0xFF begins another segment of the group.
     private static func text(_ bytes: UnsafeRawBufferPointer, _ profile: Profile) {
         var segments: [Text] = [Text()], value: [UInt8] = []
         func end() { value.withUnsafeBytes { segments[segments.count - 1].append($0) } }
@@ -112,17 +112,17 @@ enum ValuesAttack {
         defer { for blob in blobs { blob.1.deallocate() } }
         var opened: [SharedText] = []
         for blob in blobs { if let text = try? SharedText(kind: blob.0, bytes: UnsafeRawBufferPointer(blob.1)) { opened.append(text) } }
-        expect(opened.count == shared.count, "shared text is not opened")
+        expect(opened.count == shared.count, "shared text cannot be opened")
         for (segment, stream) in zip(segments, streams) {
             stream.withUnsafeBytes { bytes in
-                guard let reader = try? TextReader(bytes, count: segment.count, shared: opened) else { return expect(false, "text is not read back") }
+                guard let reader = try? TextReader(bytes, count: segment.count, shared: opened) else { return expect(false, "text cannot be decoded") }
                 var out = Text()
                 for vector in 0..<((segment.count + 1023) / 1024) {
-                    expect((try? reader.decode(vector: vector, into: &out)) != nil, "a vector of text is not read back")
-                    for i in 0..<out.count { expect(out.withBytes(i) { Array($0) } == segment.withBytes(vector * 1024 + i) { Array($0) }, "another text is read back") }
+                    expect((try? reader.decode(vector: vector, into: &out)) != nil, "a vector of text cannot be decoded")
+                    for i in 0..<out.count { expect(out.withBytes(i) { Array($0) } == segment.withBytes(vector * 1024 + i) { Array($0) }, "a decoded text differs") }
                 }
                 for i in stride(from: 0, to: segment.count, by: 1 + segment.count / 40) {
-                    expect((try? reader.withValue(at: i) { Array($0) }) == segment.withBytes(i) { Array($0) }, "another text is read back")
+                    expect((try? reader.withValue(at: i) { Array($0) }) == segment.withBytes(i) { Array($0) }, "a decoded text differs")
                 }
             }
         }

@@ -1,4 +1,4 @@
-// libFuzzer brings a `main` along; the package manager wants one of the module's own, which starts libFuzzer.
+// libFuzzer has a `main`, but the package manager requires one in the module. This one starts libFuzzer.
 
 import FirnAttacks
 import FirnBytes
@@ -10,7 +10,7 @@ import Darwin
 
 private let attack: Attack = {
     guard let name = getenv("FIRN_ATTACK"), let attack = Attack(rawValue: String(cString: name)) else {
-        fatalError("say which attack in FIRN_ATTACK: \(Attack.allCases.map(\.rawValue).joined(separator: ", "))")
+        fatalError("set FIRN_ATTACK to an attack: \(Attack.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     Hash128.believesAnything = attack.knowsHashes
     return attack
@@ -18,18 +18,18 @@ private let attack: Attack = {
 
 private let scratch = (getenv("FIRN_SCRATCH").map { String(cString: $0) } ?? "/dev/shm") + "/firn-fuzz-\(getpid())"
 
-/// Whether faults are to be found that stand here for that alone: who fuzzes for days wants to know that it would be told.
+/// Whether faults are planted deliberately, to check that the fuzzer reports faults at all.
 private let hasPlanted = getenv("FIRN_FUZZ_PLANTED") != nil
 
-/// Whether everything is done with each input, as in the tests: slower, for replaying a case.
+/// Whether all parts of the attack run on each input, as in the tests. This is slower, and meant for replaying a case.
 private let doesAll = getenv("FIRN_FUZZ_ALL") != nil
 
-/// An input that begins with `Fr` traps, with `Fo` reads behind its end, with `Fh` never ends.
+/// Traps if the input begins with `Fr`, reads past its end for `Fo`, and loops forever for `Fh`.
 private func meetPlanted(_ bytes: UnsafePointer<UInt8>, _ count: Int) {
     guard count >= 2, bytes[0] == UInt8(ascii: "F") else { return }
     switch bytes[1] {
     case UInt8(ascii: "r"): fatalError("a planted trap")
-    case UInt8(ascii: "o"): if bytes[count] == 1 { print("a byte behind the end") }
+    case UInt8(ascii: "o"): if bytes[count] == 1 { print("a byte past the end") }
     case UInt8(ascii: "h"): while true { usleep(1000) }
     default: break
     }

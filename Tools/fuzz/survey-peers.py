@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """survey-peers.py [rounds]: the corruption survey of Tests/Attacks on other stores: SQLite, LMDB and Parquet files of 1,000 rows, each damaged by 100
-flipped bits, 40 zeroed sectors and 40 truncations (times rounds), read whole in a process of its own. Counts what came of it: the right data, other data
-without a word (silent), an error, a crash, a hang. Missing modules are skipped with a word. The table of docs/evidence/survey.md is this one's."""
+flipped bits, 40 zeroed sectors and 40 truncations (times rounds), read completely in a separate process. Counts the results: correct data, wrong data
+without an error (silent), an error, a crash, a hang. Missing modules are skipped with a notice. The table of docs/evidence/survey.md is from this script."""
 import os, random, subprocess, sys, tempfile
 
 ROWS = 1000
@@ -35,7 +35,7 @@ def read(kind, path):
         import sqlite3
         c = sqlite3.connect('file:%s?mode=ro' % path, uri=True)
         got = c.execute('select id, name, x, colour, n from t order by id').fetchall()
-        for i in (3, 500, 999):      # through the index as well
+        for i in (3, 500, 999):      # also through the index
             name = 'name %d' % (i * 7919 % 1000)
             if [g for g in got if g[1] == name] != c.execute('select id, name, x, colour, n from t where name = ?', (name,)).fetchall(): return 'other'
     elif kind == 'lmdb':

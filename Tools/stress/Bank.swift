@@ -1,15 +1,15 @@
 import FirnBytes
 import FirnModel
 
-/// A data set of constant size in which every row of every type depends on the others, so that a version that is torn anywhere shows:
-/// accounts whose sum never changes, the last entries that moved it, a text of varying length, and one row that says what all of them must be.
+/// Data of constant size in which every row of every type depends on the others, so that any torn version is detected: accounts with a constant sum, the
+/// last entries that changed them, a text of varying length, and one row with the sums and hashes of all others.
 enum Bank {
     static let accounts = 200
     static let opening: Int64 = 1000
     static let mostEntries = 64
     static let mostText = 400_000
 
-    /// Of all files here; nil: they are not encrypted. Set before anything is opened.
+    /// The key of all files; nil if they are not encrypted. Set before any file is opened.
     nonisolated(unsafe) static var key: EncryptionKey?
 
     private static func column(_ name: String, _ kind: ScalarKind = .int) -> ColumnSchema { ColumnSchema(name, ColumnType(kind)) }
@@ -46,7 +46,7 @@ enum Bank {
         return Int64(bitPattern: x ^ x >> 32)
     }
 
-    /// Moves money, and now and then replaces the text. Returns the sequence number that is its when it is committed.
+    /// Moves an amount between two accounts, and sometimes replaces the text. Returns the sequence number of the transaction.
     static func move(_ transaction: DatabaseTransaction, _ random: inout Dice) throws(FirnError) -> Int64 {
         let ledger = transaction.table("Ledger"), accounts = transaction.table("Account")
         let sequence = try integer(ledger.storedValue(0, 0)) + 1
@@ -62,7 +62,7 @@ enum Bank {
         let entry = try transaction.insert("Entry", [.int(sequence), .int(from), .int(to), .int(amount)])
         if entry >= Int64(mostEntries) { try transaction.delete("Entry", rowID: entry - Int64(mostEntries)) }
         if random.below(12) == 0 {
-            // Beyond 256 KiB a commit takes two barriers.
+            // Commits of more than 256 KiB take two syncs.
             let bytes = random.bytes(random.below(3) == 0 ? random.below(mostText) : random.below(8000))
             try transaction.update("Text", rowID: 0, column: "bytes", .data(bytes))
             try transaction.update("Ledger", rowID: 0, column: "length", .int(Int64(bytes.count)))
@@ -73,7 +73,7 @@ enum Bank {
         return sequence
     }
 
-    /// The sequence number of a version in which everything agrees; throws `.damaged` where something does not.
+    /// Checks a version and returns its sequence number. Throws `.damaged` if any part is inconsistent.
     static func check(_ snapshot: DatabaseSnapshot) throws(FirnError) -> Int64 {
         do throws(Damage) { return try examine(snapshot) } catch { throw .damaged("version \(snapshot.version)", what: error.what, byte: error.offset) }
     }
@@ -84,30 +84,30 @@ enum Bank {
         let accounts = snapshot.table(named: "Account")!
         for rowID in try accounts.liveRowIDs() {
             guard let row = try accounts.row(rowID), case .int(let id) = row[0], case .int(let balance) = row[1] else { throw Damage("no account \(rowID)") }
-            guard row[2] == .string(words(id, balance)) else { throw Damage("account \(id): the words are of another version") }
+            guard row[2] == .string(words(id, balance)) else { throw Damage("account \(id): the text is that of another version") }
             sum += balance
             check ^= mark(id, balance)
             count += 1
         }
-        guard count == Bank.accounts, .int(sum) == ledger[1], .int(check) == ledger[2] else { throw Damage("the accounts are not those of the ledger") }
+        guard count == Bank.accounts, .int(sum) == ledger[1], .int(check) == ledger[2] else { throw Damage("the accounts do not match the ledger") }
         let entries = snapshot.table(named: "Entry")!, ids = try entries.liveRowIDs()
         guard ids.count == min(mostEntries, Int(sequence)) else { throw Damage("\(ids.count) entries at sequence \(sequence)") }
         for (index, rowID) in ids.enumerated() {
             guard try entries.value(rowID: rowID, column: 0) == .int(sequence - Int64(ids.count) + 1 + Int64(index)) else { throw Damage("the entries have a gap") }
         }
         guard case .data(let bytes)? = try snapshot.table(named: "Text")?.value(rowID: 0, column: 0), .int(Int64(bytes.count)) == ledger[3], .int(hash(bytes)) == ledger[4] else {
-            throw Damage("the text is of another version")
+            throw Damage("the text is that of another version")
         }
         return sequence
     }
 
     private static func integer(_ value: Value) -> Int64 {
-        guard case .int(let number) = value else { preconditionFailure("a ledger holds numbers") }
+        guard case .int(let number) = value else { preconditionFailure("the ledger has a value that is not an integer") }
         return number
     }
 }
 
-/// Numbers that a seed determines (splitmix64).
+/// Pseudo-random numbers from a seed (splitmix64).
 struct Dice {
     private var state: UInt64
     init(_ seed: UInt64) { state = seed }

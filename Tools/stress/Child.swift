@@ -6,13 +6,13 @@ import Glibc
 import Darwin
 #endif
 
-/// A process that runs this program with other words, and what it has said so far. Used by one thread at a time.
+/// A child process that runs this program with other arguments, and the lines that it has printed. Used by one thread at a time.
 final class Child: @unchecked Sendable {
     let process: pid_t
     private let output: Int32
     private let input: Int32
     private var unread: [UInt8] = []
-    /// Lines, in the order in which they came.
+    /// The lines that were read, in order.
     private(set) var lines: [String] = []
     private(set) var isOver = false
 
@@ -49,7 +49,7 @@ final class Child: @unchecked Sendable {
         close(input)
     }
 
-    /// Takes what it has said; waits until there is something, or it has ended, or the time is over.
+    /// Reads what the process has printed. Waits until there is something to read, the process has ended, or the time is over.
     func listen(milliseconds: Int32 = 0) {
         var polled = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
         guard poll(&polled, 1, milliseconds) > 0 else { return }
@@ -65,20 +65,20 @@ final class Child: @unchecked Sendable {
         }
     }
 
-    /// Waits until it has said so many lines; false if it has not within the time.
+    /// Waits until the process has printed `count` lines in all. Returns false if it has not within the time.
     func hears(_ count: Int, seconds: Double = 30) -> Bool {
         let end = Machine.seconds + seconds
         while lines.count < count, Machine.seconds < end { listen(milliseconds: 20) }
         return lines.count >= count
     }
 
-    /// The last number of lines that begin with a word: `committed 7`.
+    /// Returns the number in the last line that begins with a word, such as `committed 7`; 0 if there is none.
     func last(_ word: String) -> Int64 {
         for line in lines.reversed() where line.hasPrefix(word + " ") { return Int64(line.split(separator: " ")[1]) ?? 0 }
         return 0
     }
 
-    /// Ends it as a crash would, and takes what it had said until then.
+    /// Kills the process with SIGKILL, and reads what it had printed.
     func kill() {
         #if canImport(Glibc)
         Glibc.kill(process, SIGKILL)
@@ -91,7 +91,7 @@ final class Child: @unchecked Sendable {
         listen()
     }
 
-    /// Lets it come to its end; true if that was a good one.
+    /// Waits until the process exits by itself. Returns whether its exit code is 0.
     func finish() -> Bool {
         _ = write(input, "\n", 1)
         var status: Int32 = 0
@@ -102,7 +102,7 @@ final class Child: @unchecked Sendable {
     }
 }
 
-/// One line, at once: what was said is heard even if the process is killed right after. Without anybody to hear it, the process ends.
+/// Prints a line without buffering, so that it can be read even if the process is killed immediately afterwards. Exits if the line cannot be written.
 func say(_ text: String) {
     var line = text + "\n"
     let isHeard = line.withUTF8 { write(1, $0.baseAddress!, $0.count) == $0.count }

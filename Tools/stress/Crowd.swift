@@ -3,8 +3,8 @@ import FirnDisk
 import FirnModel
 import Synchronization
 
-/// Readers in threads of this process and in processes of their own, writers that take turns, and perhaps somebody who makes the file shorter meanwhile: every version that anybody
-/// sees is whole.
+/// Runs readers in threads of this process and in other processes, writers in turn, and optionally a thread that shrinks the file. Every version that is
+/// read must be complete.
 struct Crowd {
     let path: String
     let options: Options
@@ -19,7 +19,7 @@ struct Crowd {
         for _ in 0..<writers { begun.append(try Child(["write", path, "--count", String(commits), "--keep", "2", "--seed", String(random.next() >> 2)] + options.shared)) }
         let writing = begun
         let shrinks = options["shrink", 0] > 0, reads = Atomic<Int>(0), shrunk = Atomic<Int>(0), left = Atomic<Int>(0), failure = Mutex<FirnError?>(nil)
-        // One thread waits for the writers, the others read: some through one database, some through their own.
+        // One thread waits for the writers. The others read, some through a shared database, some through their own.
         try parallel(count: 1 + options["threads", 3], threads: 1 + options["threads", 3]) { (index) throws(FirnError) in
             if index == 0 {
                 for writer in writing where !writer.finish() { failure.withLock { $0 = FirnError(.damaged, "a writer failed", at: .init(file: path)) } }
@@ -48,7 +48,7 @@ struct Crowd {
             child.listen()
             child.kill()
             elsewhere += child.lines.count
-            if let line = child.lines.first(where: { !$0.hasPrefix("read ") }) { throw FirnError(.damaged, "a reader says: \(line)", at: .init(file: path)) }
+            if let line = child.lines.first(where: { !$0.hasPrefix("read ") }) { throw FirnError(.damaged, "a reader prints \"\(line)\"", at: .init(file: path)) }
         }
         let sequence = try Bank.check(try database.snapshot())
         guard sequence == Int64(commits * writers) else { throw FirnError(.damaged, "\(commits * writers) commits, sequence \(sequence)", at: .init(file: path)) }

@@ -7,11 +7,11 @@ import Glibc
 import Darwin
 #endif
 
-// The overlay hides it, for good reasons: here it is what is tried.
+// Swift's overlay hides fork because it is unsafe in most programs. Here it is what is tested.
 @_silgen_name("fork")
 private func forkProcess() -> Int32
 
-/// A child that inherits what its parent had open: it is refused, harms nothing, and opens the file anew.
+/// Forks children that inherit open files. Their operations on these must be refused and have no effect on the parent; opening the file again must work.
 struct ForkCheck {
     let path: String
 
@@ -25,7 +25,7 @@ struct ForkCheck {
 
     private func fault(_ what: String) -> FirnError { FirnError(.damaged, what, at: .init(file: path)) }
 
-    /// Runs `body` in a child, which leaves with what it returns.
+    /// Runs `body` in a forked child, and returns the exit code of the child: the result of `body`, or 200 plus the signal that ended it.
     private func inChild(_ body: () -> Int32) throws(FirnError) -> Int32 {
         let process = forkProcess()
         if process == 0 { _exit(body()) }
@@ -40,7 +40,7 @@ struct ForkCheck {
         return false
     }
 
-    /// The parent holds a version and the writer's lock.
+    /// The parent holds a version and the write lock.
     private func held(endsBySignal: Bool) throws(FirnError) {
         var database: Database? = try Bank.open(path, writable: true)
         var snapshot: DatabaseSnapshot? = try database!.snapshot()
@@ -54,7 +54,7 @@ struct ForkCheck {
             guard refuses({ () throws(FirnError) in _ = try database!.pinnedVersions() }) else { return 3 }
             guard refuses({ () throws(FirnError) in _ = try Bank.check(snapshot!) }) else { return 4 }
             guard refuses({ () throws(FirnError) in _ = try transaction!.commit() }) else { return 5 }
-            // Lets go of all of it: the locks are the parent's.
+            // Releases everything. The locks belong to the parent and must stay.
             (transaction, snapshot, database) = (nil, nil, nil)
             do throws(FirnError) {
                 let own = try Bank.open(path, writable: true)
@@ -64,7 +64,7 @@ struct ForkCheck {
                 return 9
             } catch { return 10 }
         }
-        guard code == 0 else { throw fault("a child that inherits an open file: step \(code)") }
+        guard code == 0 else { throw fault("a child that inherits an open file fails in step \(code)") }
         let other = try Bank.open(path, writable: true)
         guard try other.pinnedVersions().contains(version) else { throw fault("a child has unpinned the parent's version") }
         do throws(FirnError) {
@@ -72,10 +72,10 @@ struct ForkCheck {
             throw fault("a child has unlocked the parent's transaction")
         } catch { if error.code != .locked { throw error } }
         _ = try transaction!.commit()
-        guard try Bank.check(try other.snapshot()) == sequence, try Bank.check(snapshot!) == sequence - 1 else { throw fault("the parent's commit is not what it was to be") }
+        guard try Bank.check(try other.snapshot()) == sequence, try Bank.check(snapshot!) == sequence - 1 else { throw fault("the parent's commit does not have the expected contents") }
     }
 
-    /// The parent is making a file that has no name yet.
+    /// The parent is creating a file that has no name yet.
     private func unnamed(endsBySignal: Bool) throws(FirnError) {
         let target = path + ".new"
         unlink(target)
@@ -89,7 +89,7 @@ struct ForkCheck {
             (transaction, database) = (nil, nil)
             return 0
         }
-        guard code == (endsBySignal ? 130 : 0) else { throw fault("a child of who makes a file: step \(code)") }
+        guard code == (endsBySignal ? 130 : 0) else { throw fault("a child of a process that creates a file fails in step \(code)") }
         _ = try transaction!.commit()
         let made = try Bank.open(target).snapshot(), value: Value?
         do throws(Damage) { value = try made.table(named: "Row")?.value(rowID: 0, column: 0) } catch { throw fault(error.what) }

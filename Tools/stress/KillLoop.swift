@@ -7,8 +7,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Writers and readers in processes of their own, killed at random moments, for as many kills as were asked for. After each: the writer that is left goes on;
-/// after all are dead, the next writer begins at once, nothing that was acknowledged is missing, and no pin stays.
+/// Runs writers and readers in processes that are killed at random moments. After each kill, the remaining writer must continue. When all processes are
+/// dead, the next writer must begin immediately, no acknowledged commit may be missing, and no version may be pinned.
 struct KillLoop {
     let path: String
     let options: Options
@@ -47,7 +47,7 @@ struct KillLoop {
         var writers: [Child] = [], readers: [Child] = []
         for _ in 0..<(1 + random.below(2)) { writers.append(try Child(words("write"))) }
         for _ in 0..<random.below(3) { readers.append(try Child(words("read"))) }
-        guard writers[0].hears(1 + random.below(8)) else { throw fault("a writer does not begin") }
+        guard writers[0].hears(1 + random.below(8)) else { throw fault("a writer does not commit") }
         usleep(UInt32(random.below(2500)))
         if !readers.isEmpty, random.below(2) == 0 {
             let reader = readers.removeFirst()
@@ -59,10 +59,10 @@ struct KillLoop {
         kills += 1
         var last = max(before, first.last("committed"))
         acknowledged += first.lines.count
-        // The lock went with its holder: the other one writes on.
+        // The write lock is released with its holder, so the other writer must continue.
         if let other = writers.first {
             other.listen()
-            guard other.hears(other.lines.count + 1) else { throw fault("after a kill the next writer does not begin") }
+            guard other.hears(other.lines.count + 1) else { throw fault("after a kill the next writer does not commit") }
             usleep(UInt32(random.below(1500)))
             other.kill()
             kills += 1
@@ -75,14 +75,14 @@ struct KillLoop {
         }
 
         let database = try Bank.open(path, writable: true, keep: 2)
-        guard database.fallback == nil || database.fallback!.what.contains("hash") || database.fallback!.what.contains("root") else { throw fault("fell back: \(database.fallback!.what)") }
-        // Nobody is there: the lock is free at once, and nothing is pinned.
+        guard database.fallback == nil || database.fallback!.what.contains("hash") || database.fallback!.what.contains("root") else { throw fault("the newest version cannot be read: \(database.fallback!.what)") }
+        // No process is left: the write lock must be free immediately, and no version may be pinned.
         let transaction = try database.begin(wait: .no)
         transaction.cancel()
         let pins = try database.pinnedVersions()
-        guard pins.isEmpty else { throw fault("versions \(pins) are pinned by nobody") }
+        guard pins.isEmpty else { throw fault("versions \(pins) are pinned without a process") }
         let snapshot = try database.snapshot(), now = try Bank.check(snapshot)
-        guard now >= last else { throw fault("sequence \(last) was acknowledged, \(now) is there") }
+        guard now >= last else { throw fault("sequence \(last) was acknowledged, and the file has \(now)") }
         unacknowledged += Int(now - last)
         if checksAll {
             let faults = try database.verifyStructure(), rows = snapshot.verify(full: true)
@@ -94,6 +94,6 @@ struct KillLoop {
     private mutating func settle(_ reader: Child) throws(FirnError) {
         kills += 1
         reads += reader.lines.count
-        if let line = reader.lines.first(where: { !$0.hasPrefix("read ") }) { throw fault("a reader says: \(line)") }
+        if let line = reader.lines.first(where: { !$0.hasPrefix("read ") }) { throw fault("a reader prints \"\(line)\"") }
     }
 }

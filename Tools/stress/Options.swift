@@ -1,7 +1,7 @@
 import FirnBytes
 import FirnDisk
 
-/// `--name number`, in any order; `--key-file PATH` too.
+/// The parsed flags: `--name number` in any order, and `--key-file PATH`.
 struct Options {
     private var numbers: [String: Int] = [:]
     private var keyFile: String?
@@ -13,7 +13,7 @@ struct Options {
                 keyFile = path
                 continue
             }
-            guard name.hasPrefix("--"), let number = words.popFirst().flatMap({ Int($0) }) else { preconditionFailure("say --name number, or --key-file PATH, not '\(name)'") }
+            guard name.hasPrefix("--"), let number = words.popFirst().flatMap({ Int($0) }) else { preconditionFailure("expected --name number or --key-file PATH, found \"\(name)\"") }
             numbers[String(name.dropFirst(2))] = number
         }
     }
@@ -22,10 +22,10 @@ struct Options {
 
     func key() throws(FirnError) -> EncryptionKey? {
         guard let keyFile else { return nil }
-        guard let key = EncryptionKey(written: try File(path: keyFile, .read).readAll()) else { throw FirnError(.usage, "it holds no key", at: .init(file: keyFile)) }
+        guard let key = EncryptionKey(written: try File(path: keyFile, .read).readAll()) else { throw FirnError(.usage, "the file has no key", at: .init(file: keyFile)) }
         return key
     }
 
-    /// What the processes that this one starts are told too: how files are read, and the key.
+    /// The flags that are passed on to child processes: how files are read, and the key.
     var shared: [String] { ["--copied", String(self["copied", 0])] + (keyFile.map { ["--key-file", $0] } ?? []) }
 }

@@ -7,9 +7,9 @@ import Glibc
 import Darwin
 #endif
 
-/// What single processes do until they are told to stop, or killed.
+/// The tasks of single processes, which run until they are stopped or killed.
 enum Workers {
-    /// Commits, and says `committed N` of each when it is durable.
+    /// Commits repeatedly, and prints `committed N` after each commit is durable.
     static func write(_ path: String, _ options: Options) throws(FirnError) {
         var random = Dice(UInt64(options["seed", 1]))
         let database = try Bank.open(path, writable: true, keep: options["keep", 8])
@@ -24,14 +24,14 @@ enum Workers {
             let sequence = try Bank.move(transaction, &random)
             _ = try transaction.commit()
             say("committed \(sequence)")
-            // A writer that reads too, and dies with pins.
+            // The writer also pins versions, and is killed with these pins.
             if random.below(8) == 0 { kept.append(try database.snapshot()) }
             if kept.count > 3 { kept.removeFirst() }
             left -= 1
         }
     }
 
-    /// Looks at one newest version after another, and says `read N`; sequence numbers never go back.
+    /// Checks the newest version repeatedly, and prints `read N`. Sequence numbers must not decrease.
     static func read(_ path: String, _ options: Options) throws(FirnError) {
         var random = Dice(UInt64(options["seed", 1]))
         var database = try Bank.open(path), last: Int64 = 0, left = options["count", .max]
@@ -41,7 +41,7 @@ enum Workers {
             let sequence = try Bank.check(snapshot)
             guard sequence >= last else { throw FirnError(.damaged, "sequence \(sequence) after \(last)", at: .init(file: path)) }
             last = sequence
-            // The same version, while others commit: nothing of it may have been written over.
+            // Checks the same version again while others commit: nothing of it may be overwritten.
             if random.below(4) == 0 {
                 usleep(UInt32(random.below(3000)))
                 guard try Bank.check(snapshot) == sequence, snapshot.verify(full: false).isEmpty else {
@@ -53,7 +53,7 @@ enum Workers {
         }
     }
 
-    /// Holds a version until a line comes in, and says `pinned N` and whether it is still what it was.
+    /// Pins a version and prints `pinned N`. After a byte on standard input, checks that the version has not changed, and prints `intact N`.
     static func pin(_ path: String, _ options: Options) throws(FirnError) {
         let snapshot = try Bank.open(path).snapshot(), sequence = try Bank.check(snapshot)
         say("pinned \(snapshot.version)")
@@ -74,7 +74,7 @@ enum Workers {
         #endif
     }
 
-    /// Commits to a data set of constant size, with readers that come and go, and says how the file's length went.
+    /// Commits to data of constant size while versions are pinned and released, and prints the length that the file reached.
     static func soak(_ path: String, _ options: Options) throws(FirnError) {
         var random = Dice(UInt64(options["seed", 1])), held: [DatabaseSnapshot] = []
         let count = options["count", 2000], database = try Bank.make(path, keep: options["keep", 2])

@@ -1,11 +1,11 @@
-// firn-stress WHAT FILE [--name number]…: puts a file under pressure with real processes, and says in lines what came of it. FILE is made anew.
+// firn-stress WHAT FILE [--name number]…: tests a file with real processes, and prints lines of results. FILE is created again.
 //
 //   kill     writers and readers, killed at random      --kills N --seed N
 //   crowd    readers in threads and processes, writers in turn    --count commits of each writer --writers N --readers N --threads N --shrink 1 --seed N
 //   fork     children that inherit open files
 //   soak     many commits to a data set of constant size --count N --pins N --keep N --shrink every-so-many --seed N
-//   write, read, pin: what the processes of these do, on a file that is there
-// --copied 1: files are read with calls, not mapped. --key-file PATH: the file is encrypted with this key.
+//   write, read, pin: the single processes that the others start, on an existing file
+// --copied 1: files are read with system calls, not mapped. --key-file PATH: the file is encrypted with this key.
 
 import FirnBytes
 import FirnDisk
@@ -16,7 +16,7 @@ import Darwin
 #endif
 
 signal(SIGPIPE, SIG_IGN)
-// Whoever runs this may ignore it.
+// The parent process may ignore SIGTERM, which is inherited.
 signal(SIGTERM, SIG_DFL)
 Interruption.endWithCode()
 var noSignals = sigset_t()
@@ -24,7 +24,7 @@ sigemptyset(&noSignals)
 sigprocmask(SIG_SETMASK, &noSignals, nil)
 let words = CommandLine.arguments
 guard words.count >= 3 else {
-    say("say what, and to which file: firn-stress kill|crowd|fork|soak|write|read|pin FILE [--name number]...")
+    say("usage: firn-stress kill|crowd|fork|soak|write|read|pin FILE [--name number]...")
     exit(2)
 }
 let options = Options(words[3...])
@@ -42,7 +42,7 @@ do throws(FirnError) {
     case "read": try Workers.read(words[2], options)
     case "pin": try Workers.pin(words[2], options)
     default:
-        say("there is no '\(words[1])'")
+        say("unknown test \"\(words[1])\"")
         exit(2)
     }
 } catch {
