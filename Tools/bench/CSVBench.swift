@@ -3,7 +3,7 @@ import FirnDisk
 import FirnExchange
 import FirnModel
 
-/// Inference, reading and writing of CSV files, each as `name value unit` lines.
+/// Measures inference, reading and writing of CSV files, and prints `name value unit` lines.
 func benchCSV(_ paths: [String]) throws {
     for path in paths {
         let megabytes = Double(try Paths.size(path)) / 1e6

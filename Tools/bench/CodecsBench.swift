@@ -3,7 +3,7 @@ import FirnCodecs
 import Foundation
 
 /// `firn-bench codecs [--profile fast|standard|small] FILE…`: encodes columns of raw little-endian i64 (`*.i64`) or doubles (`*.f64`)
-/// in streams of 65,536 values and prints bits a value, ns a value to encode, G values/s to decode, ns a point read.
+/// in streams of 65,536 values, and prints bits per value, ns per value to encode, G values/s to decode, and ns per read of a single value.
 func benchCodecs(_ arguments: [String]) throws {
     var profile = Profile.standard, files = arguments
     if let at = files.firstIndex(of: "--profile"), at + 1 < files.count {

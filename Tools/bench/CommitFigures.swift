@@ -8,7 +8,7 @@ import Glibc
 import Darwin
 #endif
 
-/// `firn-bench commits FOLDER DURABILITY THREADS COUNT`: commits of one row from several threads; `Tools/bench/commits.py` runs it beside SQLite and LMDB.
+/// `firn-bench commits FOLDER DURABILITY THREADS COUNT`: commits of one row from several threads. `Tools/bench/commits.py` compares it with SQLite and LMDB.
 enum CommitFigures {
     static func run(_ arguments: [String]) throws(FirnError) {
         guard arguments.count == 4, let durability = Durability(rawValue: arguments[1]), let threads = Int(arguments[2]), let count = Int(arguments[3]), threads > 0 else {

@@ -8,7 +8,7 @@ import Glibc
 import Darwin
 #endif
 
-/// `firn-bench lookups`: one row of many, by key, by row id and by query, in random order.
+/// `firn-bench lookups`: finds single rows by key, by row id and by query, in random order.
 enum LookupFigures {
     static func run(_ folder: String?, rows count: Int) throws(FirnError) {
         let path = (folder ?? "/tmp") + "/firn-bench-lookups-\(Machine.processID).firn"
@@ -68,7 +68,7 @@ enum LookupFigures {
         print("lookups.\(kind).query \((processorSeconds() - start) * 1e9 / 1000) ns (\(sum & 1))")
     }
 
-    /// Keys that are in no order.
+    /// Keys in random order.
     private static func key(_ i: Int, _ kind: ScalarKind) -> Value {
         let mixed = UInt64(i) &* 0x9E37_79B9_7F4A_7C15
         switch kind {

@@ -18,12 +18,12 @@ final class Basket: Object {
     @Persisted var series: List<Int>
 }
 
-/// What the object layer costs: objects made, added, read, iterated; sets and lists filled and asked; observers told.
+/// Measures the object layer: creating, adding, reading and iterating objects; filling and querying sets and lists; notifying observers.
 ///
 ///     firn-bench objects [--cpu] [FOLDER [ROWS [FIGURES…]]]
 ///
-/// `--cpu` takes the time of this thread alone, without what other programs took from it. FIGURES are the beginnings of names: what else there is, is
-/// not measured, only done where others need it.
+/// `--cpu` measures the processor time of this thread instead of wall time. FIGURES are prefixes of names. Other figures are not measured, but their work is
+/// done if a later figure needs it.
 struct ObjectFigures {
     let path: String
     let rows: Int
@@ -40,7 +40,7 @@ struct ObjectFigures {
     }
 
     func run() throws {
-        // A file that is there is taken as it is, unless adding is what is measured.
+        // An existing file is used, unless adding is measured.
         let isThere = !chosen.isEmpty && !isChosen("objects.add") && FileManager.default.fileExists(atPath: path)
         let realm = try isThere ? realm(path) : emptyRealm(path)
         if realm.objects(Score.self).count < rows { try measureMaking(realm) }
@@ -160,7 +160,7 @@ struct ObjectFigures {
 
     // MARK: Observers
 
-    /// From the call of `commitWrite` for one row to the block, on a queue.
+    /// Measures the time from the call of `commitWrite` for one row to the call of the block, on a queue.
     private func measureTelling(_ realm: Realm) throws {
         guard isChosen("objects.tell") else { return }
         let told = DispatchSemaphore(value: 0), moment = Moment()
@@ -186,7 +186,7 @@ struct ObjectFigures {
         print("objects.tell.from-commit-end \(text(after.sorted()[50])) ms")
     }
 
-    // Written on the queue, read after the semaphore.
+    // It is written on the queue, and read after the semaphore.
     private final class Moment: @unchecked Sendable {
         var nanoseconds: UInt64 = 0
     }
@@ -206,7 +206,7 @@ struct ObjectFigures {
 
     private func isChosen(_ name: String) -> Bool { chosen.isEmpty || chosen.contains { name.hasPrefix($0) } }
 
-    /// The median of some runs of `body`, for one of `count`. `always`: it is done whether it was asked for or not.
+    /// Prints the median time of some runs of `body`, divided by `count`. `always`: `body` also runs if the figure is not chosen.
     private func measure(_ name: String, per count: Int = 1, runs: Int = 1, always: Bool = false, _ body: () throws -> Void) rethrows {
         guard isChosen(name) else {
             if always { try body() }
@@ -233,7 +233,7 @@ struct ObjectFigures {
     @inline(never)
     private func keep(_ object: Score, _ i: Int) { object.age = i }
 
-    /// Keeps the optimiser from leaving out what was measured.
+    /// Prevents the optimiser from removing the measured code.
     @inline(never)
     private func use(_ sum: Double, _ count: Int) { if sum.isNaN, count == .min { print("#") } }
 

@@ -3,15 +3,15 @@ import FirnDisk
 import FirnModel
 import FirnQuery
 
-/// What questions cost within a process that has the file open: no start, no printing.
+/// Measures queries within a process that has the file open, without start and printing.
 ///
 ///     firn-bench query FILE [--threads N] [--runs N] [--repeat N] [NAME|FILTER|GROUP|AGGREGATES|SORT|LIMIT …]
 ///
-/// A question is six words between bars, of which the last ones may be left out; without any, those over the bench table are asked. Of each the
-/// median of the runs is printed, in milliseconds, and its answer as a remark: how many rows, and the first one. `--repeat` asks each so often in
-/// a run, for counting instructions.
+/// A query is six parts separated by bars; the last ones can be omitted. Without queries, those on the benchmark table are run. For each, the median of the
+/// runs is printed in milliseconds, and the result as a remark: the number of rows, and the first one. `--repeat` repeats each query within a run, for
+/// counting instructions.
 enum QueryFigures {
-    /// Over the table of `Tools/bench/make-table.py`.
+    /// The queries on the table of `Tools/bench/make-table.py`.
     static let standard = [
         "sum_int|||sum(age)", "sum_double|||sum(balance)", "sum_scores|||sum(score)", "count_two|score > 50 AND active == true", "count_filter|age > 60",
         "string_equal|city == 'Radunobe'", "name_contains|name CONTAINS 'ado'", "name_like|name LIKE '*ado*'",
@@ -58,7 +58,7 @@ enum QueryFigures {
 
     private static func round(_ milliseconds: Double) -> Double { (milliseconds * 10_000).rounded() / 10_000 }
 
-    /// Questions that ask for rows as they lie are only counted, as a program that shows how many there are does; others give their batches.
+    /// Runs a query once. For plain rows only the number is computed, as in a program that shows the number of results; others read all batches.
     private static func one(_ request: QueryRequest, _ table: any Table, _ threads: Int) throws -> String {
         let run = try QueryRun(request, table: table, threads: threads, parallel: { count, body in parallel(count: count, threads: threads) { i in body(i) } })
         if request.groupBy.isEmpty, request.aggregates.isEmpty, request.limit == nil {

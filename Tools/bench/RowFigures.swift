@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// `firn-bench rows`: rows that are written and read one by one within a transaction.
+/// `firn-bench rows`: writes and reads rows one by one within a transaction.
 enum RowFigures {
     static func run(_ folder: String?) throws(FirnError) {
         let path = (folder ?? "/tmp") + "/firn-bench-rows-\(Machine.processID).firn"
@@ -60,7 +60,7 @@ enum RowFigures {
         _ = try second.commit()
     }
 
-    /// Of this thread: other programs do not count, nor what is encoded on other threads.
+    /// The processor time of this thread, without other programs and without encoding on other threads.
     private static func processorSeconds() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -7,9 +7,9 @@ import Glibc
 import Darwin
 #endif
 
-/// Figures that only a process with the library in it can take, as `name value unit` lines (`Tools/bench/run` calls them).
+/// Figures that must be measured within a process, as `name value unit` lines (`Tools/bench/run` calls them).
 enum StoreFigures {
-    /// `firn-bench open FILE`: opening a file and reading the first row of its first type, each time anew.
+    /// `firn-bench open FILE`: opens a file and reads the first row of its first type, repeatedly.
     static func open(_ path: String) throws(FirnError) {
         let rounds = 300
         var times: [Double] = []
@@ -27,7 +27,7 @@ enum StoreFigures {
         print("open.first-row \(times[rounds / 2] * 1e6) us")
     }
 
-    /// `firn-bench commit`: durable commits of one row of three columns, to a new file in the folder for temporary ones or the one given.
+    /// `firn-bench commit`: durable commits of one row of three columns, to a new file in the given folder or in the folder for temporary files.
     static func commit(_ folder: String?) throws(FirnError) {
         let path = (folder ?? "/tmp") + "/firn-bench-\(Machine.processID).firn"
         defer { unlink(path) }
@@ -50,7 +50,7 @@ enum StoreFigures {
         print("commit.count \(count) commits")
     }
 
-    /// Bytes that this process gave to write calls so far; nil where the system does not count them.
+    /// The number of bytes that this process has passed to write calls; nil if the system does not count them.
     private static func written() -> Int? {
         guard let file = fopen("/proc/self/io", "r") else { return nil }
         defer { fclose(file) }

@@ -6,7 +6,7 @@ import Glibc
 import Darwin
 #endif
 
-/// `firn-bench text FILE… [--profile fast|standard|small]`: every file is one column, a string a line. Prints bytes, speeds and the encoding.
+/// `firn-bench text FILE… [--profile fast|standard|small]`: each file is one column with one string per line. Prints bytes, speeds and the encoding.
 enum TextCodecs {
     static func run(_ arguments: [String]) {
         var profile = Profile.standard
@@ -32,7 +32,7 @@ enum TextCodecs {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// The lines of a file as segments of 65,536 strings.
+    /// Returns the lines of a file as segments of 65,536 strings.
     private static func read(_ path: String) -> [Text] {
         guard let file = fopen(path, "rb") else { fatalError("cannot open \(path)") }
         defer { fclose(file) }

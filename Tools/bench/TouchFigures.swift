@@ -7,9 +7,9 @@ import Glibc
 import Darwin
 #endif
 
-/// `firn-bench touch FILE all|sums checked|unchecked cached|cold`: what the first reading of a file in a process costs, one thread, with and without hashing what is
-/// touched for the first time. `all` decodes every vector of every column; `sums` asks for the sums of numbers alone, which is the least that a scan can do.
-/// `cold`: the system is asked to forget the file before. Once a process; `Tools/bench/touch.py` runs many in turn.
+/// `firn-bench touch FILE all|sums checked|unchecked cached|cold`: measures the first read of a file in a process, on one thread, with and without checking the
+/// hashes of extents. `all` decodes every vector of every column; `sums` computes only the sums of numbers, which is the minimum work of a scan. With `cold`,
+/// the file is first dropped from the system's cache. Each process measures once; `Tools/bench/touch.py` runs many in turn.
 enum TouchFigures {
     static func run(_ words: [String]) throws(FirnError) {
         guard words.count == 4, ["all", "sums"].contains(words[1]), ["checked", "unchecked"].contains(words[2]), ["cached", "cold"].contains(words[3]) else {
@@ -46,7 +46,7 @@ enum TouchFigures {
         return rows
     }
 
-    /// The file is in the system's cache, or is not.
+    /// Brings the file into the system's cache, or drops it from there.
     private static func prepare(_ path: String, isCold: Bool) throws(FirnError) {
         let file = try File(path: path, .read)
         if isCold {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Durable commits of one row a second, and syncs a commit: Firn, SQLite (WAL, synchronous=FULL) and LMDB (its defaults) on the same disk, in turn.
+"""Durable commits of one row per second, and syncs per commit: Firn, SQLite (WAL, synchronous=FULL) and LMDB (its defaults) on the same disk, in turn.
 
     Tools/bench/commits.py [FOLDER] [--count 1000] [--rounds 5] [--threads 1,2,4,8] [--bench .build/release/firn-bench]
 
-SQLite is Python's sqlite3 module, LMDB the package `lmdb` (left out, with a word, if it is not installed); a commit's time is the sync's, so the
-language weighs little, and with several threads the interpreter's lock is free during a sync. Syncs are counted by strace in a run of its own."""
+SQLite is Python's sqlite3 module, LMDB the package `lmdb` (skipped with a notice if it is not installed). The time of a commit is that of its sync, so the
+language matters little; with several threads, the interpreter's lock is free during a sync. Syncs are counted by strace in a separate run."""
 import argparse, os, shutil, sqlite3, statistics, subprocess, sys, tempfile, threading, time
 
 def workers(threads, count, body):

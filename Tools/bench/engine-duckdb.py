@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The questions of `firn-bench query`, asked of DuckDB: engine-duckdb.py DATABASE THREADS RUNS NAME=SQL …
+"""Runs the queries of `firn-bench query` on DuckDB: engine-duckdb.py DATABASE THREADS RUNS NAME=SQL …
 
-Within one process that has the file open and has read it once; prints the median of each in milliseconds as `query.NAME VALUE ms`, and
-its answer as a remark.
+All run within one process that has the file open and has read it once. Prints the median of each in milliseconds as `query.NAME VALUE ms`, and
+its result as a remark.
 """
 import statistics
 import sys

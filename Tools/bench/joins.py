@@ -1,7 +1,7 @@
-"""Tables and questions for `Tools/bench/run --only sql`: joins. `Tools/bench/joins.py FOLDER` writes the tables.
+"""Tables and queries for `Tools/bench/run --only sql`: joins. `Tools/bench/joins.py FOLDER` writes the tables.
 
-`counts` has a row for each county and day: `fips` comes again on each day, `cases` and `deaths` are skewed and stay the same for days on end, and `key` is a long
-text that begins with digits. `small` are its first 64,707 rows. `counties` and `states` have a row for each of theirs.
+`counts` has a row for each county and day: `fips` repeats every day, `cases` and `deaths` are skewed and constant for many days, and `key` is a long
+text that begins with digits. `small` is its first 64,707 rows. `counties` and `states` have a row for each county and state.
 """
 import os, random, sys
 
@@ -12,7 +12,7 @@ TABLES = {
     "counties": "fips integer primary key, name text, state text, people integer",
     "states": "state text primary key, region text",
 }
-# (name, statement): each gives one row.
+# (name, statement): each returns one row.
 JOINS = [
     ("two", "select count(*), sum(a.deaths + b.deaths) from small a join small b on a.fips = b.fips and a.cases = b.cases"),
     ("two-swapped", "select count(*), sum(a.deaths + b.deaths) from small a join small b on a.cases = b.cases and a.fips = b.fips"),
@@ -28,7 +28,7 @@ JOINS = [
 
 
 def write(folder):
-    """Writes the tables as CSV, the same each time."""
+    """Writes the tables as CSV; the contents are always the same."""
     draw = random.Random(7)
     names = {table: [part.split()[0] for part in columns.split(", ")] for table, columns in TABLES.items()}
     states = [f"S{i:02}" for i in range(50)]
@@ -44,7 +44,7 @@ def write(folder):
     with open(os.path.join(folder, "counts.csv"), "w") as large, open(os.path.join(folder, "small.csv"), "w") as small:
         for out in (large, small):
             print(*names["counts"], sep=",", file=out)
-        # Every county starts at none, and grows now and then, some of them fast.
+        # Each county starts at 0 and increases on some days, some of them fast.
         cases, deaths, speed, number = [0] * COUNTIES, [0] * COUNTIES, [draw.expovariate(1) for _ in codes], 0
         for day in range(DAYS):
             date = f"2020-{day // 28 + 1:02}-{day % 28 + 1:02}"

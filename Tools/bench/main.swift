@@ -25,7 +25,7 @@ do {
         print("       firn-bench codecs [--profile fast|standard|small] FILE.i64|FILE.f64…")
     }
 } catch {
-    // A folder that is not there, say: an error, not a trap.
+    // For example a missing folder is an error, not a trap.
     print("firn-bench: \(error)")
     Machine.exit(1)
 }

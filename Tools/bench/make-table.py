@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the benchmark table as CSV: make-table.py OUT.csv [ROWS]. The same bytes for the same number of rows.
+"""Writes the benchmark table as CSV: make-table.py OUT.csv [ROWS]. The bytes depend on the number of rows only.
 
 Nine columns: id, name, city (one of 200), country (one of 30), age, balance (2 decimals), score (4 to 6 decimals),
 active, created (ISO 8601, UTC). One million rows are about 76 MB.

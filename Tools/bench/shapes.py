@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Time of nested and of wide tables: is it linear in the values?
+"""Measures whether the time for nested and for wide tables is linear in the number of values.
 
 `Tools/bench/shapes.py FIRN [--rows N] [--runs N] [--columns N,N,…]` prints, for objects nested 1 … 12 levels deep, the seconds of a whole `firn convert FILE -` from
-.firn and from NDJSON, and for tables of three rows and many columns the seconds of query, verify and diff. Seconds are processor time of the process and all its
-threads: the least of the runs.
+.firn and from NDJSON, and for tables of three rows and many columns the seconds of query, verify and diff. Seconds are the processor time of the process and all
+its threads: the minimum of the runs.
 """
 import argparse, json, os, random, resource, subprocess, sys, tempfile
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What hashing on first touch costs: a file is read whole in fresh processes, in turn with and without checking, from the system's cache and from the disk.
+"""Measures the cost of checking hashes at the first read: new processes read a whole file, in turn with and without checks, from the system's cache and from disk.
 
     Tools/bench/touch.py FILE.firn [--rounds 15] [--bench .build/release/firn-bench]
 
-Prints the least and the median of each in milliseconds, and what checking adds to the least, of wall time and of the process's processor time."""
+Prints the minimum and the median in milliseconds, and the increase of the minimum by the checks, for wall time and for processor time."""
 import argparse, statistics, subprocess
 
 def once(options, scan, check, cache):
