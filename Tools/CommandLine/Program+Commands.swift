@@ -35,7 +35,7 @@ extension Command {
         "query", operands: "FILE... [QUERY]", count: 1...Int.max, "prints the rows that match a predicate, optionally sorted, grouped and aggregated",
         detail: """
             QUERY is a predicate that can end with SORT(name ASC), DISTINCT(name) and LIMIT(10); the flags have the same meaning, and --where is combined with it by AND.
-            FILE is a .firn, CSV or JSON file. CSV and JSON are read as a stream, in bounded memory except for a SORT without LIMIT. FILE:Type selects a type, \
+            FILE is a .firn, CSV or JSON file. The rows of CSV and JSON are read once and not held in memory, except for a SORT without LIMIT. FILE:Type selects a type, \
             FILE@5 the file as of version 5. Several files with the same columns are queried as one.
 
             Predicates: == != < <= > >= · BEGINSWITH ENDSWITH CONTAINS LIKE (with * and ?), followed by [c] to ignore case · IN {1, 2} · BETWEEN {1, 10} · \
@@ -55,7 +55,7 @@ extension Command {
             Flag("distinct", nil, "PATHS", in: .choosing, "keep the first row for each combination of these columns", repetition: .many),
             .limit,
             Flag("offset", nil, "N", in: .choosing, "skip the first N rows"),
-            Flag("group-by", "g", "PATHS", in: .choosing, "group: one row for each combination of these columns", repetition: .many),
+            Flag("group-by", "g", "PATHS", in: .choosing, "print one row for each combination of these columns", repetition: .many),
             Flag("agg", "a", "LIST", in: .choosing, "aggregates: count, sum, avg, min, max, first, median, quantile(x, 0.9), count(distinct x)",
                  detail: "The argument is a column or an expression of columns: sum(price * (1 - discount)). 'as' names the result: sum(price) as total.", repetition: .many),
             Flag("format", nil, in: .writing, "how rows are printed",
@@ -275,7 +275,7 @@ extension Command {
         exit: "0 done")
 
     static let hash = Command(
-        "hash", operands: "FILE...", count: 1...Int.max, "prints a content hash of files: files with equal contents have equal hashes",
+        "hash", operands: "FILE...", count: 1...Int.max, "prints a content hash of files, which is equal for equal contents",
         detail: """
             The hash has 128 bits and depends on the rows, their columns and types only: not on encodings, versions, indexes, row ids, the order of columns, or whether the file is \
             .firn, CSV or JSON. The order of rows matters for types without a key only. The hash is not collision-resistant; do not use it as a signature.

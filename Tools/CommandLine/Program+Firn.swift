@@ -5,7 +5,7 @@ extension Program {
         summary: "convert, compact, compare and query files; .firn is a compressed, columnar, transactional format in a single file",
         commands: [.convert, .query, .sql, .diff, .patch, .compact, .info, .schema, .index, .log, .tag, .revert, .hash, .verify, .recover, .help, .man, .completions, .reference],
         shared: [
-            Flag("color", nil, in: .shared, "colour the text output",
+            Flag("color", nil, in: .shared, "colour text output",
                  detail: "auto colours terminals only, unless NO_COLOR or CLICOLOR_FORCE is set in the environment.",
                  preset: "auto", choices: ["auto", "always", "never"]),
             Flag("progress", nil, in: .shared, "show progress on standard error",
