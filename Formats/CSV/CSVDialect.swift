@@ -3,12 +3,6 @@ import FirnBytes
 /// The notation of a CSV file: everything that is needed to write the same bytes again. Stored in the `envelope` of a type.
 package struct CSVDialect: Hashable, Sendable {
     package enum Newline: String, Sendable { case lf, crlf, cr }
-    package enum Quoting: String, Sendable {
-        /// Only cells that could not be read back otherwise are quoted.
-        case needed
-        /// Every cell that is not null is quoted.
-        case always
-    }
 
     package var delimiter = UInt8(ascii: ",")
     package var quote: UInt8? = UInt8(ascii: "\"")

@@ -36,9 +36,8 @@ package final class MemoryBudget: Sendable {
     package var used: Int { held.load(ordering: .relaxed) }
     /// Whether caches should release what they can compute again.
     package var isHalfUsed: Bool { used > limit / 2 }
-    /// The maximum of `used` since the process began, or since `resetPeak`.
+    /// The maximum of `used` since the process began.
     package var peak: Int { highest.load(ordering: .relaxed) }
-    package func resetPeak() { highest.store(used, ordering: .relaxed) }
 
     /// Charges `bytes`, which must not be negative. Returns false and charges nothing if that would exceed the limit.
     package func take(_ bytes: Int) -> Bool {

@@ -14,7 +14,6 @@ package enum DiskCall {
     case sync
     case truncate(length: UInt64)
     case allocate(offset: UInt64, length: UInt64)
-    case punch(offset: UInt64, length: UInt64)
     case lock
     // Calls for names.
     case link(from: String, to: String)
@@ -34,7 +33,6 @@ package enum DiskCall {
         case .sync: "sync"
         case .truncate: "truncate"
         case .allocate: "allocate"
-        case .punch: "punch"
         case .lock: "lock"
         case .link: "link"
         case .rename: "rename"

@@ -173,17 +173,6 @@ package final class File: Sendable {
         #endif
     }
 
-    /// Deallocates blocks; they read as zeros afterwards. Returns false if the medium does not support this.
-    package func punchHole(offset: UInt64, length: UInt64) throws(FirnError) -> Bool {
-        try consult(.punch(offset: offset, length: length), "cannot punch a hole")
-        #if os(Linux)
-        let keepSize: Int32 = 1, punch: Int32 = 2   // FALLOC_FL_KEEP_SIZE, FALLOC_FL_PUNCH_HOLE
-        return retrying { Int(fallocate(descriptor, keepSize | punch, off_t(offset), off_t(length))) } >= 0
-        #else
-        return false
-        #endif
-    }
-
     // MARK: Memory
 
     /// Returns zeroed memory for the state of the file, which the caller frees with `free`. The system provides its pages when they are touched.

@@ -26,12 +26,6 @@ package enum Machine {
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
-    /// The seconds since 1970-01-01 00:00 UTC, and the nanoseconds within the second.
-    package static var wallClock: (seconds: Int64, nanoseconds: Int32) {
-        let now = wallNanoseconds
-        return (now / 1_000_000_000, Int32(now % 1_000_000_000))
-    }
-
     /// The number of processors that are online, at least 1.
     package static let cores = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 

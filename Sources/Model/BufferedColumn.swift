@@ -28,8 +28,6 @@ struct BufferedColumn {
     /// The number of entries held: all rows of a dense column, the rows with a value of a sparse one.
     var slots: Int { values.count }
     var type: ColumnType { values.type }
-    /// The positions of the rows that have a value, if the column is sparse; otherwise nil.
-    var sparsePositions: [Int32]? { positions }
 
     mutating func append(_ column: Column, range: Range<Int>) {
         if count == 0 { values.type = column.type }

@@ -9,7 +9,6 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
         case write(file: Int, offset: UInt64, bytes: [UInt8])
         case truncate(file: Int, length: UInt64)
         case extend(file: Int, length: UInt64)
-        case punch(file: Int, offset: UInt64, length: UInt64)
         case sync(file: Int)
         case link(from: String, to: String)
         case rename(from: String, to: String)
@@ -125,7 +124,6 @@ package final class DiskJournal: DiskCalls, @unchecked Sendable {
         case .sync: recorded.append(.sync(file: file))
         case .truncate(let length): recorded.append(.truncate(file: file, length: length))
         case .allocate(let offset, let length): recorded.append(.extend(file: file, length: offset + length))
-        case .punch(let offset, let length): recorded.append(.punch(file: file, offset: offset, length: length))
         case .link(let from, let to):
             guard names[to] == nil else { return }
             names[to] = names[from]
@@ -163,9 +161,6 @@ package struct DiskState: Sendable {
             let had = contents[file, default: []].count
             if had > Int(length) { contents[file]!.removeLast(had - Int(length)) } else { extend(file, to: Int(length)) }
         case .extend(let file, let length): extend(file, to: Int(length))
-        case .punch(let file, let offset, let length):
-            let end = min(contents[file, default: []].count, Int(offset + length))
-            if Int(offset) < end { contents[file]!.replaceSubrange(Int(offset)..<end, with: repeatElement(0, count: end - Int(offset))) }
         case .link(let from, let to): names[to] = names[from]
         case .rename(let from, let to): names[to] = names.removeValue(forKey: from)
         case .remove(let path): names[path] = nil
@@ -190,7 +185,7 @@ extension DiskJournal.Event {
     /// The file whose bytes it changes; nil if it is about names or syncs.
     package var file: Int? {
         switch self {
-        case .write(let file, _, _), .truncate(let file, _), .extend(let file, _), .punch(let file, _, _): file
+        case .write(let file, _, _), .truncate(let file, _), .extend(let file, _): file
         default: nil
         }
     }

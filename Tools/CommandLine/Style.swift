@@ -22,7 +22,6 @@ package struct Style: Sendable {
     package func red(_ text: String) -> String { paint(text, "31") }
     package func green(_ text: String) -> String { paint(text, "32") }
     package func yellow(_ text: String) -> String { paint(text, "33") }
-    package func cyan(_ text: String) -> String { paint(text, "36") }
 
     private func paint(_ text: String, _ code: String) -> String { isColoured ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
 }

@@ -22,12 +22,6 @@ public typealias MigrationObjectEnumerateBlock = (_ oldObject: MigrationObject?,
 public struct Migration {
     let old: RealmCore
     let new: RealmCore
-    let log: Log
-
-    final class Log {
-        /// Types whose primary keys the block may have set to duplicates: checked at the end.
-        var changedKeys: Set<String> = []
-    }
 
     /// The schema before the migration.
     public var oldSchema: Realm.Schema { Realm.Schema(old.schema) }

@@ -90,7 +90,7 @@ extension RealmCore {
             try transaction.revise(type)
         }
         noteChange()
-        configuration.migrationBlock?(Migration(old: old, new: self, log: Migration.Log()), stored)
+        configuration.migrationBlock?(Migration(old: old, new: self), stored)
         try flushCells()
         if let damage { throw damage }
         for schema in changed { try requireDistinctKeys(schema) }
